@@ -333,7 +333,7 @@ function showError(
     command: commandNamed(args),
   })
   if (json) platform.terminal.out(shown.text)
-  else session.printBeside(shown.text)
+  else session.printToStderr(shown.text)
   return shown.exitStatus
 }
 

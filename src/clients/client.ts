@@ -472,7 +472,7 @@ export interface SetupTarget {
   /** Headers of other and earlier setups. A plan removes those that the user has not edited. */
   readonly formerHeaders?: readonly ExtraHeader[] | undefined
   /** Whether a setup for another address wrote this header. Slow: parses files of every run. */
-  readonly isFromElsewhere?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
+  readonly isFromOtherGateway?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
   readonly query?: readonly QueryParameter[] | undefined
   /** Query parameters of other and earlier setups, as `formerHeaders`. */
   readonly formerQueries?: readonly QueryParameter[] | undefined

@@ -73,14 +73,14 @@ export function wantedHeaders({
  */
 export function isStrayHeader(
   { name, value }: Pick<ExtraHeader, 'name' | 'value'>,
-  { formerHeaders = [], isFromElsewhere }: SetupTarget,
+  { formerHeaders = [], isFromOtherGateway }: SetupTarget,
   isOtherAddress: boolean,
 ): boolean {
   return (
     keyHeaders.some((one) => one === name) ||
     includesHeader({ name, value }, formerHeaders) ||
     (isOtherAddress && classifyHeader(name, value).isSecret === true) ||
-    isFromElsewhere?.({ name, value }) === true
+    isFromOtherGateway?.({ name, value }) === true
   )
 }
 

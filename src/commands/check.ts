@@ -20,7 +20,7 @@ import {
   noFlags,
 } from './command.ts'
 import { type FoundGateway, findGateway, presetUnlessNamed } from './find-gateway.ts'
-import { accessToSaved, withCureFor } from './gateways/saved.ts'
+import { accessToSaved, withSavedGatewayHint } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
 import { type ClientsProof, proveClients } from './setup/prove.ts'
 
@@ -46,7 +46,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   const request = { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags }
   const run = { session, request, clients, consent: 'none', previous: new Map(), runs: [] } as const
   const proof = await proveClients(run, access).catch((error: unknown) => {
-    throw saved === undefined ? error : withCureFor(saved, error)
+    throw saved === undefined ? error : withSavedGatewayHint(saved, error)
   })
   session.addFindings(...notices, ...proof.notices)
 
@@ -68,7 +68,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   return works || failure === undefined ? 0 : exitStatus[failure.code]
 })
 
-/** The named gateway, the given address, or the gateway in use. */
+/** The saved gateway with this name, the gateway at this address, or else the gateway in use. */
 async function gatewayToCheck(
   session: Session,
   gateway: string | undefined,
@@ -82,9 +82,9 @@ async function gatewayToCheck(
     return { access: accessToSaved(session, saved, flags.timeout * 1000), notices: [], saved }
   }
 
-  const named = isAddress ? { ...flags, baseUrl: gateway } : flags
-  const { preset } = await presetUnlessNamed(session, named, runsSoFar(session))
-  return findGateway(session, named, preset)
+  const addressFlags = isAddress ? { ...flags, baseUrl: gateway } : flags
+  const { preset } = await presetUnlessNamed(session, addressFlags, runsSoFar(session))
+  return findGateway(session, addressFlags, preset)
 }
 
 interface ClientResult extends Pick<ModelFacts, 'images' | 'reasoning' | 'contextWindow'> {
@@ -119,7 +119,7 @@ function show(
 
   const rows = results.flatMap(({ client, model, protocol, images, reasoning, error }) =>
     error === undefined && model !== undefined
-      ? [[`✔ ${client.label}`, model, protocol ?? '', word(images), word(reasoning)]]
+      ? [[`✔ ${client.label}`, model, protocol ?? '', yesNo(images), yesNo(reasoning)]]
       : [],
   )
   // Every probe offers tools. Without a column for them, the table fits into 80 columns.
@@ -138,7 +138,7 @@ function show(
     session.say(`${label} has no file for a gateway. Its variables: repoint ${id}`)
 }
 
-/** The failures by message, because clients fail for the same reason. */
+/** The failures by message, because several clients can fail for the same reason. */
 function failuresIn(results: readonly ClientResult[]) {
   const failures = new Map<string, { readonly labels: string[]; readonly hint?: string }>()
   for (const { client, error } of results) {
@@ -153,8 +153,9 @@ function failuresIn(results: readonly ClientResult[]) {
   return failures
 }
 
-function word(fact: boolean | undefined): string {
-  return fact === undefined ? '?' : fact ? 'yes' : 'no'
+function yesNo(fact: boolean | undefined): string {
+  if (fact === undefined) return '?'
+  return fact ? 'yes' : 'no'
 }
 
 function asDocument({ client: { id, label }, error, ...facts }: ClientResult) {

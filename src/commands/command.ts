@@ -23,13 +23,13 @@ export type ListedCommand = (session: Session, end: (status: number) => void) =>
  */
 export function commandOf<Defined extends CommandUnknownOpts>(
   define: () => Defined,
-  run: (session: Session, ...given: Invocation<Defined>) => number | Promise<number>,
+  run: (session: Session, ...invocation: Invocation<Defined>) => number | Promise<number>,
 ): ListedCommand {
   return (session, end) => {
     const command = define()
     for (const argument of command.registeredArguments) refuseKeysIn(argument)
-    return command.action(async (...given) =>
-      end(await run(session, ...(given as Invocation<Defined>))),
+    return command.action(async (...invocation) =>
+      end(await run(session, ...(invocation as Invocation<Defined>))),
     )
   }
 }
@@ -42,7 +42,7 @@ type Invocation<Defined extends CommandUnknownOpts> = [
 ]
 
 /** The type of a command's flags. */
-export type FlagsOf<Define extends (...given: never[]) => { opts(): OptionValues }> = ReturnType<
+export type FlagsOf<Define extends (...args: never[]) => { opts(): OptionValues }> = ReturnType<
   ReturnType<Define>['opts']
 >
 
@@ -78,8 +78,8 @@ export function clientsArgument(description: string) {
 }
 
 /**
- * Rejects an argument that looks like a key, even if it would be accepted otherwise. The name of a
- * gateway can look similar, so that a `GatewayArgument` accepts more.
+ * Makes an argument reject a word that looks like a key. The name of a gateway can look like a key, so a
+ * `GatewayArgument` rejects only a word that begins like one.
  */
 function refuseKeysIn(argument: Argument): void {
   if (argument instanceof ForeignArgument) return
@@ -95,9 +95,9 @@ function refuseKeysIn(argument: Argument): void {
 
 /** Why two of these clients cannot be set up together. Undefined: all are of different families. */
 export function conflictingClients(ids: readonly string[]): string | undefined {
-  const named = rows.filter(({ id }) => ids.includes(id))
-  for (const { id, family, label } of named) {
-    const other = named.find((one) => one.family === family && one.id !== id)
+  const clients = rows.filter(({ id }) => ids.includes(id))
+  for (const { id, family, label } of clients) {
+    const other = clients.find((one) => one.family === family && one.id !== id)
     if (other !== undefined) return `${label} and ${other.label} are two setups of the same file`
   }
   return undefined
@@ -175,7 +175,7 @@ export function positiveInteger(unit: string): (text: string) => number {
   }
 }
 
-/** Rejects an empty ID, which an unset shell variable gives: repoint would request and write it. */
+/** Parses the ID of a model. Rejects the empty ID of an unset shell variable, which would be written. */
 export function modelId(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('Use the ID of a model.')
   if (!isPlainName(text))
@@ -188,21 +188,21 @@ export function modelId(text: string): string {
 }
 
 /**
- * Commander's message, without the values of options, because they can be secrets.
+ * Commander's error as a `UserError`, without the values of options, because they can be secrets.
  *
- * @param meant the command, client or flag that the misspelt word probably means
+ * @param suggestion the command, client or flag that the misspelt word probably means
  */
 export function asUsageError(
   error: CommanderError,
   args: readonly string[],
-  meant: string | undefined,
+  suggestion: string | undefined,
 ): UserError {
   const [command = '', ...rest] = args
   const words = rest.filter((arg) => !arg.startsWith('-'))
   const isExcess = error.code === 'commander.excessArguments'
-  const isNoWordOfOurs =
+  const isUnknownWord =
     isExcess || ['commander.invalidArgument', 'commander.unknownCommand'].includes(error.code)
-  if (isNoWordOfOurs && [command, ...words].some(looksLikeKey)) return keyOnCommandLineError()
+  if (isUnknownWord && [command, ...words].some(looksLikeKey)) return keyOnCommandLineError()
 
   if (error.code === 'commander.help')
     return new UserError({
@@ -218,24 +218,34 @@ export function asUsageError(
     .replace(/^error: /, '')
     .replace(/(--?[\w-]+)=[^']*/g, '$1')
     .split('\n')
-  const isAddress =
-    isExcess && !args.includes('--base-url') && words.some((word) => /^https?:\/\//i.test(word))
-  const isCommand = error.code !== 'commander.unknownCommand' && /^[a-z]/.test(command)
-  const clients = [command, ...words].filter((word) => rows.some(({ id }) => id === word))
-  // Only a client is a command for one client; other commands have flags or a form for several.
-  const isSetup = isExcess && clients.length > 1 && clients[0] === command
-  const help = isSetup
-    ? `Several clients: repoint setup ${clients.join(' ')}`
-    : `See: repoint ${isCommand ? `${command} ` : ''}--help`
   return new UserError({
     code: 'usage',
     message: message.charAt(0).toUpperCase() + message.slice(1),
-    hint: isAddress
-      ? 'Pass the address with --base-url.'
-      : meant === undefined
-        ? help
-        : `Did you mean ${meant}?`,
+    hint: usageHint(error, args, suggestion),
   })
+}
+
+function usageHint(
+  error: CommanderError,
+  args: readonly string[],
+  suggestion: string | undefined,
+): string {
+  const [command = '', ...rest] = args
+  const words = rest.filter((arg) => !arg.startsWith('-'))
+  const isExcess = error.code === 'commander.excessArguments'
+
+  const hasAddress = words.some((word) => /^https?:\/\//i.test(word))
+  if (isExcess && hasAddress && !args.includes('--base-url'))
+    return 'Pass the address with --base-url.'
+  if (suggestion !== undefined) return `Did you mean ${suggestion}?`
+
+  // The command of a client takes no other client. The other commands have a form for several.
+  const clients = [command, ...words].filter((word) => rows.some(({ id }) => id === word))
+  if (isExcess && clients.length > 1 && clients[0] === command)
+    return `Several clients: repoint setup ${clients.join(' ')}`
+
+  const isCommand = error.code !== 'commander.unknownCommand' && /^[a-z]/.test(command)
+  return `See: repoint ${isCommand ? `${command} ` : ''}--help`
 }
 
 /** @throws UserError `usage` if the flags of a command contain a key */

@@ -45,27 +45,18 @@ export const command = commandOf(define, async (session) => {
     await setUp(inside, [first])
 
     heading(session, 'What changed')
-    const shown = allFiles(inside, [first])
-    for (const [path, bytes] of shown)
-      for (const line of unifiedDiff(
-        inside.showPath(path),
-        before.get(path) ?? null,
-        bytes,
-        gateway,
-      ))
-        session.say(line)
+    for (const [path, bytes] of allFiles(inside, [first])) {
+      const old = before.get(path) ?? null
+      for (const line of unifiedDiff(inside.showPath(path), old, bytes, gateway)) session.say(line)
+    }
 
     heading(session, 'Set up the other clients in one run')
     await setUp(quiet, others)
-    session.sayTable(
-      ['CLIENT', 'FILES'],
-      others.map((client) => [
-        client.label,
-        targetsOf(inside, client)
-          .map(({ path }) => inside.showPath(path))
-          .join(', '),
-      ]),
-    )
+    const rows = others.map((client) => {
+      const paths = targetsOf(inside, client).map(({ path }) => inside.showPath(path))
+      return [client.label, paths.join(', ')]
+    })
+    session.sayTable(['CLIENT', 'FILES'], rows)
     const after = allFiles(inside, clients)
 
     heading(session, 'A second run changes nothing')
@@ -105,8 +96,8 @@ function makeThrowawayHome(
   const home = join(parent, `repoint-demo-${randomName()}`)
   files.mkdir(home, 0o700)
 
-  const given = clients.flatMap(({ id }) => Object.entries(demoFiles[id] ?? {}))
-  for (const [name, text] of given) {
+  const examples = clients.flatMap(({ id }) => Object.entries(demoFiles[id] ?? {}))
+  for (const [name, text] of examples) {
     const path = join(home, name)
     createFolders(files, missingFolders(files, dirname(path)))
     createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
@@ -170,18 +161,16 @@ function allFiles(inside: Session, clients: readonly Client[]): Map<string, Byte
 }
 
 function expectSame(
-  wanted: ReadonlyMap<string, Bytes | null>,
-  found: ReadonlyMap<string, Bytes | null>,
-  after: string,
+  expected: ReadonlyMap<string, Bytes | null>,
+  actual: ReadonlyMap<string, Bytes | null>,
+  step: string,
 ): void {
-  for (const path of new Set([...wanted.keys(), ...found.keys()])) {
-    const a = wanted.get(path) ?? null
-    const b = found.get(path) ?? null
-    if (!sameBytes(a, b))
-      throw new UserError({
-        code: 'internal',
-        message: `${path} has the wrong content after ${after}`,
-      })
+  for (const path of new Set([...expected.keys(), ...actual.keys()])) {
+    if (sameBytes(expected.get(path) ?? null, actual.get(path) ?? null)) continue
+    throw new UserError({
+      code: 'internal',
+      message: `${path} has the wrong content after ${step}`,
+    })
   }
 }
 
@@ -211,7 +200,7 @@ export function unifiedDiff(
   return lines.map((line) => line.charAt(0) + printable(masked(line.slice(1), key)))
 }
 
-/** Also masks what looks like another secret: a diff shows lines that repoint did not write. */
+/** Masks the key, and whatever looks like another secret: a diff shows lines that repoint did not write. */
 function masked(line: string, key: string): string {
   const withoutKey = line.replaceAll(key, maskSecret(key))
   return maskSecretsIn(withoutKey.replace(secretMember, `$<name>$<quote>${secretMask}$<quote>`))

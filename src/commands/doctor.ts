@@ -23,7 +23,7 @@ import {
   reportFindings,
 } from './checks/client-checks.ts'
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
-import { type ExaminedClient, showClients, showFindings } from './checks/show.ts'
+import { type ClientWithFindings, showClients, showFindings } from './checks/show.ts'
 import {
   type ClientStatus,
   examineClient,
@@ -72,37 +72,39 @@ export async function doctor(
   const [runs, unreadable] = read instanceof UserError ? [undefined, read] : [read]
   session.addFindings(...wslFinding(session.platform))
 
-  const examined = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
+  const clientsToCheck = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
   const examine = (isFixTried = false) =>
-    examined.map((client) => examineClient(session, client, runs, isFixTried))
-  const known = () => examine().filter((state) => 'settings' in state)
-  const { dryRun } = flags
-  const fixing = flags.fix && (dryRun && !flags.yes ? 'none' : session.consent(flags.yes))
-  const { run, edits, fixed }: Repaired = fixing
-    ? await fix(session, known(), runs ?? [], { consent: fixing, dryRun })
-    : { edits: [], fixed: [] }
-  const isFixing = !dryRun && fixing !== undefined
+    clientsToCheck.map((client) => examineClient(session, client, runs, isFixTried))
 
-  const ofMachine = session.findings.map(asMachineCheck)
-  if (unreadable) ofMachine.push({ about: 'machine', ...findingFrom(unreadable) })
+  const { dryRun } = flags
+  const consent = flags.fix && (dryRun && !flags.yes ? 'none' : session.consent(flags.yes))
+  let result: FixResult = { edits: [], fixed: [] }
+  if (consent !== undefined) {
+    const readable = examine().filter((state) => 'settings' in state)
+    result = await fix(session, readable, runs ?? [], { consent, dryRun })
+  }
+  const { run, edits, fixed } = result
+  const isFixing = !dryRun && consent !== undefined
+
+  const machineChecks = session.findings.map(asMachineCheck)
+  if (unreadable) machineChecks.push({ about: 'machine', ...findingFrom(unreadable) })
+  const states = examine(isFixing && consent !== 'none')
   const clients = await session.step(
     'Asking the clients and their gateways',
-    checkAll(session, { states: examine(isFixing && fixing !== 'none'), flags, isFixing }),
+    checkAll(session, { states, flags, isFixing }),
   )
-  const checks = [
-    ...ofMachine,
-    ...clients.flatMap(({ state, findings }) =>
-      findings.map((one): CheckResult => ({ about: state.client.family, ...one })),
-    ),
-  ]
+  const clientChecks = clients.flatMap(({ state, findings }) =>
+    findings.map((one): CheckResult => ({ about: state.client.family, ...one })),
+  )
+  const checks = [...machineChecks, ...clientChecks]
 
   // Findings about the machine come before the clients.
   showFindings(session, checks.filter(isOfMachine), true)
-  const ownOf = ({ state, findings }: ExaminedClient) => ({
+  const withoutMachine = ({ state, findings }: ClientWithFindings) => ({
     state,
     findings: findings.filter((one) => !isOfMachine(one)),
   })
-  showClients(session, clients.map(ownOf), {
+  showClients(session, clients.map(withoutMachine), {
     isAbsent: (one) => id === undefined && isAbsent(one),
     isDetailed: flags.all === true || id !== undefined,
   })
@@ -131,7 +133,7 @@ function asDocument(check: CheckResult) {
   }
 }
 
-interface Examination {
+interface ChecksToRun {
   readonly states: readonly (ClientStatus | Unreadable)[]
   readonly flags: DoctorFlags
   /** The fixes that need no consent were applied. */
@@ -141,34 +143,36 @@ interface Examination {
 /** Runs the checks of every client in parallel, and returns them in the order of the clients. */
 async function checkAll(
   session: Session,
-  { states, flags, isFixing }: Examination,
-): Promise<ExaminedClient[]> {
-  const known = states.filter((state) => 'settings' in state)
-  for (const { settings } of known) if (settings.endpoint.key) session.hide(settings.endpoint.key)
-  const asked = flags.verify ? askGateways(session, known, flags) : undefined
+  { states, flags, isFixing }: ChecksToRun,
+): Promise<ClientWithFindings[]> {
+  const readable = states.filter((state) => 'settings' in state)
+  for (const { settings } of readable)
+    if (settings.endpoint.key) session.hide(settings.endpoint.key)
+  const gateways = flags.verify ? askGateways(session, readable, flags) : undefined
 
-  const checked = Promise.all(
-    states.map(async (state): Promise<ExaminedClient> => {
-      const found: CheckResult[] = []
-      if ('failure' in state) found.push(findingFrom(state.failure))
-      else {
-        const { client } = state
-        const program = [readVersion(session, client), tableOf(session, client)] as const
-        const [version, modelTable] = await Promise.all(program)
-        const isHere = isInstalled(session, client)
-        const examined = { ...state, isInstalled: isHere, ...version, modelTable }
-        found.push(checkInstalled(session, examined))
-        found.push(...reportFindings(state, isFixing))
-        if (asked !== undefined)
-          found.push(...(await checkGateway(session, examined, asked.get(state), flags)))
-      }
-      return { state, findings: found }
-    }),
-  )
+  const checkOne = async (state: ClientStatus | Unreadable): Promise<readonly CheckResult[]> => {
+    if ('failure' in state) return [findingFrom(state.failure)]
+    const { client } = state
+    const [version, modelTable] = await Promise.all([
+      readVersion(session, client),
+      tableOf(session, client),
+    ])
+    const program = { isInstalled: isInstalled(session, client), ...version, modelTable }
+    const examined = { ...state, ...program }
+    const gatewayChecks =
+      gateways && (await checkGateway(session, examined, gateways.get(state), flags))
+    return [
+      checkInstalled(session, examined),
+      ...reportFindings(state, isFixing),
+      ...(gatewayChecks ?? []),
+    ]
+  }
+
   try {
-    return await checked
+    const checked = states.map(async (state) => ({ state, findings: await checkOne(state) }))
+    return await Promise.all(checked)
   } finally {
-    for (const { access } of new Set(asked?.values())) await closeIdleConnections(access)
+    for (const { access } of new Set(gateways?.values())) await closeIdleConnections(access)
   }
 }
 
@@ -182,43 +186,50 @@ function isOfMachine({ about }: CheckResult): boolean {
 }
 
 /** The result of `--fix`. */
-interface Repaired {
-  /** Absent: there was nothing to repair. */
+interface FixResult {
+  /** Absent: there was nothing to fix. */
   readonly run?: string | undefined
   readonly edits: readonly FileEdit[]
   /** The problems that were fixed. */
-  readonly fixed: readonly Mended[]
+  readonly fixed: readonly FixedProblem[]
 }
 
-type Mended = Pick<CheckResult, 'about' | 'code' | 'message'>
+type FixedProblem = Pick<CheckResult, 'about' | 'code' | 'message'>
 
-/** The fix of one problem. */
-interface Cure {
-  readonly fixed: Mended
+/** A fix that `doctor --fix` can apply. */
+interface AvailableFix {
+  readonly fixed: FixedProblem
   readonly repairs?: readonly FileFix[]
   readonly edits?: readonly FileEdit[]
-  /** A user may have made this change on purpose, so that repoint asks. Absent: the fix is safe. */
-  readonly asks?: { readonly found: string; readonly question: string } | undefined
+  /**
+   * The problem in words, and the question before it is fixed: the user may have made this change on
+   * purpose. Absent: the fix is safe.
+   */
+  readonly asks?: { readonly problem: string; readonly question: string } | undefined
 }
 
-function* curesOf(session: Session, state: ClientStatus, runs: Runs): Generator<Cure> {
+function* availableFixes(
+  session: Session,
+  state: ClientStatus,
+  runs: Runs,
+): Generator<AvailableFix> {
   const { client, findings } = state
   const about = client.family
   for (const finding of findings) {
-    const { code, fix, consent: found } = finding
+    const { code, fix, consent: problem } = finding
     if (fix !== undefined)
       yield {
         fixed: { about, code, message: messageWithLocation(finding) },
         repairs: [fix],
-        asks: found === undefined ? undefined : { found, question: 'Mend this?' },
+        asks: problem === undefined ? undefined : { problem, question: 'Mend this?' },
       }
   }
 
-  const drifted = driftSince(session, state, runs)
-  if (drifted?.cure !== undefined) {
-    const message = describeDrift(client, drifted)
-    const asks = { found: message, question: 'Restore the setup?' }
-    yield { fixed: { about, code: 'drifted', message }, ...drifted.cure, asks }
+  const drift = driftSince(session, state, runs)
+  if (drift?.cure !== undefined) {
+    const message = describeDrift(client, drift)
+    const asks = { problem: message, question: 'Restore the setup?' }
+    yield { fixed: { about, code: 'drifted', message }, ...drift.cure, asks }
   }
 
   for (const { text, isOpen } of secretFiles(session, state))
@@ -232,31 +243,31 @@ async function fix(
   states: readonly ClientStatus[],
   runs: Runs,
   { consent, dryRun }: { consent: Consent; dryRun: true | undefined },
-): Promise<Repaired> {
+): Promise<FixResult> {
   const edits: FileEdit[] = []
-  const accepted: Cure[] = []
+  const accepted: AvailableFix[] = []
   const declined: string[] = []
   for (const state of states) {
-    const cures: Cure[] = []
-    for (const cure of curesOf(session, state, runs)) {
-      const { asks } = cure
-      if (asks && consent === 'ask') session.remark(`! ${asks.found}`)
+    const fixes: AvailableFix[] = []
+    for (const one of availableFixes(session, state, runs)) {
+      const { asks } = one
+      if (asks && consent === 'ask') session.remark(`! ${asks.problem}`)
       const question = asks && { message: asks.question, default: false }
-      if (question && !(await session.wants(consent, question))) declined.push(asks.found)
-      else cures.push(cure)
+      if (question && !(await session.wants(consent, question))) declined.push(asks.problem)
+      else fixes.push(one)
     }
 
-    const repairs = cures.flatMap((cure) => cure.repairs ?? [])
-    const back = cures.flatMap((cure) => cure.edits ?? [])
-    const repaired = [...back, ...planFixes(state.client, state.texts, repairs)]
-    edits.push(...closed(session, state, repaired))
-    accepted.push(...cures)
+    const repairs = fixes.flatMap((one) => one.repairs ?? [])
+    const restoring = fixes.flatMap((one) => one.edits ?? [])
+    const repairing = planFixes(state.client, state.texts, repairs)
+    edits.push(...withPrivateModes(session, state, [...restoring, ...repairing]))
+    accepted.push(...fixes)
   }
 
-  const fixed = accepted.map((cure) => cure.fixed)
+  const fixed = accepted.map((one) => one.fixed)
   if (dryRun && declined.length > 0) {
     session.say('Would ask before it fixes:')
-    for (const found of declined) session.say(`  ${found}`)
+    for (const problem of declined) session.say(`  ${problem}`)
   }
   if (edits.length > 0) showRepairs(session, { edits, fixed })
   if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing changed.')
@@ -284,14 +295,14 @@ async function fix(
 }
 
 /** Shows the problems, and the keys of each file that change. */
-function showRepairs(session: Session, { edits, fixed }: Repaired): void {
+function showRepairs(session: Session, { edits, fixed }: FixResult): void {
   session.say('Will fix:')
   for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   for (const edit of edits) for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
 }
 
 /** Adds to the edits the file modes that keep others from reading files with secrets. */
-function closed(
+function withPrivateModes(
   session: Session,
   state: ClientStatus,
   repairs: readonly FileEdit[],
@@ -318,6 +329,6 @@ function closed(
 }
 
 /** The client has neither a program nor a setup here, and no problem to report. */
-function isAbsent({ findings }: ExaminedClient): boolean {
+function isAbsent({ findings }: ClientWithFindings): boolean {
   return findings.some((one) => one.isAbsent) && findings.every(({ severity }) => severity === 'ok')
 }

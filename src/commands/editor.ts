@@ -14,10 +14,10 @@ import type { Session } from './screen/session.ts'
 interface Editor {
   readonly label: string
   readonly limits: readonly string[]
-  readonly fields: (typed: Typed) => readonly (readonly [field: string, value: string])[]
+  readonly fields: (typed: FieldValues) => readonly (readonly [field: string, value: string])[]
 }
 
-interface Typed {
+interface FieldValues {
   readonly key: string
   readonly root: string
   readonly model: string
@@ -93,7 +93,7 @@ export const command = commandOf(define, async (session, flags) => {
     choose: (catalog) => chooseModel(id, catalog, flags.model),
   })
   const { baseUrl, baseUrls } = access
-  if (id === 'cursor') session.addFindings(...outOfReach(baseUrl))
+  if (id === 'cursor') session.addFindings(...outOfReachFinding(baseUrl))
 
   const key = `your key (${maskSecret(access.key)})`
   const rows = fieldsFor({ key, root: baseUrls.chat, model: models.probeModel })
@@ -127,7 +127,7 @@ function askEditor({ platform }: Session): Promise<string> {
  * private IP is blocked` (forum.cursor.com/t/160995; github.com/automazeio/vibeproxy/issues/168,
  * both read 2026-11-22).
  */
-function* outOfReach(baseUrl: string): Generator<Finding> {
+function* outOfReachFinding(baseUrl: string): Generator<Finding> {
   const { hostname } = new URL(baseUrl)
   if (isPrivate(hostname))
     yield {
@@ -143,8 +143,8 @@ function chooseModel(
   catalog: Catalog | undefined,
   model: string | undefined,
 ): Pick<ResolvedOptions, 'probeModel' | 'findings'> | Finding {
-  const wanted = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
-  const id = pickModel(wanted, ['chat'])
+  const input = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
+  const id = pickModel(input, ['chat'])
   if (isFinding(id)) return id
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
@@ -154,5 +154,5 @@ function chooseModel(
       message: `Cursor never sends ${id} to a gateway`,
       hint: 'Name another model: --model ID',
     }
-  return { probeModel: id, findings: aboutNames(wanted, [model]) }
+  return { probeModel: id, findings: aboutNames(input, [model]) }
 }

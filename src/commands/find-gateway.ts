@@ -25,14 +25,14 @@ import { keepAddress } from '../state/last-address.ts'
 import { savedGatewayFor } from '../state/save-gateway.ts'
 import { isImportLink } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
-import { openAuthorities, stateNow } from './client-state/files.ts'
+import { stateNow, worldWritableCaFile } from './client-state/files.ts'
 import { gatewayOf, isAtOwnRoot, runsOf } from './client-state/state.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
 import { gatewayChoices } from './gateway-choices.ts'
 import { wrapLine } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 
-/** What is known before the search: from an earlier run or from a first attempt. */
+/** The facts that an earlier run or a first attempt provides before the search. */
 export interface Preset {
   /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly gateway?: Partial<Gateway> | undefined
@@ -57,8 +57,8 @@ export interface GatewayInUse extends Gateway {
 export interface FoundGateway {
   readonly access: GatewayAccess
   readonly notices: readonly Finding[]
-  /** The values that the user typed or chose now. repoint asks again for those that are rejected. */
-  readonly asked: { readonly baseUrl: boolean; readonly key: boolean }
+  /** Whether the user entered these values at a prompt. If they are rejected, repoint asks again. */
+  readonly fromPrompt: { readonly baseUrl: boolean; readonly key: boolean }
   /** The key belongs to a client or a saved gateway. It must not be sent to another address. */
   readonly isKeyInUse: boolean
   /** The content of the import link, if the key came from one. */
@@ -68,10 +68,10 @@ export interface FoundGateway {
 type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
 
 /** An address or a key, with its source. */
-interface Sourced {
+interface SourcedValue {
   readonly value: string
   readonly notices?: readonly Finding[]
-  readonly isAsked?: boolean
+  readonly isFromPrompt?: boolean
   readonly isInUse?: boolean
   /** The query of the address. */
   readonly query?: readonly HeaderChange[]
@@ -95,37 +95,45 @@ export async function findGateway(
     variable: (variable) => session.platform.machine.env[variable],
     file: (path) => secretFile(session, path, '--header'),
   }
-  const asked = (flags.header ?? []).map((text) => readHeader(text, sources))
+  const headerChanges = (flags.header ?? []).map((text) => readHeader(text, sources))
 
-  const { gateway: preknown = {} } = preset
-  const given = preknown.key === undefined ? await keyByFlag(session, flags) : undefined
-  const brought = preset.link ?? linkIn(given, flags)
+  const { gateway: presetGateway = {} } = preset
+  const flagKey = presetGateway.key === undefined ? await keyByFlag(session, flags) : undefined
+  const importLink = preset.link ?? linkIn(flagKey, flags)
   // Without another address, the address of the link is used.
-  const atLink = brought && { gateway: { baseUrl: preknown.baseUrl ?? brought.baseUrls[0] } }
-  const typed = await findBaseUrl(session, flags, atLink ?? preset, given !== undefined)
-  const known: Partial<Gateway> = typed.saved ?? preknown
+  const linkPreset = importLink && {
+    gateway: { baseUrl: presetGateway.baseUrl ?? importLink.baseUrls[0] },
+  }
+  const entered = await findBaseUrl(session, flags, linkPreset ?? preset, flagKey !== undefined)
+  const known: Partial<Gateway> = entered.saved ?? presetGateway
 
   const key =
-    brought === undefined
-      ? await findKey(session, flags, { ...preset, gateway: known }, { key: given, address: typed })
-      : { value: brought.key, link: brought }
+    importLink === undefined
+      ? await findKey(
+          session,
+          flags,
+          { ...preset, gateway: known },
+          { key: flagKey, address: entered },
+        )
+      : { value: importLink.key, link: importLink }
   session.hide(key.value)
+  // The user can also type a link instead of a key.
   const { link } = key
-  const address = link === undefined ? typed : addressIn(link, { flags, known })
+  const address = link === undefined ? entered : addressIn(link, { flags, known })
 
   const name = flags.name ?? known.name
-  const found = { baseUrl: address.value, key: key.value, name }
-  const before = { ...savedGatewayFor(session.platform, found), ...compact(known) }
-  const headers = applyHeaderChanges(before.headers ?? [], asked)
+  const gateway = { baseUrl: address.value, key: key.value, name }
+  const saved = { ...savedGatewayFor(session.platform, gateway), ...compact(known) }
+  const headers = applyHeaderChanges(saved.headers ?? [], headerChanges)
   hideHeaders(session, headers)
-  const query = applyHeaderChanges(before.query ?? [], address.query ?? [])
+  const query = applyHeaderChanges(saved.query ?? [], address.query ?? [])
   const caFile = caFileFor(session.platform, address.value, flags.caFile ?? known.caFile)
 
   return {
     access: accessTo(session, {
-      ...found,
+      ...gateway,
       baseUrls: rootsAt(session, flags, { ...known, query }, address.value),
-      keyHeader: before.keyHeader,
+      keyHeader: saved.keyHeader,
       headers,
       query,
       timeoutMs: flags.timeout * 1000,
@@ -134,18 +142,18 @@ export async function findGateway(
     }),
     notices: [address, key]
       .flatMap(({ notices = [] }) => notices)
-      .concat(openAuthorities(session, caFile)),
-    asked: {
-      baseUrl: address.isAsked === true,
-      key: key.isAsked === true || preset.isKeyTyped === true || typed.saved !== undefined,
+      .concat(worldWritableCaFile(session, caFile)),
+    fromPrompt: {
+      baseUrl: address.isFromPrompt === true,
+      key: key.isFromPrompt === true || preset.isKeyTyped === true || entered.saved !== undefined,
     },
-    isKeyInUse: key.isInUse === true || typed.saved !== undefined,
+    isKeyInUse: key.isInUse === true || entered.saved !== undefined,
     link,
   }
 }
 
 /** The import link that a flag or the environment contains instead of a key. Undefined: it is not a link. */
-export async function linkGiven(
+export async function importLinkFor(
   session: Session,
   flags: AddressFlags,
 ): Promise<ImportLink | undefined> {
@@ -163,29 +171,28 @@ function linkIn(text: string | undefined, flags: AddressFlags): ImportLink | und
  */
 function addressIn(
   link: ImportLink,
-  named: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
-): Sourced {
-  const { baseUrl } = named.flags
-  const other = baseUrl ? normaliseBaseUrl(baseUrl, named.flags) : undefined
-  const wanted = other?.baseUrl ?? named.known.baseUrl ?? link.baseUrls[0]
-  if (!link.baseUrls.includes(wanted))
+  { flags, known }: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
+): SourcedValue {
+  const fromFlag = flags.baseUrl ? normaliseBaseUrl(flags.baseUrl, flags) : undefined
+  const baseUrl = fromFlag?.baseUrl ?? known.baseUrl ?? link.baseUrls[0]
+  if (!link.baseUrls.includes(baseUrl))
     throw new UserError({
       code: 'usage',
-      message: `The link is for ${link.baseUrls.join(', ')}, not for ${wanted}`,
+      message: `The link is for ${link.baseUrls.join(', ')}, not for ${baseUrl}`,
       hint: 'A link contains an address and its key. Leave out --base-url, or give a key for that address.',
     })
 
   const message = `From the link: ${formatLink(link)}`
   return {
-    value: wanted,
-    ...compact({ query: other?.query }),
+    value: baseUrl,
+    ...compact({ query: fromFlag?.query }),
     notices: [{ code: 'link-read', message }, ...link.notices],
   }
 }
 
 /**
- * The base URLs to try first: the known ones, or those of the last use, or those that the address
- * suggests.
+ * The base URLs to try first: the known ones, or else those of the last use, or else those that the
+ * address suggests.
  *
  * @throws UserError `usage` if `--messages-url` has another origin
  */
@@ -213,12 +220,13 @@ function rootsAt(
 
 /** @throws UserError `usage` */
 function messagesRootIn(text: string, allowed: AddressOptions): string {
-  const found = resultOf(() => normaliseBaseUrl(text, allowed))
-  if (!(found instanceof UserError) && found.query.length === 0) return found.baseUrl
-  const why = found instanceof UserError ? found.message : 'no client of it can send its query'
+  const address = resultOf(() => normaliseBaseUrl(text, allowed))
+  const isError = address instanceof UserError
+  if (!isError && address.query.length === 0) return address.baseUrl
+  const reason = isError ? address.message : 'no client of it can send its query'
   throw new UserError({
     code: 'usage',
-    message: `Cannot use --messages-url: ${why}`,
+    message: `Cannot use --messages-url: ${reason}`,
     hint: 'Example: --messages-url https://gateway.example/anthropic',
   })
 }
@@ -265,9 +273,8 @@ export async function gatewaysInUse(
     const state = stateNow(session, client) ?? emptyState
     const { key, keyHeader, headers, query } = state.endpoint
     const gateway = gatewayOf(session, client, state, runs)
-    const isOurs = isAtOwnRoot(client, state, runs)
-    const own = { family, label, key, keyHeader, headers, query }
-    return gateway && isOurs && key ? [{ ...gateway, ...own, key }] : []
+    if (gateway === undefined || !key || !isAtOwnRoot(client, state, runs)) return []
+    return [{ ...gateway, family, label, key, keyHeader, headers, query }]
   })
 }
 
@@ -276,11 +283,11 @@ async function findBaseUrl(
   flags: AddressFlags,
   { gateway, lastBaseUrl, offersGateways }: Preset,
   hasKey: boolean,
-): Promise<Sourced> {
+): Promise<SourcedValue> {
   const { ask, machine } = session.platform
-  const clean = (text: string, isAsked = false): Sourced => {
+  const clean = (text: string, isFromPrompt = false): SourcedValue => {
     const { baseUrl, query, notices } = normaliseBaseUrl(text, flags)
-    return { value: baseUrl, query, notices, isAsked }
+    return { value: baseUrl, query, notices, isFromPrompt }
   }
   if (gateway?.baseUrl !== undefined) return { value: gateway.baseUrl }
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
@@ -310,7 +317,7 @@ async function findBaseUrl(
       })
 
   const saved = offersGateways ? chosenGateway(session, answer, hasKey) : undefined
-  if (saved !== undefined) return { value: saved.baseUrl, isAsked: true, saved }
+  if (saved !== undefined) return { value: saved.baseUrl, isFromPrompt: true, saved }
   const typed = clean(answer, true)
   keepAddress(session.platform, typed.value)
   return typed
@@ -327,29 +334,30 @@ function chosenGateway(
   hasKey: boolean,
 ): SavedGateway | undefined {
   const all = savedGatewaysIfReadable(session)
-  const isThere = ({ baseUrl }: SavedGateway) =>
-    resultOf(() => normaliseBaseUrl(answer, { allowHttp: true }).baseUrl) === baseUrl
-  const [there, other] = all.filter(isThere)
-  const isOnlyOne = !hasKey && other === undefined
-  return all.find(({ name }) => name === answer) ?? (isOnlyOne ? there : undefined)
+  const byName = all.find(({ name }) => name === answer)
+  if (byName !== undefined || hasKey) return byName
+
+  const address = resultOf(() => normaliseBaseUrl(answer, { allowHttp: true }).baseUrl)
+  const [first, second] = all.filter(({ baseUrl }) => baseUrl === address)
+  return second === undefined ? first : undefined
 }
 
 async function findKey(
   session: Session,
   flags: GatewayFlags,
   { gateway, inUse = [] }: Preset,
-  typed: { readonly key: string | undefined; readonly address: Sourced },
-): Promise<Sourced> {
-  const { value: baseUrl, isAsked: isAddressTyped } = typed.address
-  const clean = (text: string, isAsked = false): Sourced => {
+  given: { readonly key: string | undefined; readonly address: SourcedValue },
+): Promise<SourcedValue> {
+  const { value: baseUrl, isFromPrompt: isAddressTyped } = given.address
+  const clean = (text: string, isFromPrompt = false): SourcedValue => {
     const link = linkIn(text, flags)
-    if (link !== undefined) return { value: link.key, isAsked, link }
+    if (link !== undefined) return { value: link.key, isFromPrompt, link }
     const { key, notices } = cleanKey(text)
-    return { value: key, notices, isAsked }
+    return { value: key, notices, isFromPrompt }
   }
 
   if (gateway?.key !== undefined) return { value: gateway.key }
-  if (typed.key !== undefined) return clean(typed.key)
+  if (given.key !== undefined) return clean(given.key)
   if (!session.canAsk)
     throw new UserError({
       code: 'key-missing',
@@ -358,16 +366,17 @@ async function findKey(
     })
 
   session.platform.ask.hold()
-  const isSound = (text: string) => problemAtPrompt(session, () => clean(text))
-  const used = inUse.find((one) => one.baseUrl === baseUrl && isSound(one.key) === true)
+  const validate = (text: string) => problemAtPrompt(session, () => clean(text))
+  const reusable = inUse.find((one) => one.baseUrl === baseUrl && validate(one.key) === true)
   // The user just typed the address, so the question does not repeat it.
-  const which = isAddressTyped ? '' : ` for ${baseUrl}`
-  const offer = used === undefined ? '' : ` (Enter: the key of ${used.label})`
+  const forAddress = isAddressTyped ? '' : ` for ${baseUrl}`
+  const offer = reusable === undefined ? '' : ` (Enter: the key of ${reusable.label})`
   const answer = await session.platform.ask.secret({
-    message: `API key${which}${offer}:`,
-    validate: (text) => (text === '' && used !== undefined) || isSound(text),
+    message: `API key${forAddress}${offer}:`,
+    validate: (text) => (text === '' && reusable !== undefined) || validate(text),
   })
-  if (answer === '' && used !== undefined) return { ...clean(used.key, true), isInUse: true }
+  if (answer === '' && reusable !== undefined)
+    return { ...clean(reusable.key, true), isInUse: true }
   return clean(answer, true)
 }
 
@@ -441,7 +450,7 @@ function problemAtPrompt(session: Session, check: () => unknown): true | string 
   const problem = resultOf(check)
   if (!(problem instanceof UserError)) return true
   const { message, hintAtPrompt } = problem
-  const said = session.forPeople(hintAtPrompt ? `${message}. ${hintAtPrompt}` : message)
+  const text = session.forPeople(hintAtPrompt ? `${message}. ${hintAtPrompt}` : message)
   // The prompt puts its own `> ` in front.
-  return wrapLine(said, session.platform.terminal.columns - 2).replaceAll('\n', '\n  ')
+  return wrapLine(text, session.platform.terminal.columns - 2).replaceAll('\n', '\n  ')
 }

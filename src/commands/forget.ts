@@ -39,11 +39,11 @@ const dayMs = 24 * 60 * 60_000
 /** Forgets a gateway, or runs. Returns the exit status. */
 export const command = commandOf(define, async (session, name, { olderThan, all, dryRun, yes }) => {
   const { platform } = session
-  const isRuns = all === true || olderThan !== undefined
-  if (isRuns === (name !== undefined))
+  const forgetsRuns = all === true || olderThan !== undefined
+  if (forgetsRuns === (name !== undefined))
     throw new UserError({
       code: 'usage',
-      message: isRuns ? 'One command deletes either a gateway or runs' : 'Say what to forget',
+      message: forgetsRuns ? 'One command deletes either a gateway or runs' : 'Say what to forget',
       hint: 'A gateway: repoint forget NAME. Old runs: repoint forget --older-than 90. Everything: repoint forget --all',
     })
 
@@ -52,18 +52,22 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     olderThan === undefined
       ? undefined
       : new Date(platform.clock.now().getTime() - olderThan * dayMs)
-  const plan = isRuns
+  const plan = forgetsRuns
     ? planForget(platform, before)
     : { isAll: false, runs: [], damaged: [], originals: [] }
   const gateways = gatewaysToForget(session, name, all)
-  // Undefined: the list cannot be read. `--all` removes it too.
   const folders = ifPossible(() => readFolders(platform))
-  const lists = [plan.runs, plan.damaged, gateways ?? ['?'], all ? (folders ?? ['?']) : []]
-  const isNothing = isSettled && lists.every((one) => one.length === 0)
+
+  // A list that cannot be read (undefined) counts too: `--all` removes it.
+  const hasRuns = plan.runs.length + plan.damaged.length > 0
+  const hasGateways = gateways?.length !== 0
+  const hasFolders = all === true && folders?.length !== 0
+  const isNothing = isSettled && !hasRuns && !hasGateways && !hasFolders
+
   showForgotten(session, plan)
   await showGateways(session, gateways)
   for (const one of folders ?? []) if (all || one.gateway === name) showFolder(session, one, all)
-  if (!isNothing) session.addFindings(...(await keptCopies(session, clientsOf(session, plan))))
+  if (!isNothing) session.addFindings(...(await remainingCopies(session, clientsOf(session, plan))))
   session.showFindings('warning')
 
   if (!isNothing && !dryRun) {
@@ -75,7 +79,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
         hint: 'To accept, add --yes. To see what it would delete, add --dry-run.',
       },
     )
-    if (isRuns) applyForget(platform, plan)
+    if (forgetsRuns) applyForget(platform, plan)
     if (all) {
       removeFolders(platform)
       removeGateways(platform)
@@ -85,6 +89,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
       changeGateways(platform, (known) => known.filter((one) => one.name !== name))
     session.say('Forgotten.')
   } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing changed.')
+
   session.document({
     command: 'forget',
     dryRun,
@@ -119,11 +124,14 @@ function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
 }
 
 /**
- * The copies of keys that clients keep in places where neither an undo nor `forget` removes them.
+ * Reports the copies of keys that clients keep in places where neither an undo nor `forget` removes them.
  *
  * @param ids of the clients
  */
-async function keptCopies(session: Session, ids: readonly string[]): Promise<readonly Finding[]> {
+async function remainingCopies(
+  session: Session,
+  ids: readonly string[],
+): Promise<readonly Finding[]> {
   const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))
   return clients.flatMap((client) => {
     const files = resultOf(() => readClientFiles(session, client))
@@ -155,18 +163,18 @@ async function showGateways(
   // The clients' files alone tell which gateway they use.
   const clients = await clientsNow(session, [])
   for (const one of gateways) {
-    const by = usersOf(one, clients).map(({ client }) => client.id)
-    const still =
-      by.length === 0 ? '' : ` (${by.join(', ')} still ${by.length > 1 ? 'use' : 'uses'} it)`
-    session.say(`Deletes gateway ${one.name} and its key: ${one.baseUrl}${still}`)
+    const users = usersOf(one, clients).map(({ client }) => client.id)
+    const verb = users.length > 1 ? 'use' : 'uses'
+    const note = users.length === 0 ? '' : ` (${users.join(', ')} still ${verb} it)`
+    session.say(`Deletes gateway ${one.name} and its key: ${one.baseUrl}${note}`)
   }
 }
 
 function showFolder(session: Session, folder: SavedFolder, all: true | undefined): void {
-  const then = all
+  const effect = all
     ? 'deleted too'
     : 'clients do not start there until you choose another: repoint folder NAME'
-  session.say(`! Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}: ${then}`)
+  session.say(`! Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}: ${effect}`)
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {

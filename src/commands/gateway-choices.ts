@@ -4,8 +4,8 @@ import { savedChoices, savedGatewaysIfReadable } from '../state/find-gateways.ts
 import type { Session } from './screen/session.ts'
 
 /**
- * Gateways to choose from: the address in the environment, the last address unless it is saved, the saved
- * gateways, and while the user types the known hosts.
+ * The gateways to choose from: the address in the environment, the last address unless it is saved, and
+ * the saved gateways. While the user types, the list also has the known hosts.
  */
 export function gatewayChoices(
   session: Session,

@@ -8,7 +8,7 @@ import type { Catalog, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { findGatewayName } from '../state/find-gateways.ts'
 import { blocksSetup, checkClient } from './client-state/check-client.ts'
-import { isUsual, stateNow } from './client-state/files.ts'
+import { isFamilyMemberInUse, stateNow } from './client-state/files.ts'
 import {
   type InstalledProgram,
   isInstalled,
@@ -48,7 +48,9 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   // A client can be set up before it is installed.
   const offered = installed.length > 0 ? installed : all
   // Some programs take a second for their version, so they start before the first question.
-  const programs = new Map(offered.map((client) => [client.id, programNow(session, client)]))
+  const programs = new Map(
+    offered.map((client) => [client.id, programWithVersion(session, client)]),
+  )
 
   return setup(
     session,
@@ -70,7 +72,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
 }
 
 /** What a client's program reports about itself, always with its version. */
-async function programNow(session: Session, client: Client): Promise<InstalledProgram> {
+async function programWithVersion(session: Session, client: Client): Promise<InstalledProgram> {
   const [version, program] = await Promise.all([
     readVersion(session, client),
     programOf(session, client),
@@ -100,7 +102,7 @@ async function askClients(
   const all = Promise.all(updates)
   if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
   // Programs that have answered already are in the first list.
-  await Promise.race([all, nextTurn()])
+  await Promise.race([all, nextEventLoopTurn()])
 
   // The files of a client are read once for each state of its program, and not each time the list is drawn.
   const unknown = new Map(
@@ -111,9 +113,9 @@ async function askClients(
   const offers = () => clients.map(({ id }) => known.get(id) ?? unknown.get(id)!)
   if (offers().every(({ problem }) => problem !== undefined)) {
     await all
-    const found = offers()
-    const works = found.some(({ problem }) => problem === undefined)
-    if (!works) throw noClientError(session, answer, found)
+    const final = offers()
+    const isAnyUsable = final.some(({ problem }) => problem === undefined)
+    if (!isAnyUsable) throw noClientError(session, answer, final)
   }
 
   if (absent.length > 0)
@@ -130,14 +132,14 @@ async function askClients(
   return oneOfEachFamily(chosen)
 }
 
-function nextTurn(): Promise<void> {
+function nextEventLoopTurn(): Promise<void> {
   return new Promise((settle) => setImmediate(settle))
 }
 
 /** A client in the list. */
 interface Offer {
   readonly client: Client
-  /** Absent: it has not answered so far. */
+  /** Absent: the program has not reported its version so far. */
   readonly program: InstalledProgram | undefined
   /** Why it cannot use the gateway. */
   readonly problem?: Finding | undefined
@@ -168,7 +170,7 @@ const protocolNames: Readonly<Record<Protocol, string>> = {
   messages: 'Messages API',
 }
 
-/** No listed model supports a protocol of the client. */
+/** Reports that no listed model supports a protocol of the client. */
 function missingProtocol(
   { protocols }: Client,
   { baseUrl }: GatewayAccess,
@@ -183,7 +185,7 @@ function missingProtocol(
   }
 }
 
-/** The client's files cannot be read, or something in them keeps it from using the gateway. */
+/** Reports that the client's files cannot be read, or that something in them blocks the gateway. */
 function localProblem(
   { session, runs }: SetupRun,
   client: Client,
@@ -224,9 +226,10 @@ function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoi
   return shown.map(({ client, needsModel, problem }, index) => {
     const choice = { value: client.id, short: client.label }
     const name = lines[index]!.replaceAll('\n', `\n${' '.repeat(boxWidth)}`)
-    // The prompt shows the reason behind the name.
+    // The prompt would print a reason after the name, and the name contains it already.
     if (problem !== undefined) return { ...choice, name, disabled: ' ' }
-    const isChecked = isInstalled(session, client) && !needsModel && isUsual(session, client)
+    const isChecked =
+      isInstalled(session, client) && !needsModel && isFamilyMemberInUse(session, client)
     return { ...choice, name, checked: isChecked }
   })
 }
@@ -243,8 +246,8 @@ function shortReason(problem: Finding): string {
 
 function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Select at least one with the space bar. Ctrl-C leaves.'
-  const twins = conflictingClients(chosen)
-  return twins === undefined ? true : `${twins}: select one of them.`
+  const conflict = conflictingClients(chosen)
+  return conflict === undefined ? true : `${conflict}: select one of them.`
 }
 
 /** The service that a client uses now. */

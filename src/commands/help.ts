@@ -2,7 +2,11 @@ import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
 import { environmentRows, rows } from '../clients/list.ts'
 import { table } from './screen/drawing.ts'
 
-/** The help's format. @param isWhole shows every command and every flag */
+/**
+ * The format of the help.
+ *
+ * @param isWhole shows every command and every flag
+ */
 export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: number }) {
   return {
     // Minimum width of a description, in columns. Commander's default of 40 would overflow a narrow
@@ -11,7 +15,7 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
     formatHelp: (command: CommandUnknownOpts, help: Help): string => {
       if (!isWhole && command.parent === null) return overview(command, help, columns)
       const all = help.visibleOptions(command)
-      const isLong = all.length > manyFlags && all.some(({ long }) => long === '--base-url')
+      const isLong = all.length > maxFlags && all.some(({ long }) => long === '--base-url')
       if (isWhole || !isLong) return Help.prototype.formatHelp.call(help, command, help)
 
       help.visibleOptions = () => all.filter(({ long }) => usualFlags.has(long ?? ''))
@@ -22,7 +26,7 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
 }
 
 /** The help of a gateway command with more flags than this shows only the usual ones. */
-const manyFlags = 10
+const maxFlags = 10
 
 const usualFlags: ReadonlySet<string> = new Set(
   '--model --base-url --key-file --name --from --for --dry-run --yes --help'.split(' '),
@@ -39,17 +43,18 @@ function overview(program: CommandUnknownOpts, help: Help, columns: number): str
   for (const command of help.visibleCommands(program)) {
     const name = command.name()
     if (clients.includes(name) || name === 'help') continue
-    const heading = command.helpGroup().slice(0, -1)
-    const isNew = heading !== group
-    group = heading
-    if (isNew && group === 'Change')
-      lines.push([group, `repoint ${first} --model`, 'use another model'])
-    const isHeaded = isNew && group !== 'Change'
-    lines.push([isHeaded ? group : '', `repoint ${name}`, command.summary()])
+    let heading = command.helpGroup().slice(0, -1)
+    if (heading === group) heading = ''
+    else group = heading
+    if (heading === 'Change') {
+      lines.push([heading, `repoint ${first} --model`, 'use another model'])
+      heading = ''
+    }
+    lines.push([heading, `repoint ${name}`, command.summary()])
   }
 
   lines.push(['More', 'repoint help --all', 'every command and flag; also: man repoint'])
   const [head = [], ...others] = lines
-  const said = help.boxWrap(program.description(), columns)
-  return `${said}\n\n${table(head, others, columns).join('\n')}\n`
+  const description = help.boxWrap(program.description(), columns)
+  return `${description}\n\n${table(head, others, columns).join('\n')}\n`
 }

@@ -8,9 +8,9 @@ import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import {
   clientsSetUp,
-  type LeftOut,
-  noteLeftOut,
+  reportSkipped,
   type SetUpClient,
+  type SkippedClient,
   whyNotSetUp,
 } from './client-state/state.ts'
 import {
@@ -56,15 +56,15 @@ export const command = commandOf(define, async (session, word, more, flags) => {
   const ids = word !== undefined && isClient ? [word, ...more] : more
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
 
-  const { here, leftOut } = await clientsSetUp(session, runs)
-  const clientsHere = clientsNamed(here, leftOut, ids)
+  const { here, skipped } = await clientsSetUp(session, runs)
+  const candidates = selectClients(here, skipped, ids)
   const gateway = saved
-    ? placeOf(saved, clientsHere)
-    : await gatewayToKey(session, clientsHere, flags)
-  const affected = clientsHere.filter((one) => isOn(one, gateway))
+    ? expectUsed(saved, candidates)
+    : await gatewayToKey(session, candidates, flags)
+  const affected = candidates.filter((one) => usesGateway(one, gateway))
   const { baseUrl } = gateway
-  const leftThere = leftOut.filter(({ setup }) => setup.baseUrl === baseUrl)
-  if (ids.length === 0) noteLeftOut(session, leftThere)
+  const skippedUsers = skipped.filter(({ setup }) => setup.baseUrl === baseUrl)
+  if (ids.length === 0) reportSkipped(session, skippedUsers)
 
   return setup(
     session,
@@ -84,16 +84,16 @@ export const command = commandOf(define, async (session, word, more, flags) => {
 /** One address can have several keys. The gateway's name tells them apart, if it is known. */
 type KeyedGateway = Pick<Gateway, 'baseUrl' | 'name'>
 
-function isOn({ gateway }: SetUpClient, { baseUrl, name }: KeyedGateway): boolean {
+function usesGateway({ gateway }: SetUpClient, { baseUrl, name }: KeyedGateway): boolean {
   return gateway.baseUrl === baseUrl && (name === undefined || gateway.name === name)
 }
 
 /** @throws UserError `usage` if no client uses the gateway */
-function placeOf(
+function expectUsed(
   { name, baseUrl }: SavedGateway,
-  clientsHere: readonly SetUpClient[],
+  clients: readonly SetUpClient[],
 ): KeyedGateway {
-  if (clientsHere.some((one) => isOn(one, { name, baseUrl }))) return { name, baseUrl }
+  if (clients.some((one) => usesGateway(one, { name, baseUrl }))) return { name, baseUrl }
   throw new UserError({
     code: 'usage',
     message: `No client points at ${name}`,
@@ -101,14 +101,19 @@ function placeOf(
   })
 }
 
-/** @throws UserError `usage` if no client is set up or a named one is not; `config-invalid` */
-function clientsNamed(
+/**
+ * The clients that are set up: those with these IDs, or all if there are no IDs.
+ *
+ * @throws UserError `usage` if no client is set up or a named one is not; `config-invalid`
+ */
+function selectClients(
   here: readonly SetUpClient[],
-  leftOut: readonly LeftOut[],
+  leftOut: readonly SkippedClient[],
   ids: readonly string[],
 ): readonly SetUpClient[] {
   const named = ids.map(rowOf)
-  const missing = named.find(({ family }) => here.every(({ client }) => client.family !== family))
+  const isAbsent = (family: string) => here.every(({ client }) => client.family !== family)
+  const missing = named.find(({ family }) => isAbsent(family))
   if (missing !== undefined) {
     const ofFamily = leftOut.filter(({ client }) => client.family === missing.family)
     throw whyNotSetUp(ofFamily, {
@@ -127,9 +132,9 @@ function clientsNamed(
 }
 
 /** Takes each base URL from a client that uses its protocol. */
-function rootsUsed(clientsHere: readonly SetUpClient[]): BaseUrls | undefined {
+function rootsUsed(clients: readonly SetUpClient[]): BaseUrls | undefined {
   const gatewayFor = (isMessages: boolean) =>
-    clientsHere.find(
+    clients.find(
       ({ client, settings }) =>
         (protocolOf(client, settings.options) === 'messages') === isMessages,
     )?.gateway
@@ -145,24 +150,24 @@ function rootsUsed(clientsHere: readonly SetUpClient[]): BaseUrls | undefined {
  */
 async function gatewayToKey(
   session: Session,
-  clientsHere: readonly SetUpClient[],
+  clients: readonly SetUpClient[],
   { baseUrl, allowHttp }: GatewayFlags,
 ): Promise<KeyedGateway> {
-  const urls = [...new Set(clientsHere.map(({ gateway }) => gateway.baseUrl))]
+  const urls = [...new Set(clients.map(({ gateway }) => gateway.baseUrl))]
   const describe = (url: string) => {
-    const ofUrl = clientsHere.filter(({ gateway }) => gateway.baseUrl === url)
+    const ofUrl = clients.filter(({ gateway }) => gateway.baseUrl === url)
     const names = [...new Set(ofUrl.flatMap(({ gateway }) => gateway.name ?? []))]
     const labels = ofUrl.map(({ client }) => client.label).join(', ')
     return `${[...names, url].join('  ')} (${labels})`
   }
 
-  const named = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
-  if (named) {
-    const wanted = normaliseBaseUrl(named, { allowHttp }).baseUrl
-    if (urls.includes(wanted)) return { baseUrl: wanted }
+  const typed = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
+  if (typed) {
+    const address = normaliseBaseUrl(typed, { allowHttp }).baseUrl
+    if (urls.includes(address)) return { baseUrl: address }
     throw new UserError({
       code: 'usage',
-      message: `No client points at ${wanted}`,
+      message: `No client points at ${address}`,
       hint: `The clients point at: ${urls.map(describe).join(', ')}.`,
     })
   }

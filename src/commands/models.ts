@@ -26,7 +26,7 @@ export const command = commandOf(define, async (session, flags) => {
   const uses = usesByModel(catalog, await loadClients())
 
   session.showFindings('warning')
-  sayModels(session, catalog, uses)
+  showModels(session, catalog, uses)
   session.remark('')
   session.remark('? unknown · - no')
   session.document({
@@ -46,34 +46,36 @@ export const command = commandOf(define, async (session, flags) => {
   return 0
 })
 
-function sayModels(
+function showModels(
   session: Session,
   catalog: Catalog,
   uses: ReadonlyMap<string, readonly ClientUse[]>,
 ): void {
-  const spoken = (model: CatalogModel) =>
-    isChatModel(model) ? protocols.map((name) => spokenWord(model, name)).join(' ') : 'not for chat'
+  const supported = (model: CatalogModel) =>
+    isChatModel(model) ? protocols.map((name) => cellFor(model, name)).join(' ') : 'not for chat'
   const chosenFor = ({ id }: CatalogModel) => {
     const full = aliasTarget(catalog, id)
     const alias = full === undefined ? [] : [`alias of ${full}`]
     return [...alias, ...(uses.get(id) ?? []).map(({ use }) => use)].join(', ')
   }
 
-  const saysWindow = catalog.models.some(({ contextWindow }) => contextWindow !== undefined)
-  const head = ['MODEL', 'SPEAKS', ...(saysWindow ? ['CONTEXT'] : []), 'CHOSEN FOR']
+  const hasWindow = catalog.models.some(({ contextWindow }) => contextWindow !== undefined)
+  const head = ['MODEL', 'SPEAKS', ...(hasWindow ? ['CONTEXT'] : []), 'CHOSEN FOR']
 
   const rows = catalog.models.map((model) => [
     model.id,
-    spoken(model),
-    ...(saysWindow ? [String(model.contextWindow ?? '')] : []),
+    supported(model),
+    ...(hasWindow ? [String(model.contextWindow ?? '')] : []),
     chosenFor(model),
   ])
   session.sayTable(head, rows)
 }
 
-function spokenWord(model: CatalogModel, protocol: Protocol): string {
-  const answer = supportsProtocol(model, protocol)
-  return answer === 'unknown' ? `${protocol}?` : answer ? protocol : '-'.padEnd(protocol.length)
+/** The protocol as the table shows it: as a dash if the model does not support it. */
+function cellFor(model: CatalogModel, protocol: Protocol): string {
+  const isSupported = supportsProtocol(model, protocol)
+  if (isSupported === 'unknown') return `${protocol}?`
+  return isSupported ? protocol : '-'.padEnd(protocol.length)
 }
 
 interface ClientUse {

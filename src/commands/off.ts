@@ -3,9 +3,9 @@ import { environmentRows, rows } from '../clients/list.ts'
 import type { Plan } from '../edits/plan.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import type { ApplyResult } from '../transaction/record.ts'
-import { stopLeftRunning } from './client-state/program.ts'
+import { stopOldServers } from './client-state/program.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
-import { type ClientOff, isChange, mismatchesIn, planClients } from './off/plan.ts'
+import { type ClientOffPlan, isChange, mismatchesIn, planClients } from './off/plan.ts'
 import type { Session } from './screen/session.ts'
 import { changedClients, nextSteps, writePlan } from './setup/apply.ts'
 import { confirmEdits, showEdits } from './setup/confirm.ts'
@@ -62,12 +62,12 @@ export async function off(
     applied,
     clients.map(({ client }) => client),
   )
-  const toDo = await stopLeftRunning(session, changed, consent)
+  const toDo = await stopOldServers(session, changed, consent)
   const steps = await nextSteps(session, { applied, clients: changed, changed, toDo })
   return report(session, { plan, clients, applied, ...steps })
 }
 
-function showPlan(session: Session, clients: readonly ClientOff[], isDetailed: boolean): void {
+function showPlan(session: Session, clients: readonly ClientOffPlan[], isDetailed: boolean): void {
   const isAnyChanged = clients.some(({ edits }) => edits.length > 0)
   for (const one of clients) {
     const { client, edits } = one
@@ -78,7 +78,7 @@ function showPlan(session: Session, clients: readonly ClientOff[], isDetailed: b
   }
 }
 
-function loginText({ client, after }: ClientOff): string {
+function loginText({ client, after }: ClientOffPlan): string {
   const {
     login,
     endpoint: { key },
@@ -89,7 +89,7 @@ function loginText({ client, after }: ClientOff): string {
 
 interface OffResult {
   readonly plan: Plan
-  readonly clients: readonly ClientOff[]
+  readonly clients: readonly ClientOffPlan[]
   /** Absent: a dry run. */
   readonly applied?: ApplyResult
   readonly next?: readonly string[]

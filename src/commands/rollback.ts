@@ -16,18 +16,18 @@ import {
 } from '../transaction/rollback.ts'
 import { superuserFinding } from '../transaction/target.ts'
 import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
-import { stopLeftRunning } from './client-state/program.ts'
+import { stopOldServers } from './client-state/program.ts'
 import { runsOf, shownAddress } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { describeRun, labelsOf, timeAgo, whatItDid, whatWasUndone } from './rollback/describe.ts'
 import {
+  type ClientUndo,
+  clientUndosOf,
   isInstalledHere,
-  type Outlook,
-  outlooksOf,
   problemAfterUndo,
   refuseUnknownClient,
   refuseWrongKey,
-  type Undoing,
+  type UndoContext,
 } from './rollback/guard.ts'
 import type { Session } from './screen/session.ts'
 
@@ -70,16 +70,16 @@ export async function rollback(
   session.addFindings(...superuserFinding(platform))
   settleInterruptedRun(session)
   const runs = runsSoFar(session)
-  if (flags.list) return listRecorded(session, runsAsked(id, runs))
+  if (flags.list) return listRecorded(session, runsOfClient(id, runs))
 
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
-  const undoing: Undoing = { session, runs, clients }
+  const undoing: UndoContext = { session, runs, clients }
   const options = await withPickedRun(undoing, flags, optionsFor(undoing, id, flags))
   const undo = planRollback(platform, options)
   if (undo === undefined) return reportNothing(undoing, id, flags)
 
   await refuseUnknownClient(session, undo)
-  const outlooks = outlooksOf(undoing, undo)
+  const outlooks = clientUndosOf(undoing, undo)
   // Only --force can restore an address without its key.
   if (flags.force) refuseWrongKey(undoing, outlooks)
 
@@ -94,7 +94,7 @@ export async function rollback(
 }
 
 function optionsFor(
-  undoing: Undoing,
+  undoing: UndoContext,
   id: string | undefined,
   { run, original, redo, force }: RollbackFlags,
 ): RollbackOptions {
@@ -110,11 +110,11 @@ function optionsFor(
 }
 
 /** How many runs the user can choose from. */
-const pickedFrom = 10
+const maxChoices = 10
 
 /** On a terminal, the user chooses the run. With `--yes` and in a script, it is the newest. */
 async function withPickedRun(
-  { session, runs }: Undoing,
+  { session, runs }: UndoContext,
   { run, original, redo, force, yes, dryRun }: RollbackFlags,
   options: RollbackOptions,
 ): Promise<RollbackOptions> {
@@ -125,7 +125,7 @@ async function withPickedRun(
   if (undoable.length < 2) return options
 
   const now = platform.clock.now()
-  const choices = undoable.slice(0, pickedFrom).map((one, index) => ({
+  const choices = undoable.slice(0, maxChoices).map((one, index) => ({
     value: one.id,
     name: `${describeRun(one, runs, now)}${newerRuns(one, undoable.slice(0, index))}`,
   }))
@@ -136,11 +136,12 @@ async function withPickedRun(
   return picked === undoable[0]?.id ? options : { ...options, run: picked }
 }
 
-/** What is undone together with a run. */
+/** The number of newer runs of the same clients, in words: they are undone together with the run. */
 function newerRuns({ files }: RunRecord, newer: Runs): string {
   const clients = files.map(({ client }) => client)
-  const isWith = (run: RunRecord) => run.files.some(({ client }) => clients.includes(client))
-  const count = newer.filter(isWith).length
+  const isOfSameClient = (run: RunRecord) =>
+    run.files.some(({ client }) => clients.includes(client))
+  const count = newer.filter(isOfSameClient).length
   return count === 0 ? '' : `, and ${counted(count, 'newer run')}`
 }
 
@@ -150,9 +151,9 @@ function newerRuns({ files }: RunRecord, newer: Runs): string {
 const maxRunsShown = 5
 
 function showPlan(
-  { session, runs }: Undoing,
+  { session, runs }: UndoContext,
   undo: RollbackPlan,
-  outlooks: readonly Outlook[],
+  outlooks: readonly ClientUndo[],
 ): void {
   const { isRedo, runs: undone, files, kept } = undo
   const now = session.platform.clock.now()
@@ -165,19 +166,18 @@ function showPlan(
   if (shown.length < more.length) session.say(`  and ${more.length - shown.length} earlier runs`)
 
   for (const file of files) {
-    const own = kept.filter((one) => one.file === file.path)
-    const changes = changesIn(undo, file.path)
-    if (file.action === 'unchanged' && own.length === 0) continue
+    const keptHere = kept.filter((one) => one.file === file.path)
+    if (file.action === 'unchanged' && keptHere.length === 0) continue
     session.say(`  ${session.showPath(file.path)} (${actionText(file.action)})`)
-    for (const line of changes) session.say(`    ${line}`)
-    if (own.length > 0) session.say(`    ${staysBecause(own)}`)
+    for (const line of changesIn(undo, file.path)) session.say(`    ${line}`)
+    if (keptHere.length > 0) session.say(`    ${describeKept(keptHere)}`)
   }
 
-  for (const { client, future } of outlooks) {
+  for (const { client, afterState } of outlooks) {
     if (!isConcerned(client.id, files)) continue
-    const where = shownAddress(client, future) ?? 'its own service'
-    const how = future.login === undefined ? '' : `, with ${future.login}`
-    session.say(`${client.label} will use ${where} again${how}.`)
+    const service = shownAddress(client, afterState) ?? 'its own service'
+    const login = afterState.login === undefined ? '' : `, with ${afterState.login}`
+    session.say(`${client.label} will use ${service} again${login}.`)
   }
 }
 
@@ -187,39 +187,40 @@ function changesIn({ plan }: RollbackPlan, path: string): string[] {
 }
 
 /** `model stays: you changed it after the setup`, for the settings of one file. */
-function staysBecause(kept: readonly KeptSetting[]): string {
+function describeKept(kept: readonly KeptSetting[]): string {
   const changed = kept.filter(({ why }) => why === 'changed').map(({ path }) => plainPath(path))
-  const bound = kept.filter(({ why }) => why === 'together').map(({ path }) => plainPath(path))
+  const grouped = kept.filter(({ why }) => why === 'together').map(({ path }) => plainPath(path))
   const isWholeFile = changed.includes('')
   if (isWholeFile) return 'stays: you changed or deleted this file after the setup'
+
   const stay = (names: readonly string[]) =>
     `${names.join(', ')} ${names.length === 1 ? 'stays' : 'stay'}`
-  const it = changed.length === 1 ? 'it' : 'them'
-  const whyChanged =
-    changed.length === 0 ? [] : [`${stay(changed)}: you changed ${it} after the setup`]
-  const whyBound =
-    bound.length === 0
-      ? []
-      : [`${stay(bound)}: address, key and models of a gateway belong together`]
-  return [...whyChanged, ...whyBound].join('; ')
+  const reasons: string[] = []
+  if (changed.length > 0) {
+    const pronoun = changed.length === 1 ? 'it' : 'them'
+    reasons.push(`${stay(changed)}: you changed ${pronoun} after the setup`)
+  }
+  if (grouped.length > 0)
+    reasons.push(`${stay(grouped)}: address, key and models of a gateway belong together`)
+  return reasons.join('; ')
 }
 
 /** The settings that stay, file by file, with the command that undoes them too. */
 function keptNotices({ files, kept, isRedo }: RollbackPlan): readonly Finding[] {
   return files.flatMap(({ path, client }) => {
-    const own = kept.filter(({ file }) => file === path)
-    if (own.length === 0) return []
+    const keptHere = kept.filter(({ file }) => file === path)
+    if (keptHere.length === 0) return []
     const redo = isRedo ? ' --redo' : ''
     const hint = `Undo it too: repoint rollback ${client}${redo} --force`
-    return [{ code: 'rollback-held', message: `${path}: ${staysBecause(own)}`, hint }]
+    return [{ code: 'rollback-held', message: `${path}: ${describeKept(keptHere)}`, hint }]
   })
 }
 
-/** What else the undo means for the clients, such as where old conversations continue. */
+/** Reports what else the undo means for the clients, such as where old conversations continue. */
 function sideEffects(
   session: Session,
   { files, removedTables }: RollbackPlan,
-  outlooks: readonly Outlook[],
+  outlooks: readonly ClientUndo[],
 ): readonly Finding[] {
   const { platform } = session
   const notices: Finding[] = []
@@ -256,7 +257,7 @@ function reportDryRun(session: Session, undo: RollbackPlan): number {
 }
 
 async function applyAndReport(
-  undoing: Undoing,
+  undoing: UndoContext,
   flags: RollbackFlags,
   undo: RollbackPlan,
 ): Promise<number> {
@@ -292,10 +293,10 @@ function printDocument(
     readonly next: readonly string[]
   },
 ): void {
-  const { next, ...rest } = outcome
+  const { next, ...state } = outcome
   session.document({
     command: 'rollback',
-    ...rest,
+    ...state,
     undoes: undo.runs.at(-1)?.id,
     files: undo.files.map(({ path, action, kept }) => ({
       path,
@@ -328,24 +329,24 @@ function undoCommandFor({ isRedo }: RollbackPlan): string {
 
 /** Stops servers that still use the old key, and returns what the user must do. */
 async function stopServersAndAdvise(
-  { session, clients }: Undoing,
+  { session, clients }: UndoContext,
   { yes }: RollbackFlags,
   { files }: ApplyResult,
 ): Promise<string[]> {
   const changed = clients.filter(({ id }) => isConcerned(id, files))
-  const toDo = await stopLeftRunning(session, changed, session.consent(yes))
+  const toDo = await stopOldServers(session, changed, session.consent(yes))
   return [...toDo, ...changed.map(({ program }) => program.restartAdvice)]
 }
 
 function reportNothing(
-  undoing: Undoing,
+  undoing: UndoContext,
   id: string | undefined,
   { redo, dryRun }: RollbackFlags,
 ): number {
   const { session, runs } = undoing
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
   const isHere = isInstalledHere(undoing)
-  const elsewhere = runsAsked(id, runs).find((run) => run.files.some((file) => !isHere(file)))
+  const elsewhere = runsOfClient(id, runs).find((run) => run.files.some((file) => !isHere(file)))
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
     session.addFindings({
@@ -371,29 +372,24 @@ function reportNothing(
 
 // ---------------------------------------------------------------- the list
 
-function listRecorded(session: Session, asked: Runs): number {
+function listRecorded(session: Session, runs: Runs): number {
   session.showFindings('warning')
   const now = session.platform.clock.now()
-  if (asked.length === 0) session.say('repoint has recorded no run.')
+  if (runs.length === 0) session.say('repoint has recorded no run.')
   else {
-    const rows = asked.map((run) => [
-      timeAgo(new Date(run.at), now),
-      [
-        whatItDid(run, asked),
-        run.kind === 'change' && run.baseUrl,
-        run.kind === 'change' && run.model,
-      ]
-        .filter(Boolean)
-        .join(', '),
-      run.id,
-    ])
+    const rows = runs.map((run) => {
+      const target = run.kind === 'change' ? [run.baseUrl, run.model] : []
+      const description = [whatItDid(run, runs), ...target].filter(Boolean).join(', ')
+      return [timeAgo(new Date(run.at), now), description, run.id]
+    })
     session.sayTable(['WHEN', 'WHAT', 'RUN'], rows)
   }
-  session.document({ command: 'rollback', runs: asked.map(asListed), warnings: session.warnings })
+  session.document({ command: 'rollback', runs: runs.map(asListed), warnings: session.warnings })
   return 0
 }
 
-function runsAsked(id: string | undefined, runs: Runs): Runs {
+/** The runs of one client, or all runs. */
+function runsOfClient(id: string | undefined, runs: Runs): Runs {
   return id === undefined ? runs : runsOf({ id }, runs)
 }
 

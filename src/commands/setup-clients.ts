@@ -11,9 +11,9 @@ import {
   type SetupFlags,
   withSetupFlags,
 } from './command.ts'
-import { linkGiven } from './find-gateway.ts'
+import { importLinkFor } from './find-gateway.ts'
 import type { Session } from './screen/session.ts'
-import { fetchDefaults, spellDefaults, type TeamDefaults } from './setup/team-defaults.ts'
+import { fetchDefaults, formatDefaults, type TeamDefaults } from './setup/team-defaults.ts'
 import { setup } from './setup.ts'
 
 function define() {
@@ -33,13 +33,16 @@ function define() {
 /** Sets up several clients as one run. Returns the exit status. */
 export const command = commandOf(define, async (session, ids, flags) => {
   const { from } = flags
-  const team = from === undefined ? undefined : await takeDefaults(session, from, flags)
+  const team = from === undefined ? undefined : await acceptTeamFile(session, from, flags)
 
-  const isUnsaid = ids.length === 0 && team === undefined
-  const link = isUnsaid ? await linkGiven(session, flags) : undefined
-  const fromElsewhere = team?.clients.map(({ id }) => id) ?? [link?.client ?? []].flat()
+  let named: readonly string[] = ids
+  if (ids.length === 0 && team !== undefined) named = team.clients.map(({ id }) => id)
+  // Only an import link can still name a client.
+  const link =
+    ids.length === 0 && team === undefined ? await importLinkFor(session, flags) : undefined
+  if (link?.client !== undefined) named = [link.client]
 
-  const clients = oneOfEachFamily(ids.length > 0 ? ids : fromElsewhere)
+  const clients = oneOfEachFamily(named)
   if (clients.length === 0)
     throw new UserError({
       code: 'usage',
@@ -62,11 +65,12 @@ export const command = commandOf(define, async (session, ids, flags) => {
 })
 
 /**
- * Shows the whole file and asks: its address decides where the key is sent.
+ * Reads a team file, shows all of it and asks whether to use it, because its address decides where the key
+ * is sent.
  *
  * @throws UserError `usage`, `config-invalid`, `confirmation-needed`
  */
-async function takeDefaults(
+async function acceptTeamFile(
   session: Session,
   from: string,
   flags: SetupFlags,
@@ -80,7 +84,7 @@ async function takeDefaults(
 
   const team = await fetchDefaults(session, from, flags)
   session.say(`${from} contains:`)
-  for (const line of spellDefaults(team).trimEnd().split('\n')) session.say(`  ${line}`)
+  for (const line of formatDefaults(team).trimEnd().split('\n')) session.say(`  ${line}`)
 
   await session.agree(
     session.consent(flags.yes),

@@ -69,8 +69,8 @@ export function setupOptions(
 }
 
 /**
- * Every command that sets clients up starts with this, before its first question. Returns the recorded
- * runs.
+ * Settles an interrupted run and returns the recorded runs. Every command that sets clients up starts with
+ * this, before its first question.
  */
 export function begin(session: Session): Runs {
   session.addFindings(...superuserFinding(session.platform))
@@ -105,7 +105,11 @@ export async function setup(
   return 0
 }
 
-/** Loads the clients and their previous options. @throws UserError `usage`, `client-failed` */
+/**
+ * Loads the clients and their previous options.
+ *
+ * @throws UserError `usage`, `client-failed`
+ */
 async function startSetup(
   session: Session,
   request: SetupRequest,

@@ -21,9 +21,9 @@ import type { SavedFolder } from '../state/folders.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { reportFindings } from './checks/client-checks.ts'
-import { type ExaminedClient, showClients, showTable } from './checks/show.ts'
+import { type ClientWithFindings, showClients, showTable } from './checks/show.ts'
 import { type ClientStatus, examineClient } from './client-state/check-client.ts'
-import { driftOf, type Expected, leftAt } from './client-state/drift.ts'
+import { driftOf, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
 import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled } from './client-state/program.ts'
 import { shownAddress } from './client-state/state.ts'
@@ -68,17 +68,20 @@ export async function status(
   const runs = runsToJudge(session, isJudged)
   session.addFindings(...wslFinding(session.platform))
 
-  const expected = expect === undefined ? undefined : gatewayNamed(session, expect)
-  const asked = familyRows.filter(({ family }) => !isNamed || families.includes(family))
-  const clients = (await loadClients(asked)).map((client) =>
+  const expected = expect === undefined ? undefined : parseExpected(session, expect)
+  const rows = familyRows.filter(({ family }) => !isNamed || families.includes(family))
+  const clients = (await loadClients(rows)).map((client) =>
     reportOf(session, client, { runs, expected, isNamed, isJudged }),
   )
-  const isLeftOut = (one: ClientReport) => !isNamed && isAbsent(session, one)
-  if (flags.all || isNamed) showClients(session, clients, { isAbsent: isLeftOut, isDetailed: true })
-  else showTable(session, clients, isLeftOut)
+
+  const isHidden = (one: StatusReport) => !isNamed && isAbsent(session, one)
+  if (flags.all || isNamed) showClients(session, clients, { isAbsent: isHidden, isDetailed: true })
+  else showTable(session, clients, isHidden)
   const folder = reportFolder(session)
-  const isNowhere = expected !== undefined && clients.every(({ wanted }) => wanted === undefined)
-  if (isNowhere)
+
+  const isNoneSetUp =
+    expected !== undefined && clients.every(({ expectedGateway }) => expectedGateway === undefined)
+  if (isNoneSetUp)
     session.addFindings({
       code: 'drifted',
       message: `No client is set up, expected ${expect}`,
@@ -86,7 +89,7 @@ export async function status(
     })
 
   session.showFindings('warning')
-  const isDrifted = isNowhere || clients.some(({ drift }) => drift.length > 0)
+  const isDrifted = isNoneSetUp || clients.some(({ drift }) => drift.length > 0)
   session.document({
     command: 'status',
     drifted: isDrifted,
@@ -101,7 +104,7 @@ export async function status(
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
 }
 
-/** Says which gateway this folder uses besides the clients' own files, and returns the folder. */
+/** Shows the gateway that the user chose for this folder, and returns the folder. */
 function reportFolder(session: Session): SavedFolder | undefined {
   const folder = resultOf(() => folderHere(session))
   if (folder instanceof UserError) {
@@ -136,8 +139,8 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
 }
 
 /** A client, the gateway that it should use, and why it does not. */
-interface ClientReport extends ExaminedClient {
-  readonly wanted?: Expected | undefined
+interface StatusReport extends ClientWithFindings {
+  readonly expectedGateway?: ExpectedGateway | undefined
   readonly drift: readonly string[]
 }
 
@@ -146,7 +149,7 @@ interface ReportOptions {
   /** Undefined: the records cannot be read. */
   readonly runs: Runs | undefined
   /** The gateway that all clients that are set up should use. */
-  readonly expected: Expected | undefined
+  readonly expected: ExpectedGateway | undefined
   /** A named client should use it even if repoint has never set it up. */
   readonly isNamed: boolean
   /** The user asked whether the client has drifted, so the report states every reason. */
@@ -158,29 +161,28 @@ function reportOf(
   session: Session,
   client: Client,
   { runs, expected, isNamed, isJudged }: ReportOptions,
-): ClientReport {
+): StatusReport {
   const state = examineClient(session, client, runs)
   if ('failure' in state) return { state, findings: [findingFrom(state.failure)], drift: [] }
   const { key } = state.settings.endpoint
   if (key) session.hide(key)
 
-  const lastSetup = leftAt(session, state, runs ?? [])
+  const lastSetup = gatewayOfLastSetup(session, state, runs ?? [])
   const isExpectedToPoint = lastSetup !== undefined || isNamed
-  const wanted = isExpectedToPoint ? (expected ?? lastSetup) : undefined
-  const drift = wanted ? driftOf(session, state, wanted) : []
+  const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
+  const drift = expectedGateway ? driftOf(session, state, expectedGateway) : []
   const findings = [...reportFindings(state)]
-  // Does not repeat what a finding already says.
-  const isTold = (reason: string) =>
+  const isReported = (reason: string) =>
     findings.some(({ message }) => message.includes(reason) || reason.startsWith(message))
-  const untold = drift.filter((reason) => isJudged || !isTold(reason))
-  for (const reason of untold)
+  const unreported = drift.filter((reason) => isJudged || !isReported(reason))
+  for (const reason of unreported)
     findings.push({ code: 'drifted', severity: 'warning', message: reason })
-  return { state, findings, details: detailsOf(session, state), wanted, drift }
+  return { state, findings, details: detailsOf(session, state), expectedGateway, drift }
 }
 
 /** Nothing of the client is on this machine, and no gateway is expected for it. */
-function isAbsent(session: Session, { state, wanted }: ClientReport): boolean {
-  if ('failure' in state || wanted !== undefined) return false
+function isAbsent(session: Session, { state, expectedGateway }: StatusReport): boolean {
+  if ('failure' in state || expectedGateway !== undefined) return false
   const { client, files, findings } = state
   const isAnyFound = findings.some(({ severity }) => severity !== 'ok')
   if (isInstalled(session, client) || isAnyFound) return false
@@ -188,7 +190,7 @@ function isAbsent(session: Session, { state, wanted }: ClientReport): boolean {
 }
 
 /** @throws UserError `usage` if the text is neither a gateway's name nor an address */
-function gatewayNamed(session: Session, text: string): Expected {
+function parseExpected(session: Session, text: string): ExpectedGateway {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
     const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })
@@ -199,39 +201,39 @@ function gatewayNamed(session: Session, text: string): Expected {
   return { baseUrl, baseUrls, isKey: (key) => key === gateway.key }
 }
 
-/** What the client's files contain, and who wrote them. */
+/** The contents of the client's files, and who wrote them, one line each. */
 function detailsOf(session: Session, { client, settings, files }: ClientStatus): string[] {
   const address = shownAddress(client, settings)
   const { resume } = client.program
-  return [
-    ...(address === undefined
-      ? []
-      : [`address   ${address}${from(session, settings.sources.baseUrl)}`]),
-    ...(resume && address
-      ? [`resuming  ${resume.command} keeps the ${resume.keeps} of an old conversation`]
-      : []),
-    ...configured(session, client, settings).map(([name, value]) => `${name.padEnd(9)} ${value}`),
-    ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),
-  ]
+  const lines: string[] = []
+  if (address !== undefined) {
+    lines.push(`address   ${address}${inFile(session, settings.sources.baseUrl)}`)
+    if (resume)
+      lines.push(`resuming  ${resume.command} keeps the ${resume.keeps} of an old conversation`)
+  }
+  for (const [name, value] of settingRows(session, client, settings))
+    lines.push(`${name.padEnd(9)} ${value}`)
+  for (const file of files) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
+  return lines
 }
 
-function from(session: Session, path: string | undefined): string {
+function inFile(session: Session, path: string | undefined): string {
   return path === undefined ? '' : ` in ${session.showPath(path)}`
 }
 
-function configured(session: Session, client: Client, state: ClientState): [string, string][] {
+function settingRows(session: Session, client: Client, state: ClientState): [string, string][] {
   const { endpoint, options, sources, login } = state
   const { key, headers = [], query, keyHeader, alsoSendsTo } = endpoint
   const { smallModel, slotModels = {}, subagentModel, providerId } = options
   const model = shownModel(state)
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [
-    ['model', model && model + overProtocol(client, options) + from(session, sources.model)],
-    ['small', smallModel && smallModel + from(session, sources.smallModel)],
+    ['model', model && model + overProtocol(client, options) + inFile(session, sources.model)],
+    ['small', smallModel && smallModel + inFile(session, sources.smallModel)],
     ...Object.entries(slotModels),
     ['subagent', subagentModel],
     ['provider', providerId],
-    ['key', key && maskSecret(key) + sentAs + from(session, sources.key)],
+    ['key', key && maskSecret(key) + sentAs + inFile(session, sources.key)],
     ...headers.map((header): [string, string] => ['header', formatHeader(header)]),
     ['query', query && formatQuery(query)],
     ['key also', alsoSendsTo && `to ${alsoSendsTo}, from old conversations`],
@@ -252,12 +254,12 @@ const stateWords: Readonly<Record<FileState['state'], string>> = {
 }
 
 function describeFile({ state, run, changedKeys }: FileState): string {
-  const which = run === undefined ? '' : ` (run ${run})`
+  const runNote = run === undefined ? '' : ` (run ${run})`
   const keys = changedKeys.map(plainPath).join(', ')
-  return `${stateWords[state]}${which}${keys && `; of our keys changed: ${keys}`}`
+  return `${stateWords[state]}${runNote}${keys && `; of our keys changed: ${keys}`}`
 }
 
-function asDocument({ state, wanted, drift }: ClientReport) {
+function asDocument({ state, expectedGateway, drift }: StatusReport) {
   if ('failure' in state) {
     const { client, failure } = state
     const { code, message, hint } = failure
@@ -295,7 +297,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     origins: compact(origins),
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
-    expected: wanted ? shownRoot(rootOf(wanted, protocol), protocol) : null,
+    expected: expectedGateway ? shownRoot(rootOf(expectedGateway, protocol), protocol) : null,
     drift,
     files: files.map((file) => ({
       ...file,

@@ -132,9 +132,9 @@ async function tryOn(runner: Runner, scene: Scene, one: Partial<Case>) {
   return { said, seen: inferences(gateway.requests()) }
 }
 
-type Tried = Awaited<ReturnType<typeof tryOn>>
+type ClientAnswer = Awaited<ReturnType<typeof tryOn>>
 
-function expectEffect(expect: ExpectStatic, effect: Effect, model: string, { said, seen }: Tried) {
+function expectEffect(expect: ExpectStatic, effect: Effect, model: string, { said, seen }: ClientAnswer) {
   const models = seen.map(({ modelAsked }) => modelAsked)
   if (effect === 'wrong-model') expect(models).not.toContain(model)
   else expect(said.hasAnswered).toBe(false)
@@ -150,7 +150,7 @@ function obstacleTests(
 ) {
   const doctor = ['doctor', runner.split(' ')[0]!, '--no-verify']
 
-  const expectDone = (expect: ExpectStatic, { said, seen }: Tried) => {
+  const expectDone = (expect: ExpectStatic, { said, seen }: ClientAnswer) => {
     expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
     expect(seen.some(isWrong)).toBe(false)
     expect(seen.map(({ modelAsked }) => modelAsked)).toContain(model)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { spellingOf } from '../../src/commands/gateways/by-environment.ts'
+import { shellSyntaxFor } from '../../src/commands/gateways/by-environment.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -50,7 +50,7 @@ describe('repoint copilot', () => {
     (text) => {
       const quotes = "['‘’‚‛]"
       const whole = new RegExp(`^${quotes}((?:[^'‘’‚‛]|${quotes}${quotes})*)${quotes}$`)
-      const { quoted } = spellingOf({ os: 'win32', env: {}, home: 'C:\\', cwd: 'C:\\' })
+      const { quoted } = shellSyntaxFor({ os: 'win32', env: {}, home: 'C:\\', cwd: 'C:\\' })
       const [, inner = ''] = whole.exec(quoted(text)) ?? []
       expect(inner.replace(new RegExp(`(${quotes})${quotes}`, 'g'), '$1')).toBe(text)
     },

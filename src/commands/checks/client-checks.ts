@@ -12,17 +12,21 @@ export interface CheckResult extends Finding {
   /** The message in a few words, for the line of its client or gateway. */
   readonly brief?: string
   /** The result is the same for every client of the gateway, and is shown once. */
-  readonly isOfGateway?: true
+  readonly isAboutGateway?: true
   /** The client has neither a program nor a setup on this machine. */
   readonly isAbsent?: true
 }
 
 /** A client's state, and its program on this machine. */
-export interface Examined extends ClientStatus, InstalledProgram {
+export interface ClientWithProgram extends ClientStatus, InstalledProgram {
   readonly isInstalled: boolean
 }
 
-/** The findings of a client, as `status` and `doctor` report them. @param isFixTried names no fix again */
+/**
+ * The findings of a client, as `status` and `doctor` report them.
+ *
+ * @param isFixTried `doctor --fix` has run already, so that no hint names it again
+ */
 export function reportFindings(
   { client, findings }: ClientStatus,
   isFixTried = false,
@@ -45,10 +49,11 @@ function orCommand(hint: string | undefined, command: string): string {
   return hint.endsWith('.') ? `${hint} Or: ${command}` : `${hint} (or: ${command})`
 }
 
-export function checkInstalled(session: Session, examined: Examined): CheckResult {
+export function checkInstalled(session: Session, examined: ClientWithProgram): CheckResult {
   const { client, settings, isInstalled, version = '' } = examined
   const code = 'installed'
   const { label, program } = client
+
   if (!isInstalled) {
     const isSetUp = settings.endpoint.baseUrl !== undefined
     const isUnknown = whyUnreadable(settings) !== undefined
@@ -56,29 +61,24 @@ export function checkInstalled(session: Session, examined: Examined): CheckResul
     if (!isSetUp && !isUnknown) return { code, severity: 'ok', message, isAbsent: true }
     return { code, severity: isSetUp ? 'warning' : 'ok', message }
   }
+
   const [problem] = checkClient({ session, client, purpose: 'now', program: examined })
   if (problem?.severity === 'error') return { ...problem, ...compact({ brief: examined.version }) }
   if (problem !== undefined) return asWarning(problem)
 
-  const found = { code, message: `${label} ${version}`, brief: version } as const
+  const result = { code, message: `${label} ${version}`, brief: version } as const
   const { testedVersions } = program
   const [oldest = version, newest = version] = [testedVersions[0], testedVersions.at(-1)]
-  const beyond = isBefore(version, oldest)
-    ? {
-        how: `older than the oldest version that repoint was tested with (${oldest})`,
-        toUpdate: 'it',
-      }
-    : isBefore(newest, version)
-      ? {
-          how: `newer than the newest version that repoint was tested with (${newest})`,
-          toUpdate: 'repoint',
-        }
-      : undefined
-  if (beyond === undefined) return { ...found, severity: 'ok' }
 
-  const message = `${found.message} is ${beyond.how}`
-  const hint = `If something fails, update ${beyond.toUpdate}.`
-  return { ...found, severity: 'warning', message, hint }
+  if (isBefore(version, oldest)) {
+    const message = `${result.message} is older than the oldest version that repoint was tested with (${oldest})`
+    return { ...result, severity: 'warning', message, hint: 'If something fails, update it.' }
+  }
+  if (isBefore(newest, version)) {
+    const message = `${result.message} is newer than the newest version that repoint was tested with (${newest})`
+    return { ...result, severity: 'warning', message, hint: 'If something fails, update repoint.' }
+  }
+  return { ...result, severity: 'ok' }
 }
 
 export function asWarning(finding: Finding): Finding {

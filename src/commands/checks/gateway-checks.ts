@@ -22,19 +22,19 @@ import { rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
-import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
+import { authoritiesOf, expectTrustedBy } from '../client-state/certificate-stores.ts'
 import { type ClientStatus, checkClient, missingKey } from '../client-state/check-client.ts'
 import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { ifSlow, type ProbeAnswer, Probes, sendersOf } from '../setup/probes.ts'
-import { asWarning, type CheckResult, type Examined } from './client-checks.ts'
+import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
-/** A gateway that doctor asks once for all clients that use it with the same key. */
-interface AskedGateway {
+/** A gateway and a key, with all clients that use both. doctor sends its requests once for all of them. */
+interface SharedGateway {
   /** The families of the clients that use it. The list grows while the clients are collected. */
   readonly users: string[]
   readonly access: GatewayAccess
@@ -47,14 +47,14 @@ export function askGateways(
   session: Session,
   states: readonly ClientStatus[],
   flags: RequestFlags,
-): ReadonlyMap<ClientStatus, AskedGateway> {
-  const byGateway = new Map<string, AskedGateway>()
-  const byState = new Map<ClientStatus, AskedGateway>()
+): ReadonlyMap<ClientStatus, SharedGateway> {
+  const byRequest = new Map<string, SharedGateway>()
+  const byState = new Map<ClientStatus, SharedGateway>()
   const authorities = authoritiesOf(
     session.platform.machine.env,
     states.map(({ client }) => client),
   )
-  const [named] = states.flatMap(({ settings }) => settings.endpoint.caFile ?? [])
+  const [configuredCaFile] = states.flatMap(({ settings }) => settings.endpoint.caFile ?? [])
 
   for (const state of states) {
     const { key, keyHeader, headers, query } = state.settings.endpoint
@@ -62,24 +62,24 @@ export function askGateways(
     if (isBroken || state.gateway === undefined || !key) continue
 
     const { baseUrl } = state.gateway
-    const asking = { baseUrls: rootsOf(state.gateway), key, keyHeader, headers, query }
-    const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? named
+    const request = { baseUrls: rootsOf(state.gateway), key, keyHeader, headers, query }
+    const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? configuredCaFile
     const timeoutMs = flags.timeout * 1000
-    const question = JSON.stringify(asking)
-    const asked =
-      byGateway.get(question) ??
-      askGateway(accessTo(session, { baseUrl, ...asking, timeoutMs, caFile, authorities }))
-    asked.users.push(state.client.family)
-    byGateway.set(question, asked)
-    byState.set(state, asked)
-    // One connection for each client: their probes are sent in parallel.
-    void preopenConnections(asked.access, 1)
+    const id = JSON.stringify(request)
+    const shared =
+      byRequest.get(id) ??
+      askGateway(accessTo(session, { baseUrl, ...request, timeoutMs, caFile, authorities }))
+    shared.users.push(state.client.family)
+    byRequest.set(id, shared)
+    byState.set(state, shared)
+    // The clients' probes are sent in parallel, so each client gets a connection.
+    void preopenConnections(shared.access, 1)
   }
   return byState
 }
 
 /** Requests the balance only from a gateway that answers the catalog request. */
-function askGateway(access: GatewayAccess): AskedGateway {
+function askGateway(access: GatewayAccess): SharedGateway {
   const catalog = catalogOrError(access, { isExtra: true })
   const balance = catalog.then((list) =>
     list instanceof UserError ? undefined : balanceOf(access, list),
@@ -91,17 +91,17 @@ function askGateway(access: GatewayAccess): AskedGateway {
 function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
   if (balance === undefined) return
   const brief = shownBalance(balance)
-  const found = { code: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
+  const result = { code: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
   const hint = "Top it up on the gateway's page, or use another key: repoint key"
-  if (balance.remaining === 0) yield { ...found, code: 'quota', severity: 'error', hint }
-  else yield { ...found, severity: 'ok', brief }
+  if (balance.remaining === 0) yield { ...result, code: 'quota', severity: 'error', hint }
+  else yield { ...result, severity: 'ok', brief }
 }
 
 /** The checks that need the network. */
 export async function checkGateway(
   session: Session,
-  examined: Examined,
-  asked: AskedGateway | undefined,
+  examined: ClientWithProgram,
+  shared: SharedGateway | undefined,
   flags: RequestFlags,
 ): Promise<readonly CheckResult[]> {
   const { client, settings, findings, gateway } = examined
@@ -110,59 +110,62 @@ export async function checkGateway(
     return [{ code: 'gateway', severity: 'ok', message: `${client.label} uses its own service` }]
 
   const caFile = caFileFor(session.platform, gateway.baseUrl, flags.caFile)
-  if (asked === undefined) {
+  if (shared === undefined) {
     return hasCause('key-missing', findings) ? [] : [missingKey(client, gateway, caFile)]
   }
 
-  const found: CheckResult[] = []
+  const results: CheckResult[] = []
   try {
-    for await (const one of askedChecks(session, examined, asked, caFile)) found.push(one)
-    return found
+    for await (const one of networkChecks(session, examined, shared, caFile)) results.push(one)
+    return results
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
     const blamed = traitsOf(error)?.blames
-    const list = await asked.catalog
+    const list = await shared.catalog
     // If catalog and probe both reject the key, it is reported once.
-    const isTold = blamed !== 'address' && list instanceof UserError && list.code === error.code
-    const told = isTold ? found.filter(({ code }) => code !== 'catalog') : found
-    if (blamed !== 'network' && told.every(({ code }) => code !== 'network'))
-      told.push(networkCheck(gateway.baseUrl, asked.access))
+    const isSameFailure =
+      blamed !== 'address' && list instanceof UserError && list.code === error.code
+    const passed = isSameFailure ? results.filter(({ code }) => code !== 'catalog') : results
+    if (blamed !== 'network' && passed.every(({ code }) => code !== 'network'))
+      passed.push(networkCheck(gateway.baseUrl, shared.access))
 
-    const hint = isLeftBehind(error, gateway)
-      ? leftBehindHint(client, asked)
+    const hint = isServerGone(error, gateway)
+      ? serverGoneHint(client, shared)
       : hintFor(error, examined, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
-    return [...told, blamed === 'model' ? check : { ...check, isOfGateway: true }]
+    return [...passed, blamed === 'model' ? check : { ...check, isAboutGateway: true }]
   }
 }
 
 /** @throws UserError if a check fails and the rest would prove nothing */
-async function* askedChecks(
+async function* networkChecks(
   session: Session,
-  examined: Examined,
-  asked: AskedGateway,
+  examined: ClientWithProgram,
+  shared: SharedGateway,
   caFile: string | undefined,
 ): AsyncGenerator<CheckResult> {
   const { client, settings, texts, version, modelTable } = examined
-  const { access } = asked
-  const by = { texts, version, modelTable }
+  const { access } = shared
+  const sender = { texts, version, modelTable }
   const probesFor = (list: Catalog | UserError, earlier?: Probes) =>
     new Probes(
       (...question) => probe(access, ...question),
       list,
-      () => sendersOf(session, client, by),
+      () => sendersOf(session, client, sender),
       earlier,
     )
-  const started = ifSlow(asked.catalog, access, async (slowCatalog) => {
+
+  // While a slow catalog loads, the probe of the configured model is sent already.
+  const started = ifSlow(shared.catalog, access, async (slowCatalog) => {
     const early = probesFor(slowCatalog)
     const resolved = resultOf(() => resolvedNow(examined, slowCatalog))
     if (!(resolved instanceof UserError)) void early.askFor(client, resolved)
     return early
   })
-  const list = await asked.catalog
+  const list = await shared.catalog
 
   yield* checkProxy(access)
-  await expectBelieved(client, { ...access, caFile: caFile ?? settings.endpoint.caFile }, access)
+  await expectTrustedBy(client, { ...access, caFile: caFile ?? settings.endpoint.caFile }, access)
   const trust = { caFile: settings.endpoint.caFile, gatewayCaFile: caFile }
   yield* checkClient({ session, client, purpose: 'now', trust }).map(asWarning)
   yield* checkCatalog(session, examined, access, list)
@@ -173,21 +176,21 @@ async function* askedChecks(
   for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
 
   yield* checkProtocol(examined, resolved, list)
-  yield* checkBalance(await asked.balance)
+  yield* checkBalance(await shared.balance)
   yield* checkPicker(examined, list)
 }
 
 /** Nothing listens at a loopback address: the program that did, such as another tool's proxy, is gone. */
-function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {
+function isServerGone({ code }: UserError, { baseUrl }: Gateway): boolean {
   return code === 'refused' && isLoopbackUrl(baseUrl)
 }
 
-function leftBehindHint({ family }: Client, { users }: AskedGateway): string {
-  const whose = users.length > 1 ? "the clients' own services" : "the client's own service"
+function serverGoneHint({ family }: Client, { users }: SharedGateway): string {
+  const services = users.length > 1 ? "the clients' own services" : "the client's own service"
   return [
     'Start the program that listened there',
     `set another address: repoint ${family} --base-url URL`,
-    `or go back to ${whose}: repoint off ${users.join(' ')}`,
+    `or go back to ${services}: repoint off ${users.join(' ')}`,
   ].join(', ')
 }
 
@@ -214,22 +217,22 @@ function* checkCatalog(
 ): Generator<CheckResult> {
   const { baseUrl } = access
   const where = gateway?.name === undefined ? baseUrl : `${gateway.name} (${baseUrl})`
-  const found = { code: 'catalog', isOfGateway: true } as const
+  const result = { code: 'catalog', isOfGateway: true } as const
   if (list instanceof UserError) {
     if (!mayStillServe(list)) throw list
     const message = `${where} has no readable list of models: ${list.message}`
     yield networkCheck(baseUrl, access)
-    yield { ...found, severity: 'warning', message }
+    yield { ...result, severity: 'warning', message }
     return
   }
 
-  const has = counted(list.models.length, 'model')
+  const count = counted(list.models.length, 'model')
   yield networkCheck(baseUrl, access)
   yield {
-    ...found,
+    ...result,
     severity: 'ok',
-    message: `${where} lists ${has}`,
-    brief: `takes the key, ${has}`,
+    message: `${where} lists ${count}`,
+    brief: `takes the key, ${count}`,
   }
   yield* checkClock(session, baseUrl, list)
 }
@@ -241,14 +244,14 @@ function probeCheck(
 ): CheckResult {
   if (result.status === 'rejected') throw result.reason
   const isUnlisted = !(list instanceof UserError) && listing(list, model, [protocol]) === 'absent'
-  const beside = isUnlisted ? ', although the gateway does not list it' : ''
-  const message = `${model} answers over the ${protocol} protocol${beside}`
-  return { code: 'probe', severity: 'ok', message, brief: `${model}${beside}` }
+  const unlistedNote = isUnlisted ? ', although the gateway does not list it' : ''
+  const message = `${model} answers over the ${protocol} protocol${unlistedNote}`
+  return { code: 'probe', severity: 'ok', message, brief: `${model}${unlistedNote}` }
 }
 
 /** A model works best over its native protocol, if the gateway lists it there. */
 function* checkProtocol(
-  { client }: Examined,
+  { client }: ClientWithProgram,
   resolved: ResolvedOptions,
   list: Catalog | UserError,
 ): Generator<CheckResult> {
@@ -269,33 +272,37 @@ function* checkProtocol(
 
 /** Models in the client's own list that the gateway does not list. */
 function* checkPicker(
-  { client, texts, options }: Examined,
+  { client, texts, options }: ClientWithProgram,
   list: Catalog | UserError,
 ): Generator<CheckResult> {
-  const stray = list instanceof UserError ? [] : strayModels(client, texts, list, options)
-  if (stray.length === 0) return
-  const message = `${client.label} offers models that the gateway does not list: ${stray.join(', ')}`
+  const unlisted = list instanceof UserError ? [] : strayModels(client, texts, list, options)
+  if (unlisted.length === 0) return
+  const message = `${client.label} offers models that the gateway does not list: ${unlisted.join(', ')}`
   const hint = `Remove the ones that repoint wrote: repoint ${client.id}`
   yield { code: 'picker', severity: 'warning', message, hint }
 }
 
-/** @throws UserError if the client's model cannot be used, or only the catalog could have decided it */
+/**
+ * The options that the client uses now.
+ *
+ * @throws UserError if the client's model cannot be used, or only the catalog could have decided it
+ */
 function resolvedNow(
-  { client, options, settings: { defaults }, version, modelTable }: Examined,
-  answer: Catalog | UserError,
+  { client, options, settings: { defaults }, version, modelTable }: ClientWithProgram,
+  list: Catalog | UserError,
 ): ResolvedOptions {
-  const catalog = answer instanceof UserError ? undefined : answer
+  const catalog = list instanceof UserError ? undefined : list
   const gatewayInfo = { catalog, rejected: [], modelTable }
   const resolved = client.resolve(
     { requested: {}, previous: { options, defaults }, gatewayInfo },
     version,
   )
-  if (isFinding(resolved) && answer instanceof UserError) throw answer
+  if (isFinding(resolved) && list instanceof UserError) throw list
   return expectNoFinding(resolved)
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */
-const toleratedClockMs = 5 * 60_000
+const maxClockDifferenceMs = 5 * 60_000
 
 function* checkClock(
   { platform: { clock } }: Session,
@@ -303,11 +310,11 @@ function* checkClock(
   { serverTime }: Catalog,
 ): Generator<CheckResult> {
   if (serverTime === undefined) return
-  const offMs = clock.now().getTime() - serverTime.getTime()
-  if (Math.abs(offMs) <= toleratedClockMs) return
+  const differenceMs = clock.now().getTime() - serverTime.getTime()
+  if (Math.abs(differenceMs) <= maxClockDifferenceMs) return
 
-  const minutes = Math.round(Math.abs(offMs) / 60_000)
-  const message = `This machine's clock is ${minutes} minutes ${offMs > 0 ? 'ahead of' : 'behind'} the clock of ${baseUrl}`
+  const minutes = Math.round(Math.abs(differenceMs) / 60_000)
+  const message = `This machine's clock is ${minutes} minutes ${differenceMs > 0 ? 'ahead of' : 'behind'} the clock of ${baseUrl}`
   yield { about: 'machine', code: 'clock', severity: 'warning', message, hint: 'Set the clock.' }
 }
 
@@ -316,7 +323,7 @@ function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<CheckResult> {
   if (proxy === undefined) return
   const brief = `through the proxy ${proxy.hostname}:${proxy.port}`
   const message = `repoint reaches ${baseUrl} ${brief} (${proxy.variable})`
-  yield { code: 'proxy', severity: 'ok', message, brief, isOfGateway: true }
+  yield { code: 'proxy', severity: 'ok', message, brief, isAboutGateway: true }
 }
 
 /** Any answer proves that the host was found, that it answers, and that its certificate is trusted. */
@@ -325,5 +332,5 @@ function networkCheck(baseUrl: string, access: GatewayAccess): CheckResult {
   const by = isPrivatelyTrusted(access) ? ` by an authority of ${privateSources(access)}` : ''
   const tls = protocol === 'https:' ? `, and its certificate is valid${by}` : ''
   const message = `${host} answers${tls}`
-  return { code: 'network', severity: 'ok', message, brief: 'answers', isOfGateway: true }
+  return { code: 'network', severity: 'ok', message, brief: 'answers', isAboutGateway: true }
 }

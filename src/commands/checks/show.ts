@@ -7,7 +7,7 @@ import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 
 /** A client with the findings about it and its gateway. */
-export interface ExaminedClient {
+export interface ClientWithFindings {
   readonly state: ClientStatus | Unreadable
   readonly findings: readonly CheckResult[]
   /** What its files contain, one line each. */
@@ -15,7 +15,7 @@ export interface ExaminedClient {
 }
 
 /** How `status` and `doctor` show the clients. */
-interface Shown<One extends ExaminedClient> {
+interface ShowOptions<One extends ClientWithFindings> {
   /** The client has neither a program nor a setup here. Such clients share one line. */
   readonly isAbsent: (one: One) => boolean
   /** Shows every file, and also the checks that passed. */
@@ -25,21 +25,21 @@ interface Shown<One extends ExaminedClient> {
 const marks: Readonly<Record<Severity, string>> = { ok: '✔', note: '!', warning: '!', error: '✗' }
 
 /** Shows each gateway once, a row for each of its clients, and below the row only the problems. */
-export function showClients<One extends ExaminedClient>(
+export function showClients<One extends ClientWithFindings>(
   session: Session,
   clients: readonly One[],
-  { isAbsent, isDetailed }: Shown<One>,
+  { isAbsent, isDetailed }: ShowOptions<One>,
 ): void {
-  const here = clients.filter((one) => !isAbsent(one))
-  const width = Math.max(0, ...here.map(({ state }) => state.client.label.length))
-  const byGateway = new Map<string, ExaminedClient[]>()
-  for (const one of here) {
+  const shown = clients.filter((one) => !isAbsent(one))
+  const width = Math.max(0, ...shown.map(({ state }) => state.client.label.length))
+  const byGateway = new Map<string, ClientWithFindings[]>()
+  for (const one of shown) {
     const heading = headingOf(one)
     byGateway.set(heading, [...(byGateway.get(heading) ?? []), one])
   }
 
   for (const [heading, users] of byGateway) {
-    const aboutGateway = ofGateway(users)
+    const aboutGateway = gatewayFindings(users)
     const facts = aboutGateway.flatMap(({ severity, brief }) =>
       severity === 'ok' && brief ? [brief] : [],
     )
@@ -60,45 +60,46 @@ export function showClients<One extends ExaminedClient>(
 }
 
 /** One row for each client. Below the table, the command that shows the problems of those that have any. */
-export function showTable<One extends ExaminedClient>(
+export function showTable<One extends ClientWithFindings>(
   session: Session,
   clients: readonly One[],
   isAbsent: (one: One) => boolean,
 ): void {
-  const here = clients.filter((one) => !isAbsent(one))
-  const rows = here.map((one) => [
+  const shown = clients.filter((one) => !isAbsent(one))
+  const rows = shown.map((one) => [
     `${markOf(one)} ${one.state.client.label}`,
     gatewayOf(one),
     modelOf(one.state),
-    wordFor(one),
+    stateInWords(one),
   ])
   if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
 
-  const withProblems = here.filter((one) => wordFor(one) !== 'ok')
+  const withProblems = shown.filter((one) => stateInWords(one) !== 'ok')
   const names = withProblems.map(({ state }) => state.client.family)
   if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
   showAbsent(session, clients.filter(isAbsent))
 }
 
-function showAbsent(session: Session, absent: readonly ExaminedClient[]): void {
+function showAbsent(session: Session, absent: readonly ClientWithFindings[]): void {
   if (absent.length > 0) session.say(absentText(absent.map(({ state }) => state.client)))
 }
 
 /** The gateway in a table. */
-function gatewayOf(one: ExaminedClient): string {
+function gatewayOf(one: ClientWithFindings): string {
   const heading = headingOf(one)
-  return heading === ownService ? 'its own service' : heading === unknownGateway ? '?' : heading
+  if (heading === ownService) return 'its own service'
+  return heading === unknownGateway ? '?' : heading
 }
 
 const ownService = 'Its own service'
 const unknownGateway = 'Gateway unknown'
 
-function markOf({ findings }: ExaminedClient): string {
+function markOf({ findings }: ClientWithFindings): string {
   return marks[mostSevere(findings)]
 }
 
 /** The state of a client in two or three words. */
-function wordFor({ state, findings }: ExaminedClient): string {
+function stateInWords({ state, findings }: ClientWithFindings): string {
   if ('failure' in state || whyUnreadable(state.settings) !== undefined) return 'not readable'
   const problems = findings.filter(({ severity }) => severity !== 'ok')
   if (problems.length === 0) return 'ok'
@@ -132,28 +133,28 @@ function linesOf({ severity, message, places, hints }: FindingLine): readonly st
 }
 
 /** The findings that all clients of a gateway share. */
-function ofGateway(users: readonly ExaminedClient[]): readonly CheckResult[] {
+function gatewayFindings(users: readonly ClientWithFindings[]): readonly CheckResult[] {
   const [first, ...others] = users.map(({ findings }) => findings)
   return (first ?? []).filter(
-    ({ isOfGateway, message }) =>
-      isOfGateway && others.every((all) => all.some((one) => one.message === message)),
+    ({ isAboutGateway, message }) =>
+      isAboutGateway && others.every((all) => all.some((one) => one.message === message)),
   )
 }
 
-function headingOf({ state }: ExaminedClient): string {
+function headingOf({ state }: ClientWithFindings): string {
   if ('failure' in state) return unknownGateway
   const { gateway, settings } = state
   if (gateway !== undefined) {
     const address = gateway.baseUrl.replace(/^https:\/\//, '')
-    const isCalledSo = gateway.name === undefined || address.includes(gateway.name)
-    return isCalledSo ? address : `${address} (${gateway.name})`
+    const isNameInAddress = gateway.name === undefined || address.includes(gateway.name)
+    return isNameInAddress ? address : `${address} (${gateway.name})`
   }
   return whyUnreadable(settings) === undefined ? ownService : unknownGateway
 }
 
 /** One row for the client, then rows with its problems, or with every detail. */
 function rowsOf(
-  one: ExaminedClient,
+  one: ClientWithFindings,
   own: readonly CheckResult[],
   { width, isDetailed }: { width: number; isDetailed: boolean },
 ): string[][] {
@@ -165,18 +166,18 @@ function rowsOf(
 
   const label = `  ${markOf(one)} ${state.client.label.padEnd(width)}`
   return [
-    [label, briefOf(one)],
+    [label, summaryOf(one)],
     ...[...lines, ...(isDetailed ? details : [])].map((line) => ['', line]),
   ]
 }
 
-function modelOf(state: ExaminedClient['state']): string {
+function modelOf(state: ClientWithFindings['state']): string {
   if ('failure' in state) return '?'
   return shownModel(state.settings) ?? state.settings.login ?? 'its default model'
 }
 
 /** The client's version, and the models that answered or the configured model. */
-function briefOf({ state, findings }: ExaminedClient): string {
+function summaryOf({ state, findings }: ClientWithFindings): string {
   if ('failure' in state) return 'its files cannot be read'
   const { settings } = state
   const briefs = (code: string) =>

@@ -29,18 +29,18 @@ export function authoritiesOf(
  * one of them does, so if no public authority vouches for the gateway, this requests its catalog again
  * with the client's own certificate stores.
  *
- * @param asAll the access with the stores of all clients, as it was requested so far
+ * @param sharedAccess the access with the stores of all clients, which the requests so far used
  * @throws UserError `tls`
  */
-export async function expectBelieved(
+export async function expectTrustedBy(
   client: Client,
   access: GatewayAccess,
-  asAll = access,
+  sharedAccess = access,
 ): Promise<void> {
-  const asClient = { ...access, authorities: authoritiesOf(access.env, [client]) }
-  if (!mayRejectCertificate(asClient, asAll)) return
+  const clientAccess = { ...access, authorities: authoritiesOf(access.env, [client]) }
+  if (!mayRejectCertificate(clientAccess, sharedAccess)) return
 
-  const answer = await catalogOrError(asClient)
-  await closeIdleConnections(asClient)
+  const answer = await catalogOrError(clientAccess)
+  await closeIdleConnections(clientAccess)
   if (answer instanceof UserError && answer.code === 'tls') throw answer
 }

@@ -33,7 +33,10 @@ import { type FileState, fileState } from './written.ts'
 export interface CheckInput {
   readonly session: Session
   readonly client: Client
-  /** `now`: what is wrong now. `setup`, `run`: what would keep the client from using the gateway then. */
+  /**
+   * `now` reports what is wrong now. `setup` and `run` report what would keep the client from using the
+   * gateway after that command.
+   */
   readonly purpose: 'now' | 'setup' | 'run'
   /** The installed program. */
   readonly program?: ProgramVersion
@@ -53,17 +56,17 @@ export interface CheckInput {
   readonly state?: RecordedState
 }
 
-/** A client's state, and what repoint's records say of it. */
+/** A client's state, and what repoint's records say about it. */
 export interface RecordedState extends ClientNow {
   readonly files: readonly FileState[]
   /** Absent: the records cannot be read. */
   readonly runs: Runs | undefined
-  /** The fixes were tried, so that a hint does not name them again. */
+  /** `doctor --fix` has run already, so that no hint names it again. */
   readonly isFixTried: boolean
 }
 
-/** @param found what the checks before it found */
-type Check = (input: CheckInput, found: readonly Finding[]) => Findings
+/** @param earlier the findings of the checks before it */
+type Check = (input: CheckInput, earlier: readonly Finding[]) => Findings
 
 /** In the order of a report. A general check comes after the specific ones with the same cause. */
 const checks: readonly Check[] = [
@@ -82,9 +85,9 @@ const checks: readonly Check[] = [
 
 /** Runs every check that the input allows. */
 export function checkClient(input: CheckInput): readonly Finding[] {
-  const found: Finding[] = []
-  for (const check of checks) found.push(...check(input, found))
-  return found
+  const findings: Finding[] = []
+  for (const check of checks) findings.push(...check(input, findings))
+  return findings
 }
 
 function checkVersion({ client, purpose, program }: CheckInput): Findings {
@@ -112,15 +115,16 @@ function* checkPrivacy({ session, client, state }: CheckInput): Findings {
 
 function checkByClient({ client, context, target, ...input }: CheckInput): Findings {
   if (context === undefined) return []
-  const found = client.check(context, target)
-  return input.purpose === 'run' ? unreadInRun(found) : atOwnServiceAsWarnings(found, input)
+  const findings = client.check(context, target)
+  if (input.purpose === 'run') return unreadableFilesAsWarnings(findings)
+  return atOwnServiceAsWarnings(findings, input)
 }
 
 /**
- * A run sets the address, the key, the provider and the model itself. What remains is a file that the client
- * cannot read, and some clients start without it.
+ * `repoint run` sets the address, the key, the provider and the model itself, so that only a file that the
+ * client cannot read is still a problem. It is a warning, because some clients start without that file.
  */
-function* unreadInRun(findings: Findings): Findings {
+function* unreadableFilesAsWarnings(findings: Findings): Findings {
   for (const finding of findings)
     if (finding.cause === 'broken') yield { ...finding, severity: 'warning' }
 }
@@ -149,12 +153,12 @@ function atOwnServiceAsWarnings(
 }
 
 /** Reports that the client cannot read its files, if its own check does not say why. */
-function* checkReadable({ client, state }: CheckInput, found: readonly Finding[]): Findings {
+function* checkReadable({ client, state }: CheckInput, earlier: readonly Finding[]): Findings {
   const broken = state && whyUnreadable(state.settings)
-  if (broken === undefined || hasCause('broken', found)) return
+  if (broken === undefined || hasCause('broken', earlier)) return
 
   const hints = ['Fix the file']
-  if (!state!.isFixTried && found.some(({ fix }) => fix?.toStrictJson))
+  if (!state!.isFixTried && earlier.some(({ fix }) => fix?.toStrictJson))
     hints.push(`repoint doctor ${client.family} --fix --yes`)
   if (state!.files.some(({ run }) => run !== undefined))
     hints.push(`restore an earlier version: repoint rollback ${client.family} --force`)
@@ -164,11 +168,11 @@ function* checkReadable({ client, state }: CheckInput, found: readonly Finding[]
 /** Reports that the client has a gateway and no key, if its own check does not say so. */
 function checkKey(
   { session, client, context, state }: CheckInput,
-  found: readonly Finding[],
+  earlier: readonly Finding[],
 ): Findings {
   if (state?.gateway === undefined || context === undefined) return []
   const { baseUrl, key } = state.settings.endpoint
-  if (key || mayNeedNoKey(baseUrl, context) || hasCause('key-missing', found)) return []
+  if (key || mayNeedNoKey(baseUrl, context) || hasCause('key-missing', earlier)) return []
   if (whyUnreadable(state.settings) !== undefined) return []
 
   return [
@@ -180,7 +184,7 @@ function checkKey(
   ]
 }
 
-/** @param caFile the authorities that a command must name to reach the gateway */
+/** @param caFile the file of authorities that a command must name to reach the gateway */
 export function missingKey(client: Client, gateway: Gateway, caFile: string | undefined): Finding {
   return {
     code: 'key-missing',
@@ -192,15 +196,17 @@ export function missingKey(client: Client, gateway: Gateway, caFile: string | un
 }
 
 /** Reports what others changed since the last setup. `doctor --fix` does not accept such changes. */
-function* checkDrift({ session, client, state }: CheckInput, found: readonly Finding[]): Findings {
-  const drifted = state?.runs && driftSince(session, { ...state, findings: found }, state.runs)
-  if (drifted === undefined) return
+function* checkDrift(
+  { session, client, state }: CheckInput,
+  earlier: readonly Finding[],
+): Findings {
+  const drift = state?.runs && driftSince(session, { ...state, findings: earlier }, state.runs)
+  if (drift === undefined) return
 
-  const back = `Restore the setup: repoint doctor ${client.family} --fix --yes`
-  const hint = drifted.cure
-    ? `${back}. Or set it up again: repoint ${client.id}`
+  const hint = drift.cure
+    ? `Restore the setup: repoint doctor ${client.family} --fix --yes. Or set it up again: repoint ${client.id}`
     : `Set it up again: repoint ${client.id}`
-  yield { code: 'drifted', severity: 'warning', message: describeDrift(client, drifted), hint }
+  yield { code: 'drifted', severity: 'warning', message: describeDrift(client, drift), hint }
 }
 
 interface SecretFile {
@@ -208,6 +214,7 @@ interface SecretFile {
   readonly what: 'the key' | 'a secret header'
   /** Permission bits. */
   readonly mode: number
+  /** Other users can read it. */
   readonly isOpen: boolean
 }
 
@@ -221,19 +228,19 @@ export function secretFiles(
   const { headers = [] } = settings.endpoint
   const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
   return texts.flatMap((text): SecretFile[] => {
-    const isKey = text.path === settings.sources.key
-    const holdsHeader = text.use === 'target' && secrets.some((secret) => holds(text, secret))
-    if (!isKey && !holdsHeader) return []
+    const hasKey = text.path === settings.sources.key
+    const hasHeader = text.use === 'target' && secrets.some((secret) => contains(text, secret))
+    if (!hasKey && !hasHeader) return []
 
     const mode = platform.files.stat(text.path).mode & 0o777
     return [
-      { text, what: isKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
+      { text, what: hasKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
     ]
   })
 }
 
 /** Whether a file contains a secret, as it is or escaped as in JSON and TOML. */
-function holds(file: LoadedFile, secret: string): boolean {
+function contains(file: LoadedFile, secret: string): boolean {
   const text = textOf(file)
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
 }
@@ -251,7 +258,7 @@ export interface Unreadable {
 }
 
 /**
- * What is known about a client, or why nothing is.
+ * A client's status, or the reason why its files cannot be read.
  *
  * @param runs undefined: the records cannot be read
  */

@@ -23,7 +23,7 @@ import { type ClientNow, gatewayOf, shownAddress } from './state.ts'
 import { changedSince, lastSetup } from './written.ts'
 
 /** The gateway that a client should use, with its key, headers and models. */
-export interface Expected extends Gateway {
+export interface ExpectedGateway extends Gateway {
   /** Whether a key is the right one. Absent: every key is. */
   readonly isKey?: (key: string) => boolean
   /** The client's state after the setup, with its models. Absent: any models will do. */
@@ -35,14 +35,14 @@ interface CheckedClient extends ClientNow {
   readonly findings: readonly Finding[]
 }
 
-/** Errors that do not lead a client away from its gateway. */
+/** Errors that do not make a client use another gateway. */
 const permissionCodes: readonly string[] = ['open-to-others', 'private']
 
 /** Why a client does not use the expected gateway, in words. Empty: it uses it. */
 export function driftOf(
   session: Session,
   state: CheckedClient,
-  expected: Expected,
+  expected: ExpectedGateway,
 ): readonly string[] {
   const { settings, findings } = state
   const broken = whyUnreadable(settings)
@@ -55,37 +55,40 @@ export function driftOf(
     .map((finding) => messageWithLocation(finding, (path) => session.showPath(path)))
 }
 
-/** As `driftOf`, from the client's own files alone. */
+/** Like `driftOf`, but compares only the client's own files. */
 function settingsDrift(
   { client, settings }: Pick<ClientNow, 'client' | 'settings'>,
-  expected: Expected,
+  expected: ExpectedGateway,
 ): readonly string[] {
   const { endpoint, options, login } = settings
   const { baseUrl, key } = endpoint
   const protocol = protocolOf(client, options)
-  const right = rootOf(expected, protocol)
-  if (baseUrl === undefined || !isSameButVersion(baseUrl, right)) {
+  const expectedRoot = rootOf(expected, protocol)
+  if (baseUrl === undefined || !isSameButVersion(baseUrl, expectedRoot)) {
     const now = shownAddress(client, settings) ?? 'its own service'
-    return [`points at ${now}, expected ${shownRoot(right, protocol)}`]
+    return [`points at ${now}, expected ${shownRoot(expectedRoot, protocol)}`]
   }
 
   if (key === undefined) return [`${login ?? 'nothing'} instead of the key`]
   if (expected.isKey?.(key) === false) return ['another key']
-  const unsent = expected.headers?.find((header) => !includesHeader(header, endpoint.headers))
-  if (unsent !== undefined) return [`the header ${unsent.name} is missing or has another value`]
-  const missing = expected.query?.find((part) => !includesHeader(part, endpoint.query))
-  if (missing !== undefined) return [`the query ${missing.name} is missing or has another value`]
+
+  const header = expected.headers?.find((one) => !includesHeader(one, endpoint.headers))
+  if (header !== undefined) return [`the header ${header.name} is missing or has another value`]
+  const query = expected.query?.find((one) => !includesHeader(one, endpoint.query))
+  if (query !== undefined) return [`the query ${query.name} is missing or has another value`]
+
   return expected.settings ? modelDrift(settings, expected.settings) : []
 }
 
-function modelDrift(now: ClientState, then: ClientState): readonly string[] {
-  const [found, wanted] = [modelsByName(now), modelsByName(then)]
-  return Object.keys({ ...wanted, ...found })
-    .filter((name) => found[name] !== wanted[name])
-    .map((name) => `${name} ${found[name] ?? 'not set'} (repoint set ${wanted[name] ?? 'none'})`)
+function modelDrift(state: ClientState, expected: ClientState): readonly string[] {
+  const actual = modelsByName(state)
+  const atSetup = modelsByName(expected)
+  return Object.keys({ ...atSetup, ...actual })
+    .filter((name) => actual[name] !== atSetup[name])
+    .map((name) => `${name} ${actual[name] ?? 'not set'} (repoint set ${atSetup[name] ?? 'none'})`)
 }
 
-/** The models and their protocol, by the words that a message uses. */
+/** The models and their protocol, by the name that a message gives them. */
 function modelsByName(state: ClientState): Readonly<Record<string, string | undefined>> {
   const { protocol, smallModel, subagentModel, slotModels = {} } = state.options
   const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
@@ -99,26 +102,26 @@ function modelsByName(state: ClientState): Readonly<Record<string, string | unde
 }
 
 /** The gateway that the last setup in force set the client to. Undefined: no setup is in force. */
-export function leftAt(
+export function gatewayOfLastSetup(
   session: Session,
   { client, texts }: ClientNow,
   runs: Runs,
-): Expected | undefined {
+): ExpectedGateway | undefined {
   const targets = texts.filter(({ use }) => use === 'target')
   const files = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
   if (files.length === 0) return undefined
 
   const state = client.read(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, state, runs)
-  const ours = savedExtras(session)
+  const saved = savedExtras(session)
   const { key } = state.endpoint
-  const headers = state.endpoint.headers?.filter((one) => includesHeader(one, ours.headers))
-  const query = state.endpoint.query?.filter((one) => includesHeader(one, ours.query))
+  const headers = state.endpoint.headers?.filter((one) => includesHeader(one, saved.headers))
+  const query = state.endpoint.query?.filter((one) => includesHeader(one, saved.query))
   return gateway && { ...gateway, isKey: (one) => one === key, headers, query, settings: state }
 }
 
 /** What someone else changed in a client's files since its last setup, and what would restore it. */
-export interface Drifted {
+export interface Drift {
   /** The changes in words. */
   readonly reasons: readonly string[]
   /** Which keys changed, in which file, and since which run. */
@@ -131,27 +134,26 @@ export interface Drifted {
 }
 
 /** A report names this many keys, and counts the others. */
-const manyKeys = 4
+const maxNamedKeys = 4
 
 /** @returns undefined if no setup is in force, or if safe repairs alone restore what the last setup wrote */
-export function driftSince(
-  session: Session,
-  state: CheckedClient,
-  runs: Runs,
-): Drifted | undefined {
+export function driftSince(session: Session, state: CheckedClient, runs: Runs): Drift | undefined {
   const { client, findings, settings } = state
-  const expected = leftAt(session, state, runs)
+  const expected = gatewayOfLastSetup(session, state, runs)
   if (expected === undefined || whyUnreadable(settings) !== undefined) return undefined
 
-  const safe = findings.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
+  const safeFixes = findings.flatMap(({ fix, consent }) =>
+    fix && consent === undefined ? [fix] : [],
+  )
   const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {
     const files = asPlanned(state.texts, [...edits, ...planFixes(client, state.texts, repairs)])
     const reasons = settingsDrift({ client, settings: client.read(files) }, expected)
     return { texts: files, reasons }
   }
 
-  const planned = resultOf(() => driftAfter(safe))
+  const planned = resultOf(() => driftAfter(safeFixes))
   if (planned instanceof UserError || planned.reasons.length === 0) return undefined
+
   const { texts, reasons } = planned
   const repairs: FileFix[] = []
   const edits: FileEdit[] = []
@@ -162,8 +164,8 @@ export function driftSince(
     if (setup === undefined || changes.length === 0) continue
 
     const all = changes.map((change) => plainPath(change.path))
-    const more = all.length > manyKeys ? ` and ${all.length - manyKeys} more` : ''
-    const keys = all.slice(0, manyKeys).join(', ') + more
+    const more = all.length > maxNamedKeys ? ` and ${all.length - maxNamedKeys} more` : ''
+    const keys = all.slice(0, maxNamedKeys).join(', ') + more
     places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
 
     const { scope, holdsSecret, after } = setup.file
@@ -177,13 +179,13 @@ export function driftSince(
     }
   }
 
-  // Restores both the address and the key, or neither.
-  const mended = resultOf(() => driftAfter([...safe, ...repairs], edits))
-  const isCured = !(mended instanceof UserError) && mended.reasons.length === 0
-  return { reasons, changes: places.join('; '), ...(isCured && { cure: { repairs, edits } }) }
+  // Only a complete repair is offered: it must not restore the address without the key.
+  const repaired = resultOf(() => driftAfter([...safeFixes, ...repairs], edits))
+  const isComplete = !(repaired instanceof UserError) && repaired.reasons.length === 0
+  return { reasons, changes: places.join('; '), ...(isComplete && { cure: { repairs, edits } }) }
 }
 
-export function describeDrift({ label }: Client, { reasons, changes }: Drifted): string {
+export function describeDrift({ label }: Client, { reasons, changes }: Drift): string {
   const what = `${label}: ${reasons.join('; ')}`
   return changes === '' ? what : `${what} (${changes})`
 }

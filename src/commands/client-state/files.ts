@@ -27,7 +27,7 @@ import type { Session } from '../screen/session.ts'
  * Reads all files that a client reads. An unreadable layer counts as absent: repoint never writes layers.
  *
  * @param cwd the client's working folder; absent: the current one
- * @param missing files that are listed although they do not exist, because an undo can restore them
+ * @param restorable files that are listed even if they do not exist, because an undo can restore them
  * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a
  *   file)
  */
@@ -35,17 +35,17 @@ export function readClientFiles(
   session: Session,
   client: Client,
   cwd?: string,
-  missing?: readonly string[],
+  restorable?: readonly string[],
 ): LoadedFiles {
-  return listClientFiles(session, client, cwd, missing).map((file): LoadedFile => {
+  return listClientFiles(session, client, cwd, restorable).map((file): LoadedFile => {
     const text = { ...file, bytes: readConfig(session, file) }
-    if (file.use === 'target') expectReadHere(session, client, text)
+    if (file.use === 'target') expectParsed(session, client, text)
     return text
   })
 }
 
 /** @throws UserError `config-invalid` for a file that the client may accept and repoint cannot read */
-function expectReadHere(session: Session, { label }: Client, text: LoadedFile): void {
+function expectParsed(session: Session, { label }: Client, text: LoadedFile): void {
   const { problem = '', isNotReadHere } = readFile(text)
   if (!isNotReadHere) return
   throw new UserError({
@@ -60,14 +60,14 @@ export function listClientFiles(
   { platform: { files, machine } }: Session,
   client: Client,
   cwd = machine.cwd,
-  missing: readonly string[] = [],
+  restorable: readonly string[] = [],
 ): readonly ConfigFile[] {
-  const look = lookAt(files)
-  const exists = (path: string) => missing.includes(path) || look.exists(path)
-  return client.files({ ...machine, cwd }, { ...look, exists })
+  const reader = diskReader(files)
+  const exists = (path: string) => restorable.includes(path) || reader.exists(path)
+  return client.files({ ...machine, cwd }, { ...reader, exists })
 }
 
-export function lookAt(files: Files): DiskReader {
+export function diskReader(files: Files): DiskReader {
   return {
     exists: (path) => ifPossible(() => files.stat(path)) !== undefined,
     entries: (folder) => ifPossible(() => files.readdir(folder).sort()) ?? [],
@@ -82,7 +82,7 @@ export function stateNow(session: Session, client: Client): ClientState | undefi
 }
 
 /** Whether a client is the one of its family that the files are set up for. */
-export function isUsual(session: Session, client: Client): boolean {
+export function isFamilyMemberInUse(session: Session, client: Client): boolean {
   return isConfiguredAs(client, stateNow(session, client) ?? emptyState)
 }
 
@@ -94,8 +94,8 @@ function readConfig(session: Session, file: ConfigFile): Bytes | null {
     if (file.use === 'layer') return null
     const failure = toFileError(machine, file.path, error)
     if (failure instanceof UserError) throw failure
-    // A user error even if the fault is ours: a command reports it together with what it has already
-    // changed.
+    // This is a user error even if the fault is ours, so that the command reports it together with what
+    // it has already changed.
     throw new UserError({
       code: 'config-conflict',
       message: `${session.showPath(file.path)} cannot be read as a file (${String(error)})`,
@@ -128,8 +128,8 @@ export function asRecorded(
 }
 
 /**
- * Files that decide where the key is sent, and the folders above them, if other users can write them. The
- * check stops at the home folder, or at the root for a file outside of it.
+ * Reports the files that decide where the key is sent, and the folders above them, if other users can
+ * write them. The check stops at the home folder, or at the root for a file outside of it.
  */
 export function worldWritablePaths(session: Session, files: LoadedFiles): readonly Finding[] {
   const { machine } = session.platform
@@ -139,29 +139,32 @@ export function worldWritablePaths(session: Session, files: LoadedFiles): readon
       .filter(({ use }) => use === 'target')
       .flatMap(({ path }) => [path, ...foldersAbove(path, machine.home)]),
   )
-  return openAmong(session, places)
+  return findWritable(session, places)
 }
 
 /**
- * As `worldWritablePaths`, for a file with certificate authorities: it decides whom the clients trust
- * with the key.
+ * Like `worldWritablePaths`, for a file with certificate authorities. That file decides which servers the
+ * clients trust with the key.
  */
-export function openAuthorities(session: Session, caFile: string | undefined): readonly Finding[] {
+export function worldWritableCaFile(
+  session: Session,
+  caFile: string | undefined,
+): readonly Finding[] {
   const { os, home } = session.platform.machine
   if (caFile === undefined || os === 'win32') return []
-  return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(withLocation)
+  return findWritable(session, [caFile, ...foldersAbove(caFile, home)]).map(asNoteWithLocation)
 }
 
 /** The finding as a note, with its location in the message. */
-export function withLocation(finding: Finding): Finding {
+export function asNoteWithLocation(finding: Finding): Finding {
   const { code, hint } = finding
   return { code, message: messageWithLocation(finding), ...compact({ hint }) }
 }
 
-function openAmong(session: Session, places: Iterable<string>): readonly Finding[] {
+function findWritable(session: Session, places: Iterable<string>): readonly Finding[] {
   return [...places].flatMap((path) => {
     const status = ifPossible(() => session.platform.files.stat(path))
-    return status && isOpenToOthers(status) ? [openPlace(session, path, status)] : []
+    return status && isOpenToOthers(status) ? [openToOthers(session, path, status)] : []
   })
 }
 
@@ -184,7 +187,7 @@ function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
   return (mode & othersWrite) !== 0 || ((mode & groupWrites) !== 0 && gid !== uid)
 }
 
-function openPlace(session: Session, path: string, { kind, mode }: FileStatus): Finding {
+function openToOthers(session: Session, path: string, { kind, mode }: FileStatus): Finding {
   const isGroupOnly = (mode & othersWrite) === 0
   const who = isGroupOnly ? `The group of this ${kind}` : 'Every user of this machine'
   const what = kind === 'folder' ? 'replace the files in it' : 'write it'

@@ -7,7 +7,7 @@ import type { Files } from '../../platform/platform.ts'
 import { printableLine } from '../../text.ts'
 import { isInside } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
-import { listClientFiles, lookAt } from './files.ts'
+import { diskReader, listClientFiles } from './files.ts'
 
 /** A report names this many files, and counts the others. */
 const maxNames = 5
@@ -61,18 +61,18 @@ function findFolderFiles(session: Session, client: Client, folders: readonly str
   const isOwn = (path: string) =>
     targets.some((target) => target.path === path || isInside(target.path, path))
 
-  const starts = folders
-    .flatMap((folder) => client.config.folderFiles.map((place) => ({ folder, place })))
-    .flatMap(({ folder, place }) =>
-      foldersInReach(session, folder, place.reach).flatMap((within) =>
-        place.patterns.flatMap((pattern) => matches(files, within, pattern)),
-      ),
-    )
-    .filter(({ path }) => !isOwn(path))
-  return filesBelow(files, starts)
+  const starts: Match[] = []
+  for (const start of folders)
+    for (const { reach, patterns } of client.config.folderFiles)
+      for (const folder of foldersInReach(session, start, reach))
+        for (const pattern of patterns) starts.push(...matches(files, folder, pattern))
+  return filesBelow(
+    files,
+    starts.filter(({ path }) => !isOwn(path)),
+  )
 }
 
-/** The nearest first. The home is left out: its files are the user's own. */
+/** The folders that a client searches, the nearest first, without the home: its files are the user's own. */
 function foldersInReach(
   session: Session,
   folder: string,
@@ -81,7 +81,7 @@ function foldersInReach(
   const { files, machine } = session.platform
   const folders = [folder]
   if (reach === 'repository')
-    folders.unshift(...projectFolders({ ...machine, cwd: folder }, lookAt(files)).slice(0, -1))
+    folders.unshift(...projectFolders({ ...machine, cwd: folder }, diskReader(files)).slice(0, -1))
   if (reach === 'all')
     for (let place = folder; dirname(place) !== place; place = dirname(place))
       folders.unshift(dirname(place))
@@ -97,7 +97,7 @@ interface Match {
   readonly isTree: boolean
 }
 
-/** What is at a pattern in one folder. The file system decides about upper and lower case. */
+/** The paths that a pattern matches in one folder. The file system decides about upper and lower case. */
 function matches(files: Files, folder: string, pattern: string): readonly Match[] {
   const isTree = pattern.endsWith('/**')
   const path = join(folder, isTree ? pattern.slice(0, -'/**'.length) : pattern)
@@ -110,7 +110,7 @@ function matches(files: Files, folder: string, pattern: string): readonly Match[
     .map((name) => ({ path: join(dirname(path), name), isTree }))
 }
 
-/** Level by level, so that a deep tree does not hide a file at its start. Follows links. */
+/** Searches level by level, so that a deep tree does not hide a file at its start. Follows links. */
 function filesBelow(files: Files, starts: readonly Match[]): FoundFiles {
   const paths = new Set<string>()
   const queue = [...starts]
@@ -127,8 +127,8 @@ function filesBelow(files: Files, starts: readonly Match[]): FoundFiles {
     const names = ifPossible(() => files.readdir(path).sort())
     // A client may open a file by its name in a folder that cannot be listed.
     if (names === undefined) paths.add(path)
-    const wanted = (names ?? []).filter((name) => !skippedNames.has(name))
-    queue.push(...wanted.slice(0, maxEntries).map((name) => ({ path: join(path, name), isTree })))
+    const searched = (names ?? []).filter((name) => !skippedNames.has(name)).slice(0, maxEntries)
+    queue.push(...searched.map((name) => ({ path: join(path, name), isTree })))
   }
   return { paths: [...paths], isComplete: true }
 }

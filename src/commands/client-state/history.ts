@@ -18,8 +18,8 @@ function describeSettled(session: Session, { run, outcome, files, kept }: Recove
     return `Run ${run} was interrupted before it changed anything. repoint discarded it`
   if (outcome === 'restored')
     return `Run ${run} was interrupted, and repoint undid it. Restored: ${list(files)}`
-  const back = files.length === 0 ? '' : ` Restored: ${list(files)}.`
-  return `Run ${run} was interrupted, and other programs changed its files since.${back} Not restored: ${list(kept)}. Set the client up again, or undo the run: repoint rollback`
+  const restored = files.length === 0 ? '' : ` Restored: ${list(files)}.`
+  return `Run ${run} was interrupted, and other programs changed its files since.${restored} Not restored: ${list(kept)}. Set the client up again, or undo the run: repoint rollback`
 }
 
 /** The recorded runs. A damaged record becomes a notice. */
@@ -34,15 +34,15 @@ export function runsSoFar(session: Session): Runs {
   return runs
 }
 
-/** Settles and lists the runs for a command that writes nothing. Returns why the records cannot be read. */
+/** Settles and lists the runs for a command that writes nothing, or returns why the records cannot be read. */
 export function runsIfReadable(session: Session): Runs | UserError {
-  const found = resultOf(() => {
+  const result = resultOf(() => {
     settleInterruptedRun(session)
     return runsSoFar(session)
   })
   const isOtherFailure =
-    found instanceof UserError &&
-    (exitStatus[found.code] !== exitStatus['not-permitted'] || found.files !== 'unchanged')
-  if (isOtherFailure) throw found
-  return found
+    result instanceof UserError &&
+    (exitStatus[result.code] !== exitStatus['not-permitted'] || result.files !== 'unchanged')
+  if (isOtherFailure) throw result
+  return result
 }

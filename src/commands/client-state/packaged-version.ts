@@ -33,7 +33,7 @@ export function packagedVersion(
     const text = ifPossible(() => new TextDecoder().decode(files.read(path, maxManifestBytes)))
     const { name, version } = asObject(jsonIn(text ?? '')) ?? {}
     // A package.json without a name only says how Node reads the files next to it.
-    if (typeof name === 'string') return isNamed(packages, name) ? release(version) : undefined
+    if (typeof name === 'string') return matchesName(packages, name) ? release(version) : undefined
 
     const parent = dirname(folder)
     if (parent === folder) return undefined
@@ -65,7 +65,7 @@ function pathsFor({ os }: Machine) {
   return os === 'win32' ? win32 : posix
 }
 
-function isNamed(packages: readonly string[], name: string): boolean {
+function matchesName(packages: readonly string[], name: string): boolean {
   return packages.some((one) => {
     if (!one.endsWith('*')) return one === name
     const stem = one.slice(0, -1)
@@ -73,11 +73,11 @@ function isNamed(packages: readonly string[], name: string): boolean {
   })
 }
 
-/** Codex's packages for one system have it in their version: `0.169.0-linux-x64`. */
+/** The version without the name of a system, which Codex adds for some packages: `0.169.0-linux-x64`. */
 function release(version: unknown): string | undefined {
-  const found = typeof version === 'string' ? /^(\d+\.\d+\.\d+)(?:-(.+))?$/.exec(version) : null
+  const match = typeof version === 'string' ? /^(\d+\.\d+\.\d+)(?:-(.+))?$/.exec(version) : null
   // Sources that were never published have 0.0.0.
-  if (found === null || found[1] === '0.0.0') return undefined
-  const [, numbers, suffix] = found
-  return suffix === undefined || systemName.test(suffix) ? numbers : found[0]
+  if (match === null || match[1] === '0.0.0') return undefined
+  const [, numbers, suffix] = match
+  return suffix === undefined || systemName.test(suffix) ? numbers : match[0]
 }

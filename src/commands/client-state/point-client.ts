@@ -29,19 +29,22 @@ export interface ChosenForRun {
   readonly resolved: ResolvedOptions
 }
 
-/** One variable of the process contains the key. repoint's own variables are not passed on. */
+/**
+ * Points one process of a client at the gateway. One of its variables contains the key. repoint's own
+ * variables are not passed on.
+ */
 export function pointClient(
   session: Session,
   { client, input, resolved }: ChosenForRun,
   access: GatewayAccess,
   {
-    asked,
+    process,
     answersSafeguards,
-  }: { readonly asked: ProcessToStart; readonly answersSafeguards?: boolean | undefined },
+  }: { readonly process: ProcessToStart; readonly answersSafeguards?: boolean | undefined },
 ): PointedRun {
   const env = {
-    ...asked.env,
-    ...withoutProxyHere(asked.env),
+    ...process.env,
+    ...loopbackWithoutProxy(process.env),
     [runKeyVariable]: access.key,
     ...(access.caFile && { [client.program.caFileVariables[0]]: access.caFile }),
     REPOINT_BASE_URL: undefined,
@@ -63,7 +66,7 @@ export function pointClient(
       input,
       answersSafeguards,
     },
-    { ...asked, env },
+    { ...process, env },
   )
 
   const { resume } = client.program
@@ -78,7 +81,7 @@ export function pointClient(
   }
 }
 
-/** The provider ID in use, because the client records conversations under it. Otherwise the usual ID. */
+/** The provider ID in use, because the client records conversations under it, or else the default ID. */
 export function providerIdOf(session: Session, client: Client): string {
   const { providerId } = stateNow(session, client)?.options ?? {}
   const problem = resultOf(() => checkOptions(client, { providerId }))
@@ -86,7 +89,8 @@ export function providerIdOf(session: Session, client: Client): string {
 }
 
 /** Without this, Claude Code 2.1.329 uses a proxy even for 127.0.0.1 (2026-11-21). */
-export function withoutProxyHere(env: Machine['env']): Machine['env'] {
-  const here = [env['NO_PROXY'] ?? env['no_proxy'], '127.0.0.1,localhost'].filter(Boolean).join(',')
-  return { NO_PROXY: here, no_proxy: here }
+export function loopbackWithoutProxy(env: Machine['env']): Machine['env'] {
+  const set = env['NO_PROXY'] ?? env['no_proxy']
+  const hosts = [set, '127.0.0.1,localhost'].filter(Boolean).join(',')
+  return { NO_PROXY: hosts, no_proxy: hosts }
 }

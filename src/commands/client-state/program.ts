@@ -59,10 +59,10 @@ async function askForVersion(
 ): Promise<ProgramVersion> {
   const { stdout, stderr, reason } = await processes.run(program, ['--version'], {
     timeoutMs: versionTimeoutMs,
-    // Not in a project, whose configuration could make it run something.
+    // The configuration of a project could make the client run something.
     cwd: machine.home,
   })
-  // Some print it on standard error if their output is no terminal.
+  // Some clients print it on standard error if their output is no terminal.
   const version = versionIn(stdout) ?? versionIn(stderr)
   if (version !== undefined) return { version }
 
@@ -73,7 +73,7 @@ async function askForVersion(
   return { versionProblem: `\`${command} --version\` ${problem}` }
 }
 
-/** Copilot ends its line with a full stop: `GitHub Copilot CLI 1.0.12.` (2026-11-24). */
+/** The version, without the full stop that Copilot prints: `GitHub Copilot CLI 1.0.12.` (2026-11-24). */
 function versionIn(text: string): string | undefined {
   return /\d+\.\d+\.\d+\w*(?:[.+-]\w+)*/.exec(text)?.[0]
 }
@@ -90,7 +90,10 @@ function needsVersion({ program }: Client, use: Purpose): boolean {
   return program.needsVersion === true || oldestFor(program, use) !== undefined
 }
 
-/** The installed version. The program is started for it only if something depends on it: that can take a second. */
+/**
+ * The installed version. The program is started to ask for it only if something depends on it, because a
+ * start can take a second.
+ */
 export async function installedVersion(
   session: Session,
   client: Client,
@@ -123,7 +126,7 @@ export async function installedVersions(
   return new Map(await Promise.all(versions))
 }
 
-/** A version that was never seen to work, or that nobody can tell. */
+/** Reports a version that is too old, or that repoint cannot find out. */
 export function* versionFindings(
   { id, label, program }: Pick<Client, 'id' | 'label' | 'program'>,
   { version, versionProblem }: ProgramVersion,
@@ -131,32 +134,32 @@ export function* versionFindings(
 ): Findings {
   const oldest = oldestFor(program, use)
   if (versionProblem !== undefined) {
-    const byHand = `Try: ${program.command} --version`
+    const tryIt = `Try: ${program.command} --version`
     const code = 'client-version-unknown'
     if (oldest === undefined)
       yield {
         code,
         message: `Cannot find out the version of ${label}: ${versionProblem}`,
-        hint: byHand,
+        hint: tryIt,
       }
     else
       yield {
         code,
         severity: 'error',
         message: `repoint needs ${label} ${oldest} or newer, and cannot find out its version: ${versionProblem}`,
-        hint: `${byHand}. Once it answers, run the command again.`,
+        hint: `${tryIt}. Once it answers, run the command again.`,
       }
     return
   }
   if (oldest === undefined || version === undefined || !isBefore(version, oldest)) return
 
   const { minVersion } = program
-  const isRunAlone = minVersion === undefined || !isBefore(version, minVersion)
+  const isOnlyRunAffected = minVersion === undefined || !isBefore(version, minVersion)
   yield {
     code: 'client-too-old',
     severity: 'error',
-    message: `${label} ${version} is too old ${isRunAlone ? 'for repoint run' : 'for another gateway'}: it needs ${oldest} or newer`,
-    hint: `Update ${label}${isRunAlone ? `, or set it up: repoint ${id}` : ', then run the command again'}.`,
+    message: `${label} ${version} is too old ${isOnlyRunAffected ? 'for repoint run' : 'for another gateway'}: it needs ${oldest} or newer`,
+    hint: `Update ${label}${isOnlyRunAffected ? `, or set it up: repoint ${id}` : ', then run the command again'}.`,
   }
 }
 
@@ -189,35 +192,39 @@ export function expectInstalled(session: Session, client: Client): string {
  *
  * @returns what the user still has to do, one line each
  */
-export async function stopLeftRunning(
+export async function stopOldServers(
   session: Session,
   clients: readonly Client[],
   consent: Consent,
 ): Promise<readonly string[]> {
   const toDo: string[] = []
-  for (const { label, server } of clients.flatMap((client) => leftRunning(session, client))) {
-    const isWanted = await session.wants(consent, {
+  for (const { label, server } of clients.flatMap((client) => oldServers(session, client))) {
+    const advice = `Stop the server of ${label}, which still uses the old key: ${server.stopCommand}`
+    const isAllowed = await session.wants(consent, {
       message: `A server of ${label} still uses the old key. Stop it?`,
       default: true,
     })
+    if (!isAllowed) {
+      toDo.push(advice)
+      continue
+    }
 
-    const byHand = `Stop the server of ${label}, which still uses the old key: ${server.stopCommand}`
-    const why = isWanted
-      ? await session.step(`Stopping the server of ${label}`, server.stop())
-      : undefined
-    if (isWanted && why === undefined)
+    const failure = await session.step(`Stopping the server of ${label}`, server.stop())
+    if (failure === undefined)
       session.say(`Stopped the server of ${label}, which used the old key.`)
-    else toDo.push(why === undefined ? byHand : `${byHand} (${why})`)
+    else toDo.push(`${advice} (${failure})`)
   }
   return toDo
 }
 
-function leftRunning(session: Session, client: Client) {
+function oldServers(session: Session, client: Client) {
   const files = resultOf(() => readClientFiles(session, client))
   if (files instanceof UserError) return []
 
-  const found = [...client.check(contextOf(session, client, files, []))]
-  return found.flatMap(({ process }) => (process ? [{ label: client.label, server: process }] : []))
+  const findings = [...client.check(contextOf(session, client, files, []))]
+  return findings.flatMap(({ process }) =>
+    process ? [{ label: client.label, server: process }] : [],
+  )
 }
 
 /**
@@ -232,19 +239,19 @@ export async function adviceForRunning(
   const pgrep = processes.which('pgrep')
   if (pgrep === undefined) return clients.map(({ program }) => program.restartAdvice)
 
-  const asked = clients.map(async ({ program }) => {
-    // The client's program itself, or its script run by node or bun. An editor with such a file open does
-    // not match.
-    const itself = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${program.command}( |$)`
-    const args = ['-U', String(processes.uid), '-f', itself]
+  const advice = clients.map(async ({ program }) => {
+    // This matches the client's program, or its script run by node or bun. It does not match an editor
+    // with such a file open.
+    const pattern = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${program.command}( |$)`
+    const args = ['-U', String(processes.uid), '-f', pattern]
     const { exitStatus } = await processes.run(pgrep, args, { timeoutMs: 2_000 })
     return exitStatus === 1 ? [] : [program.restartAdvice]
   })
-  return (await Promise.all(asked)).flat()
+  return (await Promise.all(advice)).flat()
 }
 
 /** The command to type next. */
-export function nowRun(session: Session, clients: readonly Client[]): string {
+export function nextCommand(session: Session, clients: readonly Client[]): string {
   const commands = clients.map((client) => {
     const { command } = client.program
     return isInstalled(session, client) ? command : `${command} (not installed here)`

@@ -12,11 +12,11 @@ export function setupAgain({ id }: Client, gateway: Gateway, caFile: string | un
 export function addressFlags(gateway: Gateway, caFile: string | undefined): string {
   const { baseUrl } = gateway
   const { messages } = rootsOf(gateway)
-  const isMessagesFound = messagesRoots(baseUrl).includes(messages)
+  const isMessagesDefault = messagesRoots(baseUrl).includes(messages)
   return [
     `--base-url ${baseUrl}`,
-    ...(isMessagesFound ? [] : [`--messages-url ${messages}`]),
-    ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
+    ...(isMessagesDefault ? [] : [`--messages-url ${messages}`]),
+    ...(needsAllowHttp(baseUrl) ? ['--allow-http'] : []),
     ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
   ].join(' ')
 }
@@ -26,8 +26,8 @@ function asWord(path: string): string {
   return /^[\w./:\\@+-]+$/.test(path) ? path : `"${path}"`
 }
 
-/** Plain http to another machine. A setup accepts it only with `--allow-http`. */
-function isPlainAfar(baseUrl: string): boolean {
+/** Whether the address is plain http to another machine, which a setup accepts only with `--allow-http`. */
+function needsAllowHttp(baseUrl: string): boolean {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   return url?.protocol === 'http:' && !isLoopback(url.hostname)
 }

@@ -76,8 +76,8 @@ export function shownAddress(client: Client, state: ClientState): string | undef
 }
 
 /**
- * The gateway that a client uses, as its setups and the saved gateways know it, or else as its base URL
- * tells. Undefined: it uses its own service.
+ * The gateway that a client uses: a known one of its setups or of the saved gateways, or else the one
+ * that its base URL implies. Undefined: it uses its own service.
  */
 export function gatewayOf(
   session: Session,
@@ -93,21 +93,21 @@ export function gatewayOf(
     .filter(({ baseUrl }) => baseUrl !== '')
     .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
 
-  const found =
+  const gateway =
     known.find((one) => rootOf(one, protocol) === root) ??
     known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
     gatewayAt(root, protocol)
-  return { ...found, name: findGatewayName(session, protocol, state.endpoint) }
+  return { ...gateway, name: findGatewayName(session, protocol, state.endpoint) }
 }
 
-/** Whether repoint has set up the client, also if the user changed the address since. */
+/** Whether repoint has set up the client, even if the user has changed the address since. */
 export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean {
   if (state.endpoint.baseUrl === undefined) return false
-  return inForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
+  return setupInForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
 }
 
 /** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
-function inForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
+function setupInForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
   const newest = activeRuns(runs.toReversed(), familyIds(id)).findLast(isSetupRun)
   return newest?.baseUrl === '' ? undefined : newest
 }
@@ -118,34 +118,34 @@ export interface SetUpClient extends ClientNow {
 }
 
 /** A client that repoint has set up, and whose files cannot be read now. */
-export interface LeftOut {
+export interface SkippedClient {
   readonly client: Client
   readonly setup: RunRecord
-  readonly why: string
+  readonly reason: string
 }
 
 /** The clients that repoint has set up. */
 export async function clientsSetUp(
   session: Session,
   runs: Runs,
-): Promise<{ readonly here: readonly SetUpClient[]; readonly leftOut: readonly LeftOut[] }> {
+): Promise<{ readonly here: readonly SetUpClient[]; readonly skipped: readonly SkippedClient[] }> {
   const here: SetUpClient[] = []
-  const leftOut: LeftOut[] = []
+  const skipped: SkippedClient[] = []
   for (const client of await clientsInUse(session, runs)) {
     const now = resultOf(() => clientNow(session, client, runs))
-    const why = whyLeftOut(now)
-    const setup = inForce(client, runs)
+    const reason = whySkipped(now)
+    const setup = setupInForce(client, runs)
     if (isSetUpClient(now)) here.push(now)
-    else if (why !== undefined && setup !== undefined) leftOut.push({ client, setup, why })
+    else if (reason !== undefined && setup !== undefined) skipped.push({ client, setup, reason })
   }
-  return { here, leftOut }
+  return { here, skipped: skipped }
 }
 
 function isSetUpClient(now: ClientNow | UserError): now is SetUpClient {
   return !(now instanceof UserError) && now.isSetUp
 }
 
-function whyLeftOut(now: ClientNow | UserError): string | undefined {
+function whySkipped(now: ClientNow | UserError): string | undefined {
   if (now instanceof UserError) return now.message
   const broken = whyUnreadable(now.settings)
   return now.settings.endpoint.baseUrl === undefined && broken !== undefined
@@ -153,41 +153,41 @@ function whyLeftOut(now: ClientNow | UserError): string | undefined {
     : undefined
 }
 
-const correctIt = 'Fix the file, then run the command again.'
+const fixHint = 'Fix the file, then run the command again.'
 
-/** Reports the clients that are left out. */
-export function noteLeftOut(session: Session, leftOut: readonly LeftOut[]): void {
-  for (const { client, why } of leftOut) {
-    const message = `Skipped ${client.label}: ${why}`
-    session.addFindings({ code: 'client-left-out', message, hint: correctIt })
+/** Reports the clients that are skipped. */
+export function reportSkipped(session: Session, skipped: readonly SkippedClient[]): void {
+  for (const { client, reason } of skipped) {
+    const message = `Skipped ${client.label}: ${reason}`
+    session.addFindings({ code: 'client-left-out', message, hint: fixHint })
   }
 }
 
 /** Why a client is not among those that are set up: its files cannot be read, or `otherwise`. */
 export function whyNotSetUp(
-  [broken]: readonly LeftOut[],
+  [broken]: readonly SkippedClient[],
   otherwise: { readonly message: string; readonly hint: string },
 ): UserError {
   if (broken === undefined) return new UserError({ code: 'usage', ...otherwise })
   return new UserError({
     code: 'config-invalid',
-    message: `Cannot tell where ${broken.client.label} points: ${broken.why}`,
-    hint: correctIt,
+    message: `Cannot tell where ${broken.client.label} points: ${broken.reason}`,
+    hint: fixHint,
   })
 }
 
 /** The ID of the family's client that the newest setup was for. Undefined: only the files can tell. */
-function setUpAs(client: ClientName, runs: Runs): string | undefined {
-  return inForce(client, runs)?.files.find(({ client: id }) => familyIds(client.id).includes(id))
-    ?.client
+function idOfSetup(client: ClientName, runs: Runs): string | undefined {
+  const ids = familyIds(client.id)
+  return setupInForce(client, runs)?.files.find((file) => ids.includes(file.client))?.client
 }
 
 /**
- * The options that a client is set up with. After a setup of another client of its family, those that both
- * have.
+ * The options that a client is set up with. If the setup was for another client of its family, these are
+ * the options that both clients have.
  */
 export function configuredOptions(client: Client, state: ClientState, runs: Runs): ClientOptions {
-  const isOwn = setUpAs(client, runs) === client.id || undefined
+  const isOwn = idOfSetup(client, runs) === client.id || undefined
   return optionsToKeep(client, state, isOwn)
 }
 
@@ -200,14 +200,15 @@ export async function clientsInUse(
   runs: Runs,
   family?: string,
 ): Promise<Client[]> {
-  const wanted = rows.filter((row) => family === undefined || row.family === family)
-  const clients = await loadClients(wanted)
+  const clients = await loadClients(
+    rows.filter((row) => family === undefined || row.family === family),
+  )
   return familyRows.flatMap((row) => {
     const ofFamily = clients.filter((client) => client.family === row.family)
 
     const [first] = ofFamily
     if (first === undefined) return []
-    if (setUpAs(first, runs) === first.id) return first
+    if (idOfSetup(first, runs) === first.id) return first
     const state = stateNow(session, first) ?? emptyState
     return {
       ...(ofFamily.find((client) => isConfiguredAs(client, state)) ?? first),
@@ -256,7 +257,7 @@ export function contextOf(
     files,
     machine: session.platform.machine,
     ownRoots: ownRoots(client, runs),
-    // Few checks need them.
+    // These read files, and few checks need them.
     get knownModels() {
       return savedModels(session.platform)
     },

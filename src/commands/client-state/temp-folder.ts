@@ -4,12 +4,12 @@ import { createDurably, ignoreFileErrors, randomName, sha256Of } from '../../tra
 import { openState, statePaths } from '../../transaction/state.ts'
 
 /**
- * How old a folder must be, in ms, before repoint removes it if it cannot see the folder's process: it
- * ran on another machine or before a reboot.
+ * repoint cannot check the process of a folder that another machine made, or this one before a reboot.
+ * It removes such a folder when it is this old, in ms.
  */
-const unseenPatienceMs = 24 * 60 * 60_000
+const uncheckedMaxAgeMs = 24 * 60 * 60_000
 
-/** A folder's name contains the ID of its process, a mark for the machine and boot, and a random part. */
+/** A folder's name contains the ID of its process, the ID of the machine and boot, and a random part. */
 const folderNames = /^\.try-(\d+)-([0-9a-f]{12})-[0-9a-f]{12}$/
 
 /**
@@ -18,12 +18,12 @@ const folderNames = /^\.try-(\d+)-([0-9a-f]{12})-[0-9a-f]{12}$/
  */
 export function newFolder(platform: Platform): string {
   const { folder } = statePaths(platform.machine)
-  ignoreFileErrors(() => sweep(platform, folder))
-  return join(folder, `.try-${platform.processes.pid}-${placeMark(platform)}-${randomName()}`)
+  ignoreFileErrors(() => removeAbandonedFolders(platform, folder))
+  return join(folder, `.try-${platform.processes.pid}-${bootMark(platform)}-${randomName()}`)
 }
 
 /** Removes each of our folders whose process has ended: a file in it can contain a secret. */
-function sweep(platform: Platform, folder: string): void {
+function removeAbandonedFolders(platform: Platform, folder: string): void {
   const { files, processes, clock } = platform
   const now = clock.now().getTime()
   for (const name of files.readdir(folder)) {
@@ -34,10 +34,10 @@ function sweep(platform: Platform, folder: string): void {
       const path = join(folder, name)
       const { kind, uid, modifiedMs } = files.lstat(path)
 
-      const isSeen = mark === placeMark(platform)
-      const isGone = isSeen
+      const isThisBoot = mark === bootMark(platform)
+      const isGone = isThisBoot
         ? processes.startTime(Number(pid)) === undefined
-        : now - modifiedMs > unseenPatienceMs
+        : now - modifiedMs > uncheckedMaxAgeMs
       const isOurs = kind === 'folder' && (processes.uid === -1 || uid === processes.uid)
       if (isOurs && isGone) removeFolder(files, path)
     })
@@ -45,13 +45,13 @@ function sweep(platform: Platform, folder: string): void {
 }
 
 /** Identifies this machine and this boot. */
-function placeMark({ processes }: Platform): string {
+function bootMark({ processes }: Platform): string {
   const place = `${processes.host ?? ''}\n${processes.bootId()}`
   return sha256Of(Buffer.from(place)).slice(0, 12)
 }
 
 /**
- * Does `work` while files with these texts exist in a folder that only this user can read. Creates no
+ * Runs `work` while files with these texts exist in a folder that only this user can read. Creates no
  * folder if there are no texts.
  */
 export function withFiles<Result>(
@@ -63,7 +63,7 @@ export function withFiles<Result>(
   return Object.keys(texts).length === 0 ? work() : inFolder(platform, folder, texts, work)
 }
 
-/** As `withFiles`, but always creates the folder. */
+/** Like `withFiles`, but always creates the folder. */
 export async function inFolder<Result>(
   platform: Platform,
   folder: string,

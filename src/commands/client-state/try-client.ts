@@ -11,14 +11,14 @@ import type { Session } from '../screen/session.ts'
 import { expectInstalled, installedVersion } from './program.ts'
 import { inFolder, newFolder } from './temp-folder.ts'
 
-/** In ms. Clients take up to 12 s for one word, and some retry for a minute before they give up. */
+/** How long a client may take, in ms: up to 12 s for one word, and some retry for a minute before they fail. */
 export const tryTimeoutMs = 90_000
 
 /** How many characters of the client's output are shown, from its end. */
 const maxShown = 600
 
 /** What a real client answered to `ping`. */
-export interface Tried {
+export interface ClientAnswer {
   readonly client: string
   readonly said: string
 }
@@ -35,25 +35,25 @@ export async function tryClient(
   session: Session,
   client: Client,
   access: GatewayAccess,
-): Promise<Tried> {
+): Promise<ClientAnswer> {
   const { processes, machine } = session.platform
   const { pingArgs, pingEnv } = client.program
   const program = expectInstalled(session, client)
   const { version } = await installedVersion(session, client, 'run')
 
   const folder = newFolder(session.platform)
-  const refusedBefore = await refusedKeys(access)
+  const rejectedBefore = await countRejectedKeys(access)
   const result = await inFolder(session.platform, folder, {}, () => {
-    const tried = processes.run(program, pingArgs('ping', version), {
+    const finished = processes.run(program, pingArgs('ping', version), {
       timeoutMs: tryTimeoutMs,
       cwd: folder,
       // Some clients trust `PWD` more than the system.
       env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
     })
-    return session.step(`Trying ${client.label}`, tried)
+    return session.step(`Trying ${client.label}`, finished)
   })
-  const tried = answerOf(session, client, result)
-  if ((await refusedKeys(access)) === refusedBefore) return tried
+  const answer = answerOf(session, client, result)
+  if ((await countRejectedKeys(access)) === rejectedBefore) return answer
   throw new UserError({
     code: 'client-failed',
     message: `${client.label} sent another key, which the gateway rejected`,
@@ -62,7 +62,7 @@ export async function tryClient(
 }
 
 /** What the client answered. @throws UserError `cancelled`, `client-failed` */
-export function answerOf(session: Session, client: Client, result: RunResult): Tried {
+export function answerOf(session: Session, client: Client, result: RunResult): ClientAnswer {
   if (session.platform.interrupt.aborted)
     throw new UserError({
       code: 'cancelled',
@@ -71,7 +71,6 @@ export function answerOf(session: Session, client: Client, result: RunResult): T
 
   const clean = (text: string) => session.redact(printable(text.trim()))
   const answer = client.program.answerIn?.(result.stdout)
-  const seeDoctor = `repoint doctor ${client.family}`
   if (result.exitStatus === 0) {
     const said = clean(answer ?? (result.stdout || result.stderr)).slice(-maxShown)
     return { client: client.id, said }
@@ -88,7 +87,7 @@ export function answerOf(session: Session, client: Client, result: RunResult): T
   throw new UserError({
     code: 'client-failed',
     message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
-    hint: `Find the cause: ${seeDoctor}`,
+    hint: `Find the cause: repoint doctor ${client.family}`,
   })
 }
 
@@ -96,7 +95,7 @@ export function answerOf(session: Session, client: Client, result: RunResult): T
  * How many requests a `repoint serve` has rejected because of their key. Undefined: this gateway is not
  * `repoint serve`.
  */
-async function refusedKeys({ ...access }: GatewayAccess): Promise<unknown> {
+async function countRejectedKeys({ ...access }: GatewayAccess): Promise<unknown> {
   if (!isLoopbackUrl(access.baseUrl)) return undefined
   const url = new URL('/_repoint/counters', access.baseUrl).href
   const answer = await ask(access, { method: 'GET', url, headers: {}, maxBytes: 1_000 })

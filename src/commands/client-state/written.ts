@@ -28,16 +28,17 @@ export function isSetupRun({ kind, command }: RunRecord): boolean {
 
 /** What the last setup in force wrote into a file. Undefined: no setup of this file is in force. */
 export function lastSetup(path: string, runs: Runs): WrittenFile | undefined {
-  return lastStanding(path, runs, isSetupRun)
+  return lastWritten(path, runs, isSetupRun)
 }
 
-function lastStanding(
+/** What the last run in force that `matches` wrote into a file. */
+function lastWritten(
   path: string,
   runs: Runs,
-  isMeant: (run: RunRecord) => boolean,
+  matches: (run: RunRecord) => boolean,
 ): WrittenFile | undefined {
   const run = activeRuns(runs.toReversed()).findLast(
-    (one) => isMeant(one) && one.files.some((file) => file.path === path),
+    (one) => matches(one) && one.files.some((file) => file.path === path),
   )
   const file = run?.files.find((one) => one.path === path)
   return run && file && { run, file }
@@ -63,7 +64,7 @@ export function changedSince(
   // With a pruned copy or a file that cannot be read any more, keys cannot be compared.
   if (then === undefined || (now === undefined && bytes !== null)) return []
 
-  const repair = lastStanding(path, runs, (run) => !isSetupRun(run))?.file
+  const repair = lastWritten(path, runs, (run) => !isSetupRun(run))?.file
   const repaired = repair && documentOf(repair, contentsIfAvailable(platform, repair.after))
   const isRepaired = (key: SettingPath) =>
     includesPath(repair?.settings.map((one) => one.path) ?? [], key) &&
@@ -78,10 +79,10 @@ export function changedSince(
 type Header = Pick<ExtraHeader, 'name' | 'value'>
 
 /**
- * Whether a setup for another gateway than the one at `baseUrl` wrote a header into these files. That
- * gateway may be forgotten.
+ * Whether a setup for a gateway other than the one at `baseUrl` wrote a header into these files. The user
+ * may have removed that gateway from the list since.
  */
-export function isFromElsewhere(
+export function isFromOtherGateway(
   { platform }: Session,
   { runs, texts, baseUrl }: { runs: Runs; texts: LoadedFiles; baseUrl: string },
   header: Header,
@@ -93,8 +94,9 @@ export function isFromElsewhere(
     )
 
     return file.settings.some(({ path }) => {
-      const says = (value: ConfigValue | undefined) => isSaid(header, String(path.at(-1)), value)
-      return says(after?.get(path)) && !says(before?.get(path))
+      const hasHeader = (value: ConfigValue | undefined) =>
+        containsHeader(header, String(path.at(-1)), value)
+      return hasHeader(after?.get(path)) && !hasHeader(before?.get(path))
     })
   }
 
@@ -103,17 +105,19 @@ export function isFromElsewhere(
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 
-/** The header can be a member of a table, or one line of a text: `name: value`. */
-function isSaid({ name, value }: Header, at: string, found: ConfigValue | undefined): boolean {
-  if (typeof found === 'string') {
-    const lines = found.split('\n').map((line) => line.trim().replace(/\s*:\s*/, ': '))
-    return (
-      (at.toLowerCase() === name && found === value) ||
-      lines.some((line) => line.toLowerCase() === `${name}: ${value}`.toLowerCase())
-    )
+/**
+ * Whether the setting `key` contains a header: as a member of a table, or as one line of a text
+ * (`name: value`).
+ */
+function containsHeader(header: Header, key: string, setting: ConfigValue | undefined): boolean {
+  if (typeof setting === 'string') {
+    const { name, value } = header
+    if (key.toLowerCase() === name && setting === value) return true
+    const lines = setting.split('\n').map((line) => line.trim().replace(/\s*:\s*/, ': '))
+    return lines.some((line) => line.toLowerCase() === `${name}: ${value}`.toLowerCase())
   }
-  if (typeof found !== 'object' || found === null) return false
-  return Object.entries(found).some(([key, one]) => isSaid({ name, value }, key, one))
+  if (typeof setting !== 'object' || setting === null) return false
+  return Object.entries(setting).some(([name, member]) => containsHeader(header, name, member))
 }
 
 export interface FileState {
@@ -130,7 +134,11 @@ export interface FileState {
   readonly changedKeys: readonly SettingPath[]
 }
 
-/** What became of a file that a client reads. @param runs undefined: the records cannot be read */
+/**
+ * The state of a file that a client reads.
+ *
+ * @param runs undefined: the records cannot be read
+ */
 export function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): FileState {
   const { path, bytes } = file
   const run = runs?.find(({ files }) => files.some((one) => one.path === path))

@@ -69,41 +69,46 @@ export function completionOf(
   )
   if (option !== undefined) {
     const values = valuesOf(option, known)
-    return values === 'files'
-      ? values
-      : beginning(
-          typed,
-          values.map((value) => start + value),
-        )
+    if (values === 'files') return values
+    const candidates = values.map((value) => start + value)
+    return startingWith(typed, candidates)
   }
 
-  const named = commands.map((one) => ({ word: one.name(), description: one.description() }))
-  const values =
-    command === undefined
-      ? named
-      : name === 'help'
-        ? named.filter(({ word }) => word !== 'help')
-        : argumentsOf(command, words.slice(words.indexOf(name!) + 1), known)
+  const commandNames = commands.map((one) => ({
+    word: one.name(),
+    description: one.description(),
+  }))
   const flags = options.map(({ long, flags, description }) => ({
     word: long ?? flags,
     description,
   }))
-  return beginning(typed, [...values, ...flags])
+  if (command === undefined) return startingWith(typed, [...commandNames, ...flags])
+  if (name === 'help')
+    return startingWith(
+      typed,
+      commandNames.filter(({ word }) => word !== 'help'),
+    )
+  const values = argumentsOf(command, words.slice(words.indexOf(name!) + 1), known)
+  return startingWith(typed, [...values, ...flags])
 }
 
-/** The values of a command's next argument. The last argument can be repeatable. */
+/**
+ * The values of a command's next argument. The last argument can be repeatable.
+ *
+ * @param words the words after the command
+ */
 function argumentsOf(
   { registeredArguments: all }: CommandUnknownOpts,
-  behind: readonly string[],
+  words: readonly string[],
   known: OtherWords,
 ): readonly string[] {
-  const count = behind.filter((word) => !word.startsWith('-')).length
+  const count = words.filter((word) => !word.startsWith('-')).length
   const next = all[count] ?? (all.at(-1)?.variadic ? all.at(-1) : all[0])
   const names = next instanceof GatewayArgument ? known.gateways() : []
   return [...names, ...(next?.argChoices ?? [])]
 }
 
-function beginning(typed: string, words: readonly (string | Candidate)[]): Candidate[] {
+function startingWith(typed: string, words: readonly (string | Candidate)[]): Candidate[] {
   return words
     .map((word) => (typeof word === 'string' ? { word, description: '' } : word))
     .filter(({ word }) => word.startsWith(typed))

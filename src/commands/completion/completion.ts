@@ -8,8 +8,11 @@ type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']
 
-/** The file that each shell reads at its start. In zsh, `compinit` must come before that line. */
-const forGood: readonly string[] = [
+/**
+ * The command that adds the completion to the file that each shell reads at its start. In zsh, `compinit`
+ * must come before that line.
+ */
+const startupFileExamples: readonly string[] = [
   "echo 'source <(repoint completion bash)' >> ~/.bashrc",
   "echo 'source <(repoint completion zsh)' >> ~/.zshrc",
   'repoint completion fish > ~/.config/fish/completions/repoint.fish',
@@ -32,7 +35,7 @@ function define() {
         'source <(repoint completion zsh)',
         'repoint completion fish | source',
         'repoint completion powershell | Out-String | Invoke-Expression',
-      ]) + examples(forGood, 'For every new shell'),
+      ]) + examples(startupFileExamples, 'For every new shell'),
     )
 }
 
@@ -142,8 +145,8 @@ Register-ArgumentCompleter -Native -CommandName repoint -ScriptBlock {
  * @throws UserError `usage` for a shell that has no hook
  */
 async function hookFor(shell: string, { os }: Machine): Promise<string> {
-  const write = hooks[shell]
-  if (write === undefined || os === 'win32')
+  const formatHook = hooks[shell]
+  if (formatHook === undefined || os === 'win32')
     throw new UserError({
       code: 'usage',
       message: `repoint has no shell hook for ${os === 'win32' ? 'Windows' : shell}`,
@@ -152,7 +155,7 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
 
   const clients = await loadPrograms()
   const programs = clients.filter((one) => one.launchSettings).map(({ program }) => program.command)
-  return write(shell, [...new Set(programs)])
+  return formatHook(shell, [...new Set(programs)])
 }
 
 // The paths are those of transaction/state.ts. A folder that cannot be searched, or a dangling symlink,

@@ -17,7 +17,11 @@ import { askCatalog } from './ask-catalog.ts'
 
 type AddFlags = GatewayFlags & { readonly name?: string; readonly model?: string }
 
-/** Returns the exit status. @throws UserError with the diagnosis; nothing is saved then */
+/**
+ * Tests a gateway and saves it. Returns the exit status.
+ *
+ * @throws UserError with the diagnosis; then nothing is saved
+ */
 export async function addGateway(
   session: Session,
   address: string,
@@ -32,7 +36,7 @@ export async function addGateway(
 
   const catalog = answer instanceof UserError ? undefined : answer
   const gatewayInfo = { catalog, rejected: [], gateway: finder.access }
-  const proof = await firstAnswer(session, flags.model, gatewayInfo, probe)
+  const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
 
   const { name = flags.name, ...access } = finder.access
   const findings = saveGateway(session.platform, { access: { ...access, name }, proof })
@@ -56,7 +60,7 @@ export async function addGateway(
 }
 
 /** The first model and protocol that the gateway answers. */
-async function firstAnswer(
+async function firstAnsweredModel(
   session: Session,
   model: string | undefined,
   gatewayInfo: GatewayInfo,

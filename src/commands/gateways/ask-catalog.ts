@@ -16,16 +16,16 @@ import { ifSlow } from '../setup/probes.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 
-/** The model to ask, as this client would. */
+/** The model to ask, and the client whose request is sent. */
 interface Question extends ModelRoute {
   readonly sender?: Sender | undefined
 }
 
 export interface AskedCatalog {
   readonly finder: GatewayFinder
-  /** The error only if the user named a model. */
+  /** The catalog. If the user named a model, it can be the error instead. */
   readonly answer: Catalog | UserError
-  /** Asks the model for one word. The same question is sent once. @throws UserError as `probe` does */
+  /** Asks the model for one word. A repeated question is not sent again. @throws UserError as `probe` does */
   readonly probe: (question: Question) => Promise<ProbeResult>
 }
 
@@ -51,35 +51,31 @@ export async function askCatalog(
   session.platform.ask.release()
   const finder = new GatewayFinder(access)
   const isExtra = flags.model !== undefined
-  const asking = finder.askCatalog({ isExtra })
+  const catalogRequest = finder.askCatalog({ isExtra })
 
-  const asked = new Map<string, Promise<ProbeResult>>()
+  const probes = new Map<string, Promise<ProbeResult>>()
   const probe = ({ protocol, model, sender }: Question, catalog: Catalog | UserError) => {
-    const question = `${protocol} ${model}`
-    const word = asked.get(question) ?? finder.probe(protocol, model, { catalog, sender })
-    asked.set(question, word)
-    return word
+    const id = `${protocol} ${model}`
+    const result = probes.get(id) ?? finder.probe(protocol, model, { catalog, sender })
+    probes.set(id, result)
+    return result
   }
   if (isExtra && firstQuestion !== undefined)
-    void ifSlow(asking, access, async (slow) => {
+    void ifSlow(catalogRequest, access, async (slowCatalog) => {
       const question = resultOf(() => firstQuestion(finder.access))
-      if (!(question instanceof UserError)) probe(question, slow).catch(() => {})
+      if (!(question instanceof UserError)) probe(question, slowCatalog).catch(() => {})
     })
-  const answer = await session.step('Asking the gateway for its models', asking)
-  const askedCatalog = {
-    finder,
-    answer,
-    probe: (question: Question) => probe(question, answer),
-  }
+  const answer = await session.step('Asking the gateway for its models', catalogRequest)
+  const result = { finder, answer, probe: (question: Question) => probe(question, answer) }
 
   session.addFindings(...notices)
   if (answer instanceof UserError) {
-    if (isExtra && mayStillServe(answer)) return askedCatalog
+    if (isExtra && mayStillServe(answer)) return result
     throw adviseNamingModel(answer)
   }
   saveModels(session.platform, answer)
   session.addFindings(...(answer.findings ?? []))
-  return askedCatalog
+  return result
 }
 
 interface ModelProof<Models> {
@@ -109,14 +105,13 @@ export async function proveModel<
   }
   const firstQuestion = () => questionFor(expectNoFinding(choose(undefined)))
   const { finder, answer, probe } = await askCatalog(session, flags, firstQuestion)
-  const isMissing = answer instanceof UserError
-  const models = expectNoFinding(choose(isMissing ? undefined : answer))
-  const asking = probe(questionFor(models))
-  await session.step(`Asking ${models.probeModel} for one word`, asking)
+  const hasNoCatalog = answer instanceof UserError
+  const models = expectNoFinding(choose(hasNoCatalog ? undefined : answer))
+  await session.step(`Asking ${models.probeModel} for one word`, probe(questionFor(models)))
 
   const { access } = finder
   refuseBlocked([...sendingFindings(client, access)])
-  if (isMissing) session.addFindings(catalogUnavailable(answer))
+  if (hasNoCatalog) session.addFindings(catalogUnavailable(answer))
   session.addFindings(...models.findings)
   return { access, models }
 }

@@ -32,12 +32,12 @@ function defineFor(row: EnvironmentRow) {
 export function commandFor(row: EnvironmentRow): ListedCommand {
   return commandOf(
     () => defineFor(row),
-    async (session, flags) => tellVariables(session, flags, await loadClient(row)),
+    async (session, flags) => showVariables(session, flags, await loadClient(row)),
   )
 }
 
 /** Proves the key, the address and the model, saves the gateway, and shows how to start a process with it. */
-async function tellVariables(
+async function showVariables(
   session: Session,
   flags: FlagsOf<typeof defineFor>,
   client: Client,
@@ -65,7 +65,7 @@ async function tellVariables(
 
   const root = rootOf(access, protocol)
   const { baseUrl, headers } = access
-  const choice = {
+  const target = {
     baseUrl: root,
     baseUrls: access.baseUrls,
     key: '',
@@ -75,16 +75,16 @@ async function tellVariables(
     headers,
   }
   const { machine } = session.platform
-  const { env } = client.launchSettings!([], choice, {
+  const { env } = client.launchSettings!([], target, {
     args: [],
-    env: { [runKeyVariable]: keyMark },
+    env: { [runKeyVariable]: keyPlaceholder },
     tempFolder: '',
   })
 
   const changed = Object.entries(env).filter(([variable]) => variable !== runKeyVariable)
   const variables = changed.flatMap(([variable, value]): ShellVariable[] => {
     if (value === undefined) return []
-    if (value === keyMark) return [{ name: variable, isKey: true }]
+    if (value === keyPlaceholder) return [{ name: variable, isKey: true }]
     return isSecret(value, headers) ? [] : [{ name: variable, value }]
   })
   const unset = changed.flatMap(([variable, value]) =>
@@ -92,7 +92,7 @@ async function tellVariables(
   )
 
   const run = name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`
-  const shell = spellingOf(machine)
+  const shell = shellSyntaxFor(machine)
   const lines = [
     ...unset.map((one) => shell.unset(one)),
     ...variables.map(({ name: one, value }) =>
@@ -139,10 +139,9 @@ function isSecret(value: string, headers: readonly ExtraHeader[] = []): boolean 
   return headers.some((header) => header.isSecret && value.includes(header.value))
 }
 
-/** The placeholder for the key. */
-const keyMark = '<your key>'
+const keyPlaceholder = '<your key>'
 
-interface Spelling {
+interface ShellSyntax {
   quoted(text: string): string
   /** Sets a variable to the value of an expression. */
   set(name: string, expression: string): string
@@ -156,14 +155,14 @@ interface Spelling {
 }
 
 /** How the shell of the machine's user sets variables. */
-export function spellingOf({ os, env }: Machine): Spelling {
+export function shellSyntaxFor({ os, env }: Machine): ShellSyntax {
   if (os === 'win32') return powershell
   return /(?:^|\/)fish$/.test(env['SHELL'] ?? '') ? fish : posix
 }
 
 /** The line that takes the key from the file or variable that the user named, or from the keyboard. */
 function lineForKey(
-  shell: Spelling,
+  shell: ShellSyntax,
   name: string,
   { keyFile, keyEnv }: Pick<GatewayFlags, 'keyFile' | 'keyEnv'>,
   home: string,
@@ -176,7 +175,7 @@ function lineForKey(
   return shell.set(name, shell.contents(path))
 }
 
-const posix: Spelling = {
+const posix: ShellSyntax = {
   quoted: (text) => `'${text.replaceAll("'", "'\\''")}'`,
   set: (name, expression) => `export ${name}=${expression}`,
   unset: (name) => `unset ${name}`,
@@ -185,7 +184,7 @@ const posix: Spelling = {
   contents: (path) => `"$(cat ${path})"`,
 }
 
-const fish: Spelling = {
+const fish: ShellSyntax = {
   quoted: (text) => `'${text.replace(/[\\']/g, '\\$&')}'`,
   set: (name, expression) => `set -gx ${name} ${expression}`,
   unset: (name) => `set -e ${name}`,
@@ -194,7 +193,7 @@ const fish: Spelling = {
   contents: (path) => `(cat ${path})`,
 }
 
-const powershell: Spelling = {
+const powershell: ShellSyntax = {
   // PowerShell treats each of these characters as a quote. Doubled, they stand for themselves
   // (about_Quoting_Rules, 7.5).
   quoted: (text) => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`,

@@ -8,7 +8,7 @@ import { isInside } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * The remembered folder that contains the working folder. Of several, the nearest. Undefined: none.
+ * The nearest remembered folder that contains the working folder. Undefined: there is none.
  *
  * @throws UserError `record-damaged`
  */
@@ -18,14 +18,17 @@ export function folderHere(
 ): SavedFolder | undefined {
   const { files, machine } = platform
   const here = realPath(files, machine.cwd)
-  const isAround = (place: string) => here === place || isInside(here, place)
-  // A folder may have been replaced by a symlink since it was remembered. Both paths count.
-  const nearness = ({ path }: SavedFolder) =>
-    Math.max(0, ...[path, realPath(files, path)].filter(isAround).map(({ length }) => length))
-
-  return folders
-    .filter((folder) => nearness(folder) > 0)
-    .toSorted((one, other) => nearness(other) - nearness(one))[0]
+  let nearest: SavedFolder | undefined
+  let nearestLength = 0
+  // A folder may have been replaced by a symlink since it was remembered, so both paths count.
+  for (const folder of folders)
+    for (const path of [folder.path, realPath(files, folder.path)]) {
+      const containsHere = here === path || isInside(here, path)
+      if (!containsHere || path.length <= nearestLength) continue
+      nearest = folder
+      nearestLength = path.length
+    }
+  return nearest
 }
 
 /** Returns the path unchanged if it does not exist. */

@@ -32,15 +32,15 @@ export const command = commandOf(define, (session, name, { forget }) => {
 
   const { platform } = session
   const before = readFolders(platform)
-  const place = forget === true ? '.' : forget
+  const pathToForget = forget === true ? '.' : forget
   const isChanged =
     (name !== undefined && remember(session, name, before)) ||
-    (place !== undefined && forgetAt(session, place, before))
+    (pathToForget !== undefined && forgetFolder(session, pathToForget, before))
   const folders = isChanged ? readFolders(platform) : before
   const here = folderHere(session, folders)
 
-  if (name === undefined && place === undefined) show(session, folders, here)
-  else if (place !== undefined && here !== undefined)
+  if (name === undefined && pathToForget === undefined) show(session, folders, here)
+  else if (pathToForget !== undefined && here !== undefined)
     session.say(
       `Clients started here use gateway ${here.gateway} (folder ${shownFolder(session, here)}).`,
     )
@@ -70,7 +70,7 @@ function remember(session: Session, name: string, before: readonly SavedFolder[]
 }
 
 /** @returns whether the list changes */
-function forgetAt(session: Session, typed: string, before: readonly SavedFolder[]): boolean {
+function forgetFolder(session: Session, typed: string, before: readonly SavedFolder[]): boolean {
   const { platform } = session
   const path = resolve(platform.machine.cwd, typed)
   const places = [path, realPath(platform.files, path)]

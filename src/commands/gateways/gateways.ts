@@ -11,7 +11,7 @@ import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
 import { type ClientNow, clientsNow, usersOf } from '../client-state/state.ts'
 import { commandOf, examples, GatewayArgument, gatewayCommand } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/team-defaults.ts'
+import { type ClientDefaults, flagsFor, formatDefaults } from '../setup/team-defaults.ts'
 import { addGateway } from './add.ts'
 
 function define() {
@@ -87,9 +87,9 @@ function addressToAdd(address: string | undefined): string {
  * Prints a file that sets up another machine in the same way. It contains the options as flags, and no
  * key.
  */
-async function exportDefaults(session: Session, wanted: string): Promise<number> {
-  const saved = savedGateway(session, wanted)
-  const { name, baseUrl } = saved
+async function exportDefaults(session: Session, name: string): Promise<number> {
+  const saved = savedGateway(session, name)
+  const { baseUrl } = saved
   if (saved.query !== undefined)
     throw new UserError({
       code: 'usage',
@@ -105,7 +105,7 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   })
 
   session.platform.terminal.out(
-    session.redact(spellDefaults({ name, baseUrl, messagesUrl, clients })),
+    session.redact(formatDefaults({ name, baseUrl, messagesUrl, clients })),
   )
   return 0
 }
@@ -123,13 +123,13 @@ function show(session: Session, all: readonly SavedGateway[], clients: readonly 
   const rows = all.map((one) => {
     const { name, baseUrl, key, proven } = one
     const users = idsOf(usersOf(one, clients))
-    const by = proven && `${formatAge(proven.at, now)}: ${proven.model} over ${proven.protocol}`
+    const tested = proven && `${formatAge(proven.at, now)}: ${proven.model} over ${proven.protocol}`
     return [
       `${users.length > 0 ? '*' : ' '} ${name}`,
       baseUrl,
       maskSecret(key),
       users.join(', ') || '-',
-      by ?? 'never',
+      tested ?? 'never',
     ]
   })
   session.sayTable(['  NAME', 'ADDRESS', 'KEY', 'CLIENTS', 'TESTED'], rows)

@@ -20,14 +20,19 @@ import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
 import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
-import { isUsual, readClientFiles, stateNow, withLocation } from '../client-state/files.ts'
+import {
+  asNoteWithLocation,
+  isFamilyMemberInUse,
+  readClientFiles,
+  stateNow,
+} from '../client-state/files.ts'
 import { runsSoFar } from '../client-state/history.ts'
 import {
   type ChosenForRun,
+  loopbackWithoutProxy,
   type PointedRun,
   pointClient,
   providerIdOf,
-  withoutProxyHere,
 } from '../client-state/point-client.ts'
 import type { ProgramVersion } from '../client-state/program.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
@@ -35,17 +40,18 @@ import type { Session } from '../screen/session.ts'
 import { isAt, previousSetups, resolveInputFor } from '../setup/resolve.ts'
 import { realPath } from './by-folder.ts'
 
-/** The clients that start with this program. The one that it is set up as comes first. */
+/** The clients that this program starts. The one that its files are set up for comes first. */
 export function clientsCalled(
   session: Session,
   clients: readonly Client[],
   program: string,
 ): readonly Client[] {
   const name = basename(program).replace(/\.(exe|cmd|bat)$/i, '')
-  const isTaken = (client: Client) => Number(isUsual(session, client))
-  return clients
-    .filter((client) => client.program.command === name && client.launchSettings !== undefined)
-    .toSorted((one, other) => isTaken(other) - isTaken(one))
+  const matching = clients.filter(
+    (client) => client.program.command === name && client.launchSettings !== undefined,
+  )
+  const isInUse = (client: Client) => isFamilyMemberInUse(session, client)
+  return [...matching.filter(isInUse), ...matching.filter((client) => !isInUse(client))]
 }
 
 /**
@@ -55,7 +61,7 @@ export function clientsCalled(
  *
  * @throws UserError `config-conflict` if repoint cannot ask; `Declined` if the user says no
  */
-export async function lookAtFolder(
+export async function checkFolders(
   session: Session,
   access: GatewayAccess,
   clients: readonly Client[],
@@ -68,10 +74,10 @@ export async function lookAtFolder(
       providerId: providerIdOf(session, client),
     }
     const layers = filesOfFolders(session, client, folders)
-    const found = checkClient({ session, client, purpose: 'run', layers, own, folders })
-    if (!session.canAsk) refuseRedirectedKey(client, found)
+    const findings = checkClient({ session, client, purpose: 'run', layers, own, folders })
+    if (!session.canAsk) refuseRedirectedKey(client, findings)
 
-    for (const finding of found) {
+    for (const finding of findings) {
       if (!finding.redirectsKey) continue
       const problem = messageWithLocation(finding, (path) => session.showPath(path))
       const question = {
@@ -81,8 +87,8 @@ export async function lookAtFolder(
       await session.agree('ask', question)
     }
     // The run itself chooses the model, whatever these files say.
-    const others = found.filter(({ code }) => code === 'folder-settings')
-    session.addFindings(...others.map(withLocation))
+    const others = findings.filter(({ code }) => code === 'folder-settings')
+    session.addFindings(...others.map(asNoteWithLocation))
   }
 }
 
@@ -92,9 +98,9 @@ function workingFolders(
   client: Client,
   args: readonly string[],
 ): readonly string[] {
-  const named = client.program.foldersIn?.(args) ?? []
-  const folders = named
-    .map((folder) => realPath(files, resolve(machine.cwd, folder)))
+  const paths = client.program.foldersIn?.(args) ?? []
+  const folders = paths
+    .map((path) => realPath(files, resolve(machine.cwd, path)))
     .filter((folder) => ifPossible(() => files.stat(folder))?.kind === 'folder')
 
   return [...new Set([machine.cwd, ...folders])]
@@ -112,7 +118,7 @@ function filesOfFolders(session: Session, client: Client, folders: readonly stri
 export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
-  readonly asked: ProcessToStart
+  readonly process: ProcessToStart
   /** The model that the user named. */
   readonly model?: string | undefined
   /** The model to use if the user named none and the rules choose none. */
@@ -121,8 +127,8 @@ export interface Target {
   readonly answersSafeguards?: boolean | undefined
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
-  /** The gateway that may be probed with one word. Absent: no probe. */
-  readonly mayAsk?: SavedGateway | 'unremembered' | undefined
+  /** The gateway that may be probed with one word. `not-saved`: the one in `access`. Absent: no probe. */
+  readonly gatewayToProbe?: SavedGateway | 'not-saved' | undefined
 }
 
 /**
@@ -136,50 +142,52 @@ export async function pointProgram(
   clients: readonly Client[],
   target: Target,
 ): Promise<PointedRun> {
-  const { access, asked } = target
-  if (clients.length === 0) return { args: asked.args, env: gatewayEnv(access, asked.env), access }
+  const { access, process } = target
+  if (clients.length === 0)
+    return { args: process.args, env: gatewayEnv(access, process.env), access }
 
-  const chosen = chosenFor(session, clients, target)
+  const chosen = resolveForRun(session, clients, target)
   const { client } = chosen
   const program = target.versions.get(client.program.command) ?? {}
   const context = contextOf(session, client, readClientFiles(session, client), runsSoFar(session))
-  const found = checkClient({ session, client, purpose: 'run', program, access, context })
-  refuseBlocked(found)
-  const rooted = await provenFor(session, chosen, target)
-  session.addFindings(...chosen.resolved.findings, ...found)
-  return pointClient(session, chosen, rooted, target)
+  const findings = checkClient({ session, client, purpose: 'run', program, access, context })
+  refuseBlocked(findings)
+  const provenAccess = await proveAccess(session, chosen, target)
+  session.addFindings(...chosen.resolved.findings, ...findings)
+  return pointClient(session, chosen, provenAccess, target)
 }
 
 /**
- * Finds the messages base URL for a client that uses this protocol, if it has not answered so far: that
- * the chat address works proves nothing about it. The gateway gets one probe, once. A gateway that is not
- * saved always gets a probe, because nothing has proven it.
+ * Probes the gateway once if nothing has proven the base URL that the client uses, and returns the access
+ * with the base URL that answered. A saved gateway is probed only for its messages base URL: that the chat
+ * address works proves nothing about it. A gateway that is not saved is always probed.
  *
  * @throws UserError if no API answers
  */
-async function provenFor(
+async function proveAccess(
   session: Session,
   { client, resolved }: ChosenForRun,
-  { access, catalog, mayAsk }: Target,
+  { access, catalog, gatewayToProbe }: Target,
 ): Promise<GatewayAccess> {
+  if (gatewayToProbe === undefined) return access
+  const saved = gatewayToProbe === 'not-saved' ? undefined : gatewayToProbe
   const protocol = protocolOf(client, resolved)
-  if (mayAsk === undefined) return access
-  if (mayAsk !== 'unremembered' && !isMessagesOpen(session, client, protocol, { access, mayAsk }))
+  if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
     return access
 
   const finder = new GatewayFinder(access)
   const proof = { protocol, model: resolved.probeModel }
   try {
-    const asking = finder.probe(proof.protocol, proof.model, { catalog })
-    await session.step(`Asking ${proof.model} for one word`, asking)
-    if (mayAsk !== 'unremembered')
-      session.warn(...saveProof(session.platform, mayAsk.name, proof, finder.access))
+    const probe = finder.probe(proof.protocol, proof.model, { catalog })
+    await session.step(`Asking ${proof.model} for one word`, probe)
+    if (saved !== undefined)
+      session.warn(...saveProof(session.platform, saved.name, proof, finder.access))
   } catch (error) {
-    const isNowhere =
+    const isWithoutApi =
       !(error instanceof UserError) ||
       isAboutAddress(error) ||
       error.code === 'protocol-unsupported'
-    if (isNowhere || mayAsk === 'unremembered') throw error
+    if (isWithoutApi || saved === undefined) throw error
     // The client will report this failure itself.
   } finally {
     await finder.hangUp()
@@ -187,25 +195,25 @@ async function provenFor(
   return finder.access
 }
 
-function isMessagesOpen(
+function isMessagesUnproven(
   session: Session,
   client: Client,
   protocol: Protocol,
-  { access, mayAsk }: { readonly access: GatewayAccess; readonly mayAsk: SavedGateway },
+  { access, saved }: { readonly access: GatewayAccess; readonly saved: SavedGateway },
 ): boolean {
   const { messages } = access.baseUrls
   if (protocol !== 'messages' || messages !== access.baseUrl) return false
-  if (mayAsk.proven?.protocol === 'messages') return false
+  if (saved.proven?.protocol === 'messages') return false
   return stateNow(session, client)?.endpoint.baseUrl !== messages
 }
 
 /**
- * The options that a client is set up with, if this gateway has its models. Otherwise the rules choose,
- * and if they choose nothing, the model that proved the gateway.
+ * The options that a client is set up with, if this gateway has its models. Otherwise the rules choose a
+ * model, and if they choose none, the client gets the model that proved the gateway.
  *
  * @throws UserError `model-unknown`, `usage`
  */
-function chosenFor(
+function resolveForRun(
   session: Session,
   clients: readonly Client[],
   { access, catalog, model, proven, versions }: Target,
@@ -238,11 +246,10 @@ function unlisted(
   { options }: ClientState,
   catalog: Catalog,
 ): readonly RejectedModel[] {
-  const isListed = (id: string) => catalog.models.some((model) => model.id === id)
-  const lost = modelsIn(options).filter(
-    (id) => !isListed(id) && aliasTarget(catalog, id) === undefined,
-  )
-  return lost.flatMap((model) => {
+  const isListed = (id: string) =>
+    catalog.models.some((model) => model.id === id) || aliasTarget(catalog, id) !== undefined
+  const missing = modelsIn(options).filter((id) => !isListed(id))
+  return missing.flatMap((model) => {
     const message = `The gateway does not list ${model}`
     const error = new UserError({ code: 'model-unknown', message })
     return protocols.map((protocol) => ({ model, protocol, error }))
@@ -262,9 +269,9 @@ export function gatewayEnv(
     OPENAI_API_KEY: key,
     ANTHROPIC_BASE_URL: baseUrls.messages,
     ANTHROPIC_AUTH_TOKEN: key,
-    // Next to the token, programs would send this key too, and prefer it.
+    // Programs would send this key in addition to the token, and prefer it.
     ANTHROPIC_API_KEY: undefined,
-    ...withoutProxyHere(env),
+    ...loopbackWithoutProxy(env),
   }
 }
 
@@ -273,7 +280,7 @@ export function gatewayEnv(
  *
  * @throws UserError `usage` if the command could not start; `hint` says where the user typed its name
  */
-export function statusOf(result: ForegroundResult, command: string, hint: string): number {
+export function exitStatusOf(result: ForegroundResult, command: string, hint: string): number {
   switch (result.reason) {
     case 'exited':
       return result.exitStatus

@@ -27,14 +27,14 @@ import { findGateway } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './by-folder.ts'
 import {
+  checkFolders,
   clientsCalled,
+  exitStatusOf,
   gatewayEnv,
-  lookAtFolder,
   pointProgram,
-  statusOf,
   type Target,
 } from './one-run.ts'
-import { accessToSaved, withCureFor } from './saved.ts'
+import { accessToSaved, withSavedGatewayHint } from './saved.ts'
 
 function define() {
   return gatewayCommand('run')
@@ -63,26 +63,25 @@ function define() {
 }
 
 /** Runs the command, or a shell if there is none, and returns its exit status. */
-export const command = commandOf(define, async (session, name, behind, flags, self) => {
-  const isBare = flags.baseUrl !== undefined || isCommandBare(self)
-  const given = isBare ? (name === undefined ? [] : [name, ...behind]) : commandBehind(self, behind)
-  const named = isBare ? undefined : name
+export const command = commandOf(define, async (session, word, rest, flags, self) => {
+  const { name, typed } = splitWords(self, word, rest)
   refuseKeys(self)
 
   const { model, verify, timeout, byFolder, baseUrl } = self.opts()
-  const folder = (named ?? baseUrl) === undefined ? folderHere(session) : undefined
-  const [asItIs] = byFolder && folder === undefined ? given : []
-  if (asItIs !== undefined) return runAsItIs(session, asItIs, given.slice(1))
+  const folder = (name ?? baseUrl) === undefined ? folderHere(session) : undefined
+  const [typedProgram, ...typedArgs] = typed
+  if (byFolder && folder === undefined && typedProgram !== undefined)
+    return runUnchanged(session, typedProgram, typedArgs)
 
   const { platform } = session
   const { access, saved } =
     baseUrl === undefined
-      ? await remembered(session, folder ?? named, timeout)
-      : { access: await unremembered(session, flags), saved: undefined }
+      ? await findSaved(session, folder ?? name, timeout)
+      : { access: await findUnsaved(session, flags), saved: undefined }
 
-  const isShell = given.length === 0
-  const program = isShell ? shellOf(session) : given
-  const asked: ProcessToStart = {
+  const isShell = typed.length === 0
+  const program = isShell ? shellOf(session) : typed
+  const process: ProcessToStart = {
     args: program.slice(1),
     // Node adds these to its own certificate authorities, and many terminal programs run on Node. Clients
     // get their own variables.
@@ -93,7 +92,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, program[0]!)
   const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
-  await lookAtFolder(session, access, installed, asked.args)
+  await checkFolders(session, access, installed, process.args)
   const [catalog, versions] = await Promise.all([
     verify ? catalogOf(session, access, saved) : undefined,
     installedVersions(session, installed),
@@ -102,37 +101,51 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const target: Target = {
     access,
     catalog,
-    asked,
+    process,
     model,
     proven: saved?.proven,
     answersSafeguards: saved?.proven?.answersSafeguards,
     versions,
-    mayAsk: verify ? (saved ?? 'unremembered') : undefined,
+    gatewayToProbe: verify ? (saved ?? 'not-saved') : undefined,
   }
   const { args, env, files, summary } = isShell
     ? await pointShell(session, clients, target)
     : await pointProgram(session, called, target)
 
   session.showFindings('note')
-  const lines = [summary, folder && saidBy(session, folder, called[0])].filter(Boolean)
-  if (lines.length > 0) session.remark(`note: ${lines.join('. ')}`)
-  if (isShell || called.length === 0) noteUnsaid(session, access)
+  const notes = [summary, folder && describeFolder(session, folder, called[0])].filter(Boolean)
+  if (notes.length > 0) session.remark(`note: ${notes.join('. ')}`)
+  if (isShell || called.length === 0) noteUnsetHeaders(session, access)
   platform.ask.release()
 
-  const result = await withFiles(platform, asked.tempFolder, files, () =>
+  const result = await withFiles(platform, process.tempFolder, files, () =>
     platform.runInForeground(program[0]!, args, { env }),
   )
-  return statusOf(result, program[0]!, 'Check the spelling of the command.')
+  return exitStatusOf(result, program[0]!, 'Check the spelling of the command.')
 })
 
-/** Whether the command follows `--` with nothing before it. Commander drops the `--`. */
-function isCommandBare(self: CommandUnknownOpts): boolean {
+/**
+ * Splits the words of the command line into the name of a gateway and the command to run. Without a name,
+ * commander passes the first word of the command as `word`.
+ */
+function splitWords(
+  self: CommandUnknownOpts,
+  word: string | undefined,
+  rest: readonly string[],
+): { readonly name?: string | undefined; readonly typed: readonly string[] } {
+  const hasName = self.opts()['baseUrl'] === undefined && !startsWithDashes(self)
+  if (hasName) return { name: word, typed: commandAfterName(self, rest) }
+  return { typed: word === undefined ? [] : [word, ...rest] }
+}
+
+/** Whether nothing is in front of the `--` before the command. Commander drops the `--`. */
+function startsWithDashes(self: CommandUnknownOpts): boolean {
   return self.parent!.args.at(-self.args.length - 1) === '--'
 }
 
-/** Arguments between the name and the command are repoint's: no command starts with a dash. */
-function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): readonly string[] {
-  const { operands, unknown } = self.parseOptions([...behind])
+/** Flags between the name and the command are repoint's: no command starts with a dash. */
+function commandAfterName(self: CommandUnknownOpts, rest: readonly string[]): readonly string[] {
+  const { operands, unknown } = self.parseOptions([...rest])
   expectCommand(self, unknown)
   if (self.opts()['baseUrl'] !== undefined)
     throw new UserError({
@@ -144,47 +157,52 @@ function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): rea
 }
 
 /** The saved gateway with this name, or the gateway of this folder. */
-async function remembered(session: Session, by: string | SavedFolder | undefined, timeout: number) {
-  if (by === undefined)
+async function findSaved(
+  session: Session,
+  source: string | SavedFolder | undefined,
+  timeout: number,
+) {
+  if (source === undefined)
     throw new UserError({
       code: 'usage',
       message: 'Which gateway? This folder has none',
       hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
     })
   settleInterruptedRun(session)
-  const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOfFolder(session, by)
+  const saved =
+    typeof source === 'string' ? savedGateway(session, source) : gatewayOfFolder(session, source)
   return { access: accessToSaved(session, saved, timeout * 1000), saved }
 }
 
-/** Without a remembered folder, the shell's hook starts the program unchanged. */
-async function runAsItIs(
+/** Starts the program of a shell's hook as it is, because no remembered folder contains this one. */
+async function runUnchanged(
   { platform }: Session,
   program: string,
   args: readonly string[],
 ): Promise<number> {
   platform.ask.release()
   const result = await platform.runInForeground(program, args, { env: platform.machine.env })
-  return statusOf(result, program, 'Check its name.')
+  return exitStatusOf(result, program, 'Check its name.')
 }
 
 /**
- * Code in a customer's folder must use that folder's gateway. The note says if the client's own files
- * name another one.
+ * Names the folder's gateway, and the gateway in the client's own files if that is another one. The folder
+ * decides: code in a customer's folder must use that customer's gateway.
  */
-function saidBy(session: Session, folder: SavedFolder, client: Client | undefined): string {
-  const says = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
-  if (client === undefined) return says
+function describeFolder(session: Session, folder: SavedFolder, client: Client | undefined): string {
+  const text = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
+  if (client === undefined) return text
 
   const { endpoint, options } = stateNow(session, client) ?? emptyState
-  const own =
+  const inFiles =
     findGatewayName(session, protocolOf(client, options), endpoint) ??
     endpoint.baseUrl ??
     'its own service'
-  return own === folder.gateway ? says : `${says}. ${client.label}'s files say ${own}`
+  return inFiles === folder.gateway ? text : `${text}. ${client.label}'s files say ${inFiles}`
 }
 
-/** For this one process. repoint writes no files and saves nothing. */
-async function unremembered(session: Session, flags: GatewayFlags): Promise<GatewayAccess> {
+/** The gateway that the flags name for this one process. repoint writes no files and saves nothing. */
+async function findUnsaved(session: Session, flags: GatewayFlags): Promise<GatewayAccess> {
   const { access, notices } = await findGateway(session, flags)
   session.addFindings(...notices)
   return access
@@ -196,8 +214,8 @@ function expectCommand(self: CommandUnknownOpts, [first]: readonly string[]): vo
   if (first?.startsWith('-')) self.error(`error: unknown option '${first}'`)
 }
 
-/** What the user must configure by hand in a program that is not one of our clients. */
-function noteUnsaid(
+/** Names the headers that no variable can set in a program that is not one of our clients. */
+function noteUnsetHeaders(
   session: Session,
   { headers = [], query = [], keyHeader }: GatewayAccess,
 ): void {
@@ -220,7 +238,8 @@ async function catalogOf(
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
   // The next request to the gateway is the command's own.
-  if (!mayStillServe(answer)) throw saved === undefined ? answer : withCureFor(saved, answer)
+  if (!mayStillServe(answer))
+    throw saved === undefined ? answer : withSavedGatewayHint(saved, answer)
   session.remark(`note: Cannot read the gateway's list of models (${answer.message})`)
   return undefined
 }
@@ -246,32 +265,36 @@ async function pointShell(
   clients: readonly Client[],
   target: Target,
 ): Promise<PointedRun> {
-  let { access, asked } = target
+  let { access, process } = target
   // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
-  const mayAsk = target.mayAsk === 'unremembered' ? undefined : target.mayAsk
-  const apart: string[] = []
+  const gatewayToProbe = target.gatewayToProbe === 'not-saved' ? undefined : target.gatewayToProbe
+  const needArguments: string[] = []
   for (const program of installedPrograms(session, clients)) {
     try {
       const called = clientsCalled(session, clients, program)
-      const one = await pointProgram(session, called, { ...target, access, asked, mayAsk })
-      access = one.access
-      if (one.args.length === 0)
-        asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
-      else apart.push(program)
+      const input = { ...target, access, process, gatewayToProbe }
+      const pointed = await pointProgram(session, called, input)
+      access = pointed.access
+      if (pointed.args.length > 0) needArguments.push(program)
+      else {
+        const files = { ...process.files, ...pointed.files }
+        process = { ...process, env: pointed.env, files }
+      }
     } catch (error) {
       if (!(error instanceof UserError)) throw error
       session.remark(`note: ${program} cannot use this gateway: ${error.message}`)
     }
   }
 
-  const called = access.name === undefined ? access.baseUrl : `${access.name} (${access.baseUrl})`
-  session.remark(`A shell that uses ${called}. To leave it: exit`)
-  const how = access.name ?? `--base-url ${access.baseUrl} --key-env NAME`
-  for (const program of apart)
+  const { name, baseUrl } = access
+  const gateway = name === undefined ? baseUrl : `${name} (${baseUrl})`
+  session.remark(`A shell that uses ${gateway}. To leave it: exit`)
+  const gatewayFlags = name ?? `--base-url ${baseUrl} --key-env NAME`
+  for (const program of needArguments)
     session.remark(
-      `note: ${program} ignores these variables. Start it with: repoint run ${how} -- ${program}`,
+      `note: ${program} ignores these variables. Start it with: repoint run ${gatewayFlags} -- ${program}`,
     )
-  return { ...asked, env: gatewayEnv(access, asked.env), access }
+  return { ...process, env: gatewayEnv(access, process.env), access }
 }
 
 function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {

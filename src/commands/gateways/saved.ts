@@ -17,10 +17,10 @@ export function accessToSaved(
 }
 
 /**
- * Adds to the hint of a failure how to change the address or the key of a saved gateway, for a command
- * that has no flags for them.
+ * Replaces the hint of a failure by the command that changes the key or the address of a saved gateway. The
+ * commands that call this have no flags for them.
  */
-export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): unknown {
+export function withSavedGatewayHint({ name, baseUrl }: SavedGateway, error: unknown): unknown {
   if (!(error instanceof UserError)) return error
   if (traitsOf(error)?.blames === 'key')
     return withHint(error, `Save the new key: repoint gateways add ${baseUrl} --name ${name}`)

@@ -9,7 +9,7 @@ import {
   savedGateways,
 } from '../../state/find-gateways.ts'
 import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
-import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../client-state/state.ts'
+import { clientsSetUp, reportSkipped, whyNotSetUp } from '../client-state/state.ts'
 import {
   clientsArgument,
   commandOf,
@@ -21,7 +21,7 @@ import {
 } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
-import { accessToSaved, withCureFor } from './saved.ts'
+import { accessToSaved, withSavedGatewayHint } from './saved.ts'
 
 function define() {
   return new Command('use')
@@ -40,10 +40,10 @@ function define() {
 }
 
 /** Points clients at a gateway, in one run like any setup. Returns the exit status. */
-export const command = commandOf(define, async (session, name, named, flags) => {
+export const command = commandOf(define, async (session, name, ids, flags) => {
   settleInterruptedRun(session)
   const saved = savedGateway(session, name ?? (await askName(session)))
-  const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
+  const clients = ids.length > 0 ? oneOfEachFamily(ids) : await clientsFor(session, name)
 
   const gateway = accessToSaved(session, saved, flags.timeout * 1000)
   const picksModel = flags.model === true
@@ -56,7 +56,7 @@ export const command = commandOf(define, async (session, name, named, flags) => 
     picksModel,
     preset: { gateway },
   }).catch((error) => {
-    throw withCureFor(saved, error)
+    throw withSavedGatewayHint(saved, error)
   })
 })
 
@@ -86,11 +86,11 @@ async function askName(session: Session): Promise<string> {
  */
 async function clientsFor(session: Session, name: string | undefined): Promise<readonly string[]> {
   const runs = runsSoFar(session)
-  const { here, leftOut } = await clientsSetUp(session, runs)
-  noteLeftOut(session, leftOut)
+  const { here, skipped } = await clientsSetUp(session, runs)
+  reportSkipped(session, skipped)
   const setUp = here.map(({ client }) => client.id)
   if (setUp.length === 0)
-    throw whyNotSetUp(leftOut, {
+    throw whyNotSetUp(skipped, {
       message: 'No client is set up yet',
       hint: `Name a client: repoint use ${name ?? 'NAME'} ${rows[0]!.id}`,
     })

@@ -10,8 +10,8 @@ import { settingChange } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * What the records say of a client's files: the newest state in which the client used its own service, or
- * else the oldest state of all. Undefined: the records say nothing.
+ * An earlier state of a client's files, from the records: the newest one in which the client used its own
+ * service, or else the oldest of all. Undefined: the records have no state of these files.
  */
 export function earlierFiles(
   { platform }: Session,
@@ -29,9 +29,9 @@ export function earlierFiles(
     if (isAtGateway(client, recorded) || !canRead(recorded)) continue
 
     const atOwnService = recorded.filter(({ path }) => state.recorded.has(path))
-    return { atOwnService, ...undoneIn(files, state) }
+    return { atOwnService, ...withoutOurRuns(files, state) }
   }
-  return oldest && undoneIn(files, oldest)
+  return oldest && withoutOurRuns(files, oldest)
 }
 
 function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
@@ -41,12 +41,16 @@ function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
   })
 }
 
-function undoneIn(
+/** The files without the runs since an earlier state, and the settings that those runs wrote. */
+function withoutOurRuns(
   files: LoadedFiles,
   { undone, settings }: EarlierState,
 ): Omit<EarlierFiles, 'atOwnService'> {
-  const written = [...settings].map(
-    ([path, all]) => [path, all.map((setting) => settingChange(setting, undefined))] as const,
+  const written = new Map(
+    [...settings].map(([path, written]) => [
+      path,
+      written.map((setting) => settingChange(setting, undefined)),
+    ]),
   )
-  return { undone: withContents(files, undone), written: new Map(written) }
+  return { undone: withContents(files, undone), written }
 }

@@ -20,7 +20,7 @@ import { earlierFiles } from './earlier-files.ts'
 import { remainingFindings } from './remaining.ts'
 
 /** What `off` does for one client. */
-export interface ClientOff {
+export interface ClientOffPlan {
   readonly client: Client
   readonly after: LoadedFiles
   /** Empty: its files use its own service already. */
@@ -39,44 +39,47 @@ export async function planClients(
   session: Session,
   runs: Runs,
   ids: readonly string[],
-): Promise<readonly ClientOff[]> {
+): Promise<readonly ClientOffPlan[]> {
   const isNamed = ids.length > 0
-  const clients = await clientsMeant(session, runs, ids)
+  const clients = await selectClients(session, runs, ids)
   return clients.flatMap((client) => {
     const planned = resultOf(() => planClient(session, client, runs, isNamed))
     if (!(planned instanceof UserError)) {
-      const isConcerned = planned.edits.length > 0 || planned.findings.length > 0
-      return isNamed || isConcerned ? [planned] : []
+      const isAffected = planned.edits.length > 0 || planned.findings.length > 0
+      return isNamed || isAffected ? [planned] : []
     }
     if (isNamed) throw planned
 
     const { message, hint } = planned
-    const leftOut = { code: 'client-left-out', message: `Skipped ${client.label}: ${message}` }
-    session.addFindings({ ...leftOut, ...compact({ hint }) })
+    session.addFindings({
+      code: 'client-left-out',
+      message: `Skipped ${client.label}: ${message}`,
+      ...compact({ hint }),
+    })
     return []
   })
 }
 
-/** One client of each family, and those without files. */
-async function clientsMeant(
+/** One client of each family, and the clients without files. */
+async function selectClients(
   session: Session,
   runs: Runs,
   ids: readonly string[],
 ): Promise<readonly Client[]> {
-  const isMeant = (id: string) => ids.length === 0 || ids.includes(id)
-  const families = rows.flatMap(({ id }) => (isMeant(id) ? rowOf(id).family : []))
+  const isSelected = (id: string) => ids.length === 0 || ids.includes(id)
+  const families = rows.flatMap(({ id }) => (isSelected(id) ? rowOf(id).family : []))
   const clients = await clientsInUse(session, runs)
-  const others = await loadClients(environmentRows.filter(({ id }) => isMeant(id)))
+  const others = await loadClients(environmentRows.filter(({ id }) => isSelected(id)))
   return [...clients.filter(({ family }) => families.includes(family)), ...others]
 }
 
-function planClient(session: Session, client: Client, runs: Runs, isNamed: boolean): ClientOff {
+function planClient(session: Session, client: Client, runs: Runs, isNamed: boolean): ClientOffPlan {
   const before = readClientFiles(session, client)
   refuseUnreadable(client, before)
 
-  const isPointed = isAtGateway(client, before)
-  const earlier = isPointed ? earlierFiles(session, client, before) : undefined
-  const planned = isPointed ? planOwnService(client, before, earlier) : []
+  const usesGateway = isAtGateway(client, before)
+  const earlier = usesGateway ? earlierFiles(session, client, before) : undefined
+  const planned = usesGateway ? planOwnService(client, before, earlier) : []
   const edits = planned.some(isChange) ? planned : []
   const after = asPlanned(before, edits)
   for (const { key } of [client.read(before).endpoint, client.read(after).endpoint])
@@ -88,8 +91,8 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
     after,
     edits,
     findings: [
-      ...remainingFindings(session, client, { after, runs, isConcerned: isPointed || isNamed }),
-      ...(isPointed ? (client.sideEffects?.(session.platform, change) ?? []) : []),
+      ...remainingFindings(session, client, { after, runs, isConcerned: usesGateway || isNamed }),
+      ...(usesGateway ? (client.sideEffects?.(session.platform, change) ?? []) : []),
     ],
   }
 }
@@ -113,7 +116,7 @@ export function isChange(edit: FileEdit): boolean {
 /** Why the written files do not say what was planned. */
 export function mismatchesIn(
   session: Session,
-  clients: readonly ClientOff[],
+  clients: readonly ClientOffPlan[],
 ): readonly UserError[] {
   return clients.flatMap(({ client, after }) => {
     const planned = client.read(after)

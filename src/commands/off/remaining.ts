@@ -4,51 +4,54 @@ import { variableFindings } from '../../clients/shell.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { withLocation } from '../client-state/files.ts'
+import { asNoteWithLocation } from '../client-state/files.ts'
 import { contextOf } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A client after `off`. */
-interface Remaining {
+interface ClientAfterOff {
   readonly after: LoadedFiles
   readonly runs: Runs
-  /** The user named it, or `off` changes it. Otherwise only what sends it to a gateway is reported. */
+  /** The user named it, or `off` changes it. Otherwise findings that move no address are left out. */
   readonly isConcerned: boolean
 }
 
 /**
- * The files and variables that point a client at a gateway after `off`, because repoint does not edit
- * them.
+ * Reports the files and variables that still point a client at a gateway after `off`, because repoint does
+ * not edit them.
  */
 export function remainingFindings(
   session: Session,
   client: Client,
-  { after, runs, isConcerned }: Remaining,
+  { after, runs, isConcerned }: ClientAfterOff,
 ): readonly Finding[] {
   const { label, config } = client
   const { addresses = [], others = [] } = config.gatewayVariables ?? {}
   const context = contextOf(session, client, after, runs)
-  const findingsOf = (names: readonly string[]) => {
+  const findingsFor = (variables: readonly string[]) => {
     const effect = `${label} uses it, whatever its files say`
-    return [
-      ...variableFindings(
-        context,
-        names.map((name) => ({ name, code: 'still-at-gateway', effect, severity: 'warning' })),
-      ),
-    ]
+    const watched = variables.map(
+      (name) => ({ name, code: 'still-at-gateway', effect, severity: 'warning' }) as const,
+    )
+    return [...variableFindings(context, watched)]
   }
 
-  const layers = [...overrideFindings(client, after, {})]
-  const moved = findingsOf(addresses)
-  const isMoved = moved.length > 0 || layers.some(({ severity }) => severity === 'error')
-  if (!isConcerned && !isMoved) return []
+  const overrides = [...overrideFindings(client, after, {})]
+  const addressFindings = findingsFor(addresses)
+  const isStillMoved =
+    addressFindings.length > 0 || overrides.some(({ severity }) => severity === 'error')
+  if (!isConcerned && !isStillMoved) return []
 
-  return [...ownFileFindings(client, after), ...layers, ...moved, ...findingsOf(others)].map(
-    withLocation,
-  )
+  const findings = [
+    ...ownFileFindings(client, after),
+    ...overrides,
+    ...addressFindings,
+    ...findingsFor(others),
+  ]
+  return findings.map(asNoteWithLocation)
 }
 
-/** What the client's own files say, and repoint did not change. */
+/** Reports what the client's own files still say because repoint did not change it. */
 function* ownFileFindings(client: Client, after: LoadedFiles): Generator<Finding> {
   const { label } = client
   const state = client.read(after)

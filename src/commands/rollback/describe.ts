@@ -7,7 +7,7 @@ export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
   return `${whatItDid(run, runs)} of ${timeAgo(new Date(run.at), now)}`
 }
 
-/** The same without the time. */
+/** `Codex's setup`: the description of a run without the time. */
 export function whatItDid(run: RunRecord, runs: Runs): string {
   if (run.kind !== 'change') return `the ${run.kind} of ${whatWasUndone(run, runs)}`
 
@@ -64,6 +64,6 @@ export function timeAgo(time: Date, now: Date): string {
     const count = Math.floor(ms / unit)
     if (count < upTo) return `${counted(count, name)} ago`
   }
-  const two = (part: number) => String(part).padStart(2, '0')
-  return [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-')
+  const padded = (part: number) => String(part).padStart(2, '0')
+  return [time.getFullYear(), padded(time.getMonth() + 1), padded(time.getDate())].join('-')
 }

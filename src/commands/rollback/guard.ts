@@ -23,7 +23,7 @@ import { gatewayOf, isAtOwnRoot, ownRoots, runsOf, shownAddress } from '../clien
 import type { Session } from '../screen/session.ts'
 
 /** What a rollback is planned with. */
-export interface Undoing {
+export interface UndoContext {
   readonly session: Session
   readonly runs: Runs
   /** One client of each family that a run names. */
@@ -31,35 +31,38 @@ export interface Undoing {
 }
 
 /** What a client reads before a rollback, and after it. */
-export interface Outlook {
+export interface ClientUndo {
   readonly client: Client
   readonly before: LoadedFiles
   readonly after: LoadedFiles
-  readonly future: ClientState
+  readonly afterState: ClientState
 }
 
-export function outlooksOf(
-  { session, runs, clients }: Undoing,
+export function clientUndosOf(
+  { session, runs, clients }: UndoContext,
   { plan: { edits } }: RollbackPlan,
-): readonly Outlook[] {
+): readonly ClientUndo[] {
   const concerned = clients.filter(({ id }) =>
     edits.some(({ client }) => familyIds(id).includes(client)),
   )
-  return concerned.map((client): Outlook => {
+  return concerned.map((client): ClientUndo => {
     const before = readAllFiles(session, client, runs)
     const after = asPlanned(before, edits)
-    return { client, before, after, future: client.read(after) }
+    return { client, before, after, afterState: client.read(after) }
   })
 }
 
-/** What a client reads now, and the files that runs recorded: someone can have renamed or deleted one. */
+/** The files that a client reads now, and those that runs recorded: someone can have deleted one of them. */
 function readAllFiles(session: Session, client: Client, runs: Runs): LoadedFiles {
   const recorded = runsOf(client, runs).flatMap(({ files }) => files.map(({ path }) => path))
   return readClientFiles(session, client, undefined, recorded)
 }
 
-/** What an undo would break for a client. The transaction sees the recorded files only; this reads all. */
-export function problemAfterUndo(undoing: Undoing): ProblemAfter {
+/**
+ * Checks what an undo would break for a client. The transaction knows only the recorded files, and this
+ * check reads all files of the client.
+ */
+export function problemAfterUndo(undoing: UndoContext): ProblemAfter {
   const checks = new Map<Client, ClientCheck>()
   const checkOf = (id: string) => {
     const client = undoing.clients.find((one) => familyIds(one.id).includes(id))
@@ -77,7 +80,7 @@ type ClientCheck = (
   before: ReadonlyMap<string, Bytes | null>,
 ) => UndoProblem | undefined
 
-function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
+function clientCheck({ session, runs }: UndoContext, client: Client): ClientCheck {
   const files = readAllFiles(session, client, runs)
   const read = (contents: ReadonlyMap<string, Bytes | null>) =>
     client.read(
@@ -86,19 +89,19 @@ function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
         return bytes === undefined ? text : { ...text, bytes }
       }),
     )
-  const isWrong = wrongKeyCheck(session, client, files, runs)
-  const isStillNamed = movedAddressCheck(client, files, runs)
+  const sendsWrongKey = wrongKeyCheck(session, client, files, runs)
+  const isAddressMoved = movedAddressCheck(client, files, runs)
 
   return (after, before) => {
     const [present, future] = [read(before), read(after)]
     const isNewlyBroken =
       whyUnreadable(future) !== undefined && whyUnreadable(present) === undefined
     if (isNewlyBroken && !wasBroken(session, client, files, runs, future)) return 'unreadable'
-    return isWrong(present, future) || isStillNamed(after, before) ? 'wrong-key' : undefined
+    return sendsWrongKey(present, future) || isAddressMoved(after, before) ? 'wrong-key' : undefined
   }
 }
 
-/** Whether a run found the client's files broken in the same way: then its undo restores them so. */
+/** Whether the client's files were broken in the same way before a run. Then the undo only restores that. */
 function wasBroken(
   session: Session,
   client: Client,
@@ -106,15 +109,17 @@ function wasBroken(
   runs: Runs,
   future: ClientState,
 ): boolean {
-  const why = whyUnreadable(future)
-  return runsOf(client, runs).some(
-    ({ files }) => whyUnreadable(client.read(asRecorded(session, texts, files, 'before'))) === why,
-  )
+  const problem = whyUnreadable(future)
+  return runsOf(client, runs).some(({ files }) => {
+    const before = client.read(asRecorded(session, texts, files, 'before'))
+    return whyUnreadable(before) === problem
+  })
 }
 
 /**
  * Whether someone deleted or renamed the file with our address, and another file of the client, for
- * example a profile, still names our gateway. Then the key stays, and no earlier key returns.
+ * example a profile, still names our gateway. An undo must then not restore an earlier key, which would be
+ * sent to our gateway.
  */
 function movedAddressCheck(
   client: Client,
@@ -128,15 +133,10 @@ function movedAddressCheck(
   const hosts = ownRoots(client, runs).flatMap((root) =>
     URL.canParse(root) ? [new URL(root).host] : [],
   )
-  const isAddressFile = (path: string) =>
-    own.some(({ files }) =>
-      files.some(
-        (file) =>
-          file.path === path &&
-          file.after !== null &&
-          file.settings.some(({ role }) => isAddress(role)),
-      ),
-    )
+  const addressPaths = own
+    .flatMap(({ files }) => files)
+    .filter(({ after, settings }) => after !== null && settings.some(({ role }) => isAddress(role)))
+    .map(({ path }) => path)
   const namesOurGateway = (bytes: Bytes | null) => {
     const text = textOf({ bytes })
     return hosts.some((host) => text.includes(host))
@@ -144,7 +144,7 @@ function movedAddressCheck(
 
   return (after, before) => {
     const gone = [...after].filter(([path, bytes]) => bytes === null && before.get(path) === null)
-    if (!gone.some(([path]) => isAddressFile(path))) return false
+    if (!gone.some(([path]) => addressPaths.includes(path))) return false
     return texts.some(({ path, bytes }) => !after.has(path) && namesOurGateway(bytes))
   }
 }
@@ -161,15 +161,15 @@ function wrongKeyCheck(
 ): (present: ClientState, future: ClientState) => boolean {
   const own = runsOf(client, runs)
   const roots = ownRoots(client, runs)
-  const written = writtenKeys(session, client, files, own)
-  const keys = new Set<string>()
-  let ways: readonly ClientState[] | undefined
+  const writtenKeys = keysWritten(session, client, files, own)
+  const known = new Set<string>()
+  let earlierStates: readonly ClientState[] | undefined
 
   const isWrittenKey = (key: string) => {
-    if (keys.has(key)) return true
-    // Reads the records only as far as needed: mostly the newest has the key.
-    for (let next = written.next(); !next.done; next = written.next()) {
-      if (next.value !== undefined) keys.add(next.value)
+    if (known.has(key)) return true
+    // The newest record usually has the key, so the older records are read only if it does not.
+    for (let next = writtenKeys.next(); !next.done; next = writtenKeys.next()) {
+      if (next.value !== undefined) known.add(next.value)
       if (next.value === key) return true
     }
     return false
@@ -181,11 +181,11 @@ function wrongKeyCheck(
       login,
     } = future
     if (baseUrl === undefined || !roots.some((one) => isSameButVersion(one, baseUrl))) return false
-    // The undo does not cause what is already so.
+    // The client does so already, so the undo is not the cause.
     if (usesSameCredentials(present, future)) return false
     if (login === undefined && key !== undefined && isWrittenKey(key)) return false
-    ways ??= waysBefore(session, client, files, own)
-    return !ways.some((way) => usesSameCredentials(way, future))
+    earlierStates ??= statesOfUser(session, client, files, own)
+    return !earlierStates.some((state) => usesSameCredentials(state, future))
   }
 }
 
@@ -195,18 +195,19 @@ function wrongKeyCheck(
  *
  * @throws UserError `config-conflict`
  */
-export function refuseWrongKey({ session, runs }: Undoing, outlooks: readonly Outlook[]): void {
-  for (const { client, before, future } of outlooks) {
-    const isWrong = wrongKeyCheck(session, client, before, runs)
-    if (!isWrong(client.read(before), future)) continue
-    const {
-      endpoint: { key },
-      login,
-    } = future
-    const { baseUrl } = gatewayOf(session, client, future, runs)!
+export function refuseWrongKey(
+  { session, runs }: UndoContext,
+  outlooks: readonly ClientUndo[],
+): void {
+  for (const { client, before, afterState } of outlooks) {
+    const sendsWrongKey = wrongKeyCheck(session, client, before, runs)
+    if (!sendsWrongKey(client.read(before), afterState)) continue
+    const { endpoint, login } = afterState
+    const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
+    const { baseUrl } = gatewayOf(session, client, afterState, runs)!
     throw new UserError({
       code: 'config-conflict',
-      message: `${client.label} would use ${shownAddress(client, future)} with ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
+      message: `${client.label} would use ${shownAddress(client, afterState)} with ${login ?? key}`,
       hint: `Set it up instead: repoint ${client.id} --base-url ${baseUrl}`,
     })
   }
@@ -235,13 +236,13 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
 }
 
 /** The keys that setups wrote, as the client reads them, newest first. */
-function* writtenKeys(
+function* keysWritten(
   session: Session,
   client: Client,
   texts: LoadedFiles,
   runs: Runs,
 ): Generator<string | undefined> {
-  // Uses only what runs wrote, one after the other, and not the current contents.
+  // The current contents do not count, only what the runs wrote one after the other.
   const blank = texts.map((text) => ({ ...text, bytes: null }))
   for (const [index, { kind }] of runs.entries()) {
     if (kind !== 'change') continue
@@ -251,36 +252,37 @@ function* writtenKeys(
 }
 
 /**
- * The combinations of address, key and login that runs found, if no earlier run wrote the address. They
- * are the user's own.
+ * The states of the client before each run, with the address, key and login that the user chose. A state
+ * with an address that an earlier run wrote is left out.
  */
-function waysBefore(
+function statesOfUser(
   session: Session,
   client: Client,
   texts: LoadedFiles,
   runs: Runs,
 ): readonly ClientState[] {
   const oldestFirst = runs.toReversed()
-  const ways: ClientState[] = []
-  const written: RunRecord[] = []
+  const states: ClientState[] = []
+  const earlierRuns: RunRecord[] = []
 
   // A file that no run wrote had its current contents then, unless someone copied it from one of ours
   // since.
-  const all = oldestFirst.flatMap(({ files }) => files)
-  const others = texts.map((text) =>
-    isCopyOfOurs(session, text, all) ? { ...text, bytes: null } : text,
+  const recorded = oldestFirst.flatMap(({ files }) => files)
+  const unrecorded = texts.map((text) =>
+    isCopyOfOurs(session, text, recorded) ? { ...text, bytes: null } : text,
   )
-  let found = asRecorded(session, others, all, 'before')
+  let files = asRecorded(session, unrecorded, recorded, 'before')
 
   for (const run of oldestFirst) {
-    const { files } = run
-    found = asRecorded(session, found, files, 'before')
-    const way = client.read(found)
-    if (way.endpoint.baseUrl !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
-    written.push(run)
-    found = asRecorded(session, found, files, 'after')
+    files = asRecorded(session, files, run.files, 'before')
+    const state = client.read(files)
+    const isUsersOwn =
+      state.endpoint.baseUrl !== undefined && !isAtOwnRoot(client, state, earlierRuns)
+    if (isUsersOwn) states.push(state)
+    earlierRuns.push(run)
+    files = asRecorded(session, files, run.files, 'after')
   }
-  return ways
+  return states
 }
 
 /** Whether a file that no run wrote has all the settings that a run wrote into another one. */
@@ -294,21 +296,24 @@ function isCopyOfOurs(
   return recorded.some((file) => {
     if (!file.settings.some(({ role }) => isAddress(role))) return false
     const written = documentOf(file, contentsIfAvailable(platform, file.after))
-    const found = documentOf({ ...file, path }, bytes)
+    const possibleCopy = documentOf({ ...file, path }, bytes)
     const ours = file.settings.filter(
       (setting) => setting.role !== 'model' && written?.get(setting.path) !== undefined,
     )
     return (
       ours.length > 0 &&
       ours.every((setting) =>
-        isDeepStrictEqual(found?.get(setting.path), written?.get(setting.path)),
+        isDeepStrictEqual(possibleCopy?.get(setting.path), written?.get(setting.path)),
       )
     )
   })
 }
 
 /** Whether a recorded file belongs to a client as it is installed here, or to an unknown client. */
-export function isInstalledHere({ session, clients }: Undoing): (file: RecordedFile) => boolean {
+export function isInstalledHere({
+  session,
+  clients,
+}: UndoContext): (file: RecordedFile) => boolean {
   const path = session.platform.machine.os === 'win32' ? win32 : posix
   const targets = clients
     .flatMap((client) => listClientFiles(session, client))

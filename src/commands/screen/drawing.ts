@@ -1,15 +1,15 @@
 import cells from 'fast-string-width'
 import type { Platform } from '../../platform/platform.ts'
 
-/** How to print text at its destination. Colour only repeats what a word or a sign already says. */
-export interface Looks {
+/** How to print text at its destination. Colour only repeats the meaning of a word or a sign. */
+export interface TextStyle {
   readonly hasColour: boolean
   /** Whether the destination can show more than ASCII. */
   readonly isUtf8: boolean
 }
 
 /** FORCE_COLOR, NO_COLOR (https://no-color.org) and TERM decide, in this order. */
-export function looksOf(env: Platform['machine']['env'], isTerminal: boolean): Looks {
+export function textStyleFor(env: Platform['machine']['env'], isTerminal: boolean): TextStyle {
   return {
     hasColour: hasColour(env, isTerminal),
     // Our locale says nothing about the program that reads a pipe or file.
@@ -37,7 +37,7 @@ const yellow = 33
 const cyan = 36
 
 /** Patterns for the start of a line, and the colours of the matching part. */
-const beginnings: readonly (readonly [RegExp, ...number[]])[] = [
+const lineColours: readonly (readonly [RegExp, ...number[]])[] = [
   [/^error:/, bold, red],
   [/^(warning:|warning(?= ))/, bold, yellow],
   [/^(hint|note):/, bold, cyan],
@@ -46,18 +46,18 @@ const beginnings: readonly (readonly [RegExp, ...number[]])[] = [
   [/^== .*/, bold],
   [/^ *\+(?!\+).*/, green],
   [/^ *-(?!-).*/, red],
-  // Colours the sign alone: a whole sentence in yellow is hard to read on a light background.
+  // Only the sign is coloured: a whole sentence in yellow is hard to read on a light background.
   [/^ *!(?= )/, bold, yellow],
 ]
 
 /** `text` as its destination can show it. The lines must not contain escape sequences. */
-export function paint(text: string, looks: Looks): string {
-  const shown = looks.isUtf8 ? text : toAscii(text)
-  return looks.hasColour ? shown.split('\n').map(paintLine).join('\n') : shown
+export function paint(text: string, style: TextStyle): string {
+  const shown = style.isUtf8 ? text : toAscii(text)
+  return style.hasColour ? shown.split('\n').map(colourLine).join('\n') : shown
 }
 
-function paintLine(line: string): string {
-  for (const [start, ...codes] of beginnings) {
+function colourLine(line: string): string {
+  for (const [start, ...codes] of lineColours) {
     const painted = line.replace(start, (found) => `\x1b[${codes.join(';')}m${found}\x1b[0m`)
     if (painted !== line) return painted
   }
@@ -65,7 +65,7 @@ function paintLine(line: string): string {
 }
 
 /** Our own signs. Characters in the user's files and paths stay as they are. */
-const ascii: Readonly<Record<string, string>> = {
+const asciiSigns: Readonly<Record<string, string>> = {
   '’': "'",
   '“': '"',
   '”': '"',
@@ -79,7 +79,7 @@ const ascii: Readonly<Record<string, string>> = {
 
 function toAscii(text: string): string {
   // `OK` replaces the space before the sign too, so that it ends in the same column as the other marks.
-  return text.replace(/(?<= ) ✔|[’“”…→–•✔✗]/g, (sign) => ascii[sign.trim()] ?? sign)
+  return text.replace(/(?<= ) ✔|[’“”…→–•✔✗]/g, (sign) => asciiSigns[sign.trim()] ?? sign)
 }
 
 /** Splits `text` into lines of at most `width` columns. A longer word gets a line for itself. */
@@ -99,14 +99,14 @@ export function padCells(text: string, width: number): string {
 }
 
 /** Terminals with fewer columns get no wrapping: the text would not be readable anyway. */
-const narrowest = 30
+const minWrapColumns = 30
 
 /**
  * Wraps a line that is longer than the terminal. The next lines start below its text, after the label or
  * indent.
  */
 export function wrapLine(line: string, columns: number): string {
-  if (cells(line) <= columns || columns < narrowest) return line
+  if (cells(line) <= columns || columns < minWrapColumns) return line
   const [start] = /^ *(?:(?:error|warning|note|hint): *|[+-] |! )?/.exec(line) ?? ['']
   const [first, ...more] = wrapWords(line.slice(start.length), columns - start.length)
   return [`${start}${first}`, ...more.map((one) => ' '.repeat(start.length) + one)].join('\n')
@@ -121,8 +121,8 @@ export function fittingTable(
   if (head.length < 3 || lines.every((line) => cells(line) <= columns)) return lines
 
   return rows.flatMap(([first = '', ...others]) => {
-    const cells = others.map((cell, index) => [`    ${head[index + 1]!.toLowerCase()}`, cell])
-    const filled = cells.filter(([, cell]) => cell !== '')
+    const fields = others.map((cell, index) => [`    ${head[index + 1]!.toLowerCase()}`, cell])
+    const filled = fields.filter(([, cell]) => cell !== '')
     return [first, ...table(['', ''], filled, columns).slice(1)]
   })
 }

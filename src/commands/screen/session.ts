@@ -2,7 +2,7 @@ import { type FilesState, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import { maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
-import { fittingTable, isUtf8, looksOf, paint, wrapLine } from './drawing.ts'
+import { fittingTable, isUtf8, paint, textStyleFor, wrapLine } from './drawing.ts'
 
 /** Members of our JSON documents that never contain foreign text. Masking could only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
@@ -10,7 +10,7 @@ const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'cod
 /** After this time, users begin to wonder whether anything is still happening. */
 const longWaitSeconds = 3
 
-/** Whether the user consents to a plan: given by a flag, to ask for, or nobody to ask. */
+/** Whether the user consents to a plan. `given`: by a flag. `ask`: repoint asks. `none`: it cannot ask. */
 export type Consent = 'given' | 'ask' | 'none'
 
 /** The user answered No to a plan. Nothing changed, and nothing is wrong. */
@@ -24,7 +24,7 @@ export class Session {
   readonly #notices: Finding[] = []
   readonly #shown = new Set<string>()
   #files: FilesState = 'unchanged'
-  #wayBack = 'repoint rollback'
+  #undoCommand = 'repoint rollback'
 
   constructor(platform: Platform, options: { isJson: boolean }) {
     this.platform = platform
@@ -38,7 +38,8 @@ export class Session {
 
   /** @param yes `--yes` was given */
   consent(yes: boolean | undefined): Consent {
-    return yes ? 'given' : this.canAsk ? 'ask' : 'none'
+    if (yes) return 'given'
+    return this.canAsk ? 'ask' : 'none'
   }
 
   /** Asks a yes-or-no question. If repoint cannot ask, the answer is No. */
@@ -50,17 +51,17 @@ export class Session {
   /**
    * Asks for consent, unless it is already given.
    *
-   * @param alone the error if repoint cannot ask; absent: then no consent is needed
+   * @param cannotAsk the error if repoint cannot ask; absent: then no consent is needed
    * @throws UserError `confirmation-needed` if repoint cannot ask; `Declined` if the user says No
    */
   async agree(
     consent: Consent,
     question: ConfirmQuestion,
-    alone?: { readonly message: string; readonly hint: string },
+    cannotAsk?: { readonly message: string; readonly hint: string },
   ): Promise<void> {
     if (consent !== 'none') {
       if (!(await this.wants(consent, question))) throw new Declined()
-    } else if (alone) throw new UserError({ code: 'confirmation-needed', ...alone })
+    } else if (cannotAsk) throw new UserError({ code: 'confirmation-needed', ...cannotAsk })
   }
 
   /** Adds findings to the result. */
@@ -101,13 +102,13 @@ export class Session {
 
   /** The command that undoes this command's changes. */
   get undoCommand(): string {
-    return this.#wayBack
+    return this.#undoCommand
   }
 
   /** Remembers whether applying a plan changed files. */
-  noteApplied({ run }: { readonly run?: unknown }, wayBack = this.#wayBack): void {
+  noteApplied({ run }: { readonly run?: unknown }, undoCommand = this.#undoCommand): void {
     if (run !== undefined) this.#files = 'changed'
-    this.#wayBack = wayBack
+    this.#undoCommand = undoCommand
   }
 
   /** From now on, masks `secret` in everything that this session prints. */
@@ -133,7 +134,7 @@ export class Session {
    * Silent with `--json`.
    */
   remark(line: string): void {
-    if (!this.isJson) this.printBeside(`${this.forPeople(line)}\n`)
+    if (!this.isJson) this.printToStderr(`${this.forPeople(line)}\n`)
   }
 
   /** Masks secrets, removes control characters and writes `~` for the home folder. */
@@ -146,26 +147,26 @@ export class Session {
   /** Prints clean text on standard output, with the colours and signs that it can show. */
   print(text: string): void {
     const { terminal } = this.platform
-    terminal.out(this.#drawn(text, terminal.stdoutIsTerminal))
+    terminal.out(this.#format(text, terminal.stdoutIsTerminal))
   }
 
-  /** As `print`, on standard error. */
-  printBeside(text: string): void {
+  /** Like `print`, but on standard error. */
+  printToStderr(text: string): void {
     const { terminal } = this.platform
-    terminal.err(this.#drawn(text, terminal.stderrIsTerminal))
+    terminal.err(this.#format(text, terminal.stderrIsTerminal))
   }
 
   /** On a terminal, lines are wrapped between words. A pipe gets each line whole. */
-  #drawn(text: string, isTerminal: boolean): string {
+  #format(text: string, isTerminal: boolean): string {
     const { terminal, machine } = this.platform
     const fit = (line: string) => (isTerminal ? wrapLine(line, terminal.columns) : line)
-    return paint(text.split('\n').map(fit).join('\n'), looksOf(machine.env, isTerminal))
+    return paint(text.split('\n').map(fit).join('\n'), textStyleFor(machine.env, isTerminal))
   }
 
   /** Prints help without colours, because its flags start like the removed lines of a diff. */
   printHelp(text: string): void {
     const { terminal, machine } = this.platform
-    const looks = looksOf(machine.env, terminal.stdoutIsTerminal)
+    const looks = textStyleFor(machine.env, terminal.stdoutIsTerminal)
     terminal.out(paint(text, { ...looks, hasColour: false }))
   }
 
@@ -208,8 +209,8 @@ export class Session {
       isDrawn = true
       const seconds = Math.floor((performance.now() - started) / 1000)
       const waited = seconds < longWaitSeconds ? '' : ` (${seconds} s)`
-      const said = (written + label).slice(0, terminal.columns - waited.length - 3)
-      terminal.err(`\r\x1b[2K${frames[frame++ % frames.length]} ${said}${waited}`)
+      const text = (written + label).slice(0, terminal.columns - waited.length - 3)
+      terminal.err(`\r\x1b[2K${frames[frame++ % frames.length]} ${text}${waited}`)
     }, 120)
     try {
       return await work

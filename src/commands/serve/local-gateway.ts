@@ -27,12 +27,12 @@ import { printable } from '../../text.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'
 import { accessTo } from '../find-gateway.ts'
-import { clientsCalled, pointProgram, statusOf } from '../gateways/one-run.ts'
+import { clientsCalled, exitStatusOf, pointProgram } from '../gateways/one-run.ts'
 import type { Session } from '../screen/session.ts'
 import type { ServeFlags } from './flags.ts'
 
-/** For requesting the upstream's catalog through the local gateway. */
-const ownTimeoutMs = 20_000
+/** How long the local gateway may take to pass on the upstream's catalog, in ms. */
+const catalogTimeoutMs = 20_000
 
 /**
  * Runs the local gateway until the user interrupts it, or as long as a command runs with it.
@@ -49,7 +49,7 @@ export async function runLocalGateway(
   // Reading `interrupt` starts to listen for signals. None may be lost after the first line is printed.
   const { terminal, interrupt } = platform
   const { port, host } = flags
-  const given = givenKey(platform, flags)
+  const requestedKey = keyFromFlags(platform, flags)
   const upstream = upstreamOf(platform, flags)
   const models = await readModelsFile(platform, flags.models)
   const logRequest = (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`)
@@ -60,7 +60,7 @@ export async function runLocalGateway(
     compact({
       port,
       host,
-      key: given,
+      key: requestedKey,
       faults: flags.fault.map(readFaultFlag),
       models,
       scenario: flags.scenario,
@@ -77,11 +77,11 @@ export async function runLocalGateway(
     const { url, key } = gateway
     if (isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
     else if (words.length === 0)
-      session.print(greeting(gateway, given === undefined, upstream, host))
+      session.print(greeting(gateway, requestedKey === undefined, upstream, host))
 
     if (words.length > 0) {
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
-      return await runBeside(session, gateway, { served: catalog, called }, words)
+      return await runWithGateway(session, gateway, { catalogIfKnown: catalog, called }, words)
     }
     if (!interrupt.aborted) await once(interrupt, 'abort')
     return 0
@@ -110,7 +110,7 @@ function greeting(
   return `${lines.join('\n')}\n`
 }
 
-function givenKey(
+function keyFromFlags(
   { files, machine }: Platform,
   { keyFile, keyEnv }: ServeFlags,
 ): string | undefined {
@@ -236,10 +236,13 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
  * @param served the catalog; undefined: only the gateway itself knows it
  * @param called the clients that the command starts
  */
-async function runBeside(
+async function runWithGateway(
   session: Session,
   { url, key }: Gateway,
-  { served, called }: { readonly served: Catalog | undefined; readonly called: readonly Client[] },
+  {
+    catalogIfKnown,
+    called,
+  }: { readonly catalogIfKnown: Catalog | undefined; readonly called: readonly Client[] },
   [command = '', ...args]: readonly string[],
 ): Promise<number> {
   const { platform } = session
@@ -247,19 +250,19 @@ async function runBeside(
   // REPOINT_UPSTREAM_KEY is only for the upstream.
   const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
   const baseUrls = usualRoots(url)
-  const access = accessTo(session, { baseUrl: url, baseUrls, key, timeoutMs: ownTimeoutMs })
+  const access = accessTo(session, { baseUrl: url, baseUrls, key, timeoutMs: catalogTimeoutMs })
 
-  const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
-  const asked = { args, env, tempFolder: newFolder(platform) }
+  const catalog = called.length > 0 ? (catalogIfKnown ?? (await readCatalog(access))) : undefined
+  const process = { args, env, tempFolder: newFolder(platform) }
   const versions = await installedVersions(session, called)
 
-  const run = await pointProgram(session, called, { access, catalog, asked, versions })
+  const run = await pointProgram(session, called, { access, catalog, process, versions })
   session.showFindings('note')
-  const result = await withFiles(platform, asked.tempFolder, run.files, () =>
+  const result = await withFiles(platform, process.tempFolder, run.files, () =>
     platform.runInForeground(command, run.args, { signal: interrupt, env: run.env }),
   )
 
-  return statusOf(result, command, 'Check the command after `--`.')
+  return exitStatusOf(result, command, 'Check the command after `--`.')
 }
 
 /**
@@ -274,11 +277,10 @@ function familiesFor(called: readonly Client[]): 'rewritten' | undefined {
 
 /** One request in one line. The key is already masked. */
 export function logLine(request: LoggedRequest): string {
-  const { method, path, protocol, modelAsked, modelServed, client, key, fault } = request
-  const model =
-    modelServed === undefined || modelServed === modelAsked
-      ? modelAsked
-      : `${modelAsked} -> ${modelServed}`
+  const { method, path, protocol, modelAsked, modelServed, client, fault } = request
+  const { firstByteMs, inputTokens, outputTokens } = request
+  const isOtherModel = modelServed !== undefined && modelServed !== modelAsked
+  const model = isOtherModel ? `${modelAsked} -> ${modelServed}` : modelAsked
 
   const parts = [
     request.at.toISOString(),
@@ -286,13 +288,18 @@ export function logLine(request: LoggedRequest): string {
     protocol ?? `${method} ${path}`,
     model ?? '-',
     client.split(' ')[0] || '-',
-    key === '' ? 'no key' : request.keyMatches ? key : `${key} (wrong)`,
-    request.firstByteMs === undefined ? '-' : `${request.firstByteMs.toFixed(1)} ms`,
-    request.inputTokens === undefined ? '-' : `${request.inputTokens}+${request.outputTokens}`,
+    keyText(request),
+    firstByteMs === undefined ? '-' : `${firstByteMs.toFixed(1)} ms`,
+    inputTokens === undefined ? '-' : `${inputTokens}+${outputTokens}`,
   ]
 
   if (request.state === 'cut') parts.push('cut')
   if (fault !== undefined) parts.push(`fault: ${fault}`)
   else if (request.reason !== undefined) parts.push(request.reason)
   return printable(parts.join('  ')).replaceAll('\n', ' ')
+}
+
+function keyText({ key, keyMatches }: LoggedRequest): string {
+  if (key === '') return 'no key'
+  return keyMatches ? key : `${key} (wrong)`
 }

@@ -9,8 +9,8 @@ import { saveGateway } from '../../state/save-gateway.ts'
 import { type ApplyOptions, acceptDrift, applyPlan } from '../../transaction/apply.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
 import { readClientFiles } from '../client-state/files.ts'
-import { adviceForRunning, nowRun, stopLeftRunning } from '../client-state/program.ts'
-import type { Tried } from '../client-state/try-client.ts'
+import { adviceForRunning, nextCommand, stopOldServers } from '../client-state/program.ts'
+import type { ClientAnswer } from '../client-state/try-client.ts'
 import { changedSince } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
 import { refuseMismatch, type SetupPlan } from './plan.ts'
@@ -19,8 +19,8 @@ import { refuseMismatch, type SetupPlan } from './plan.ts'
 export interface AppliedSetup {
   readonly applied: ApplyResult
   /** The answers to `--try-client`. */
-  readonly tried: readonly Tried[]
-  /** What is still to do, for a script: it does not say whether a client runs. */
+  readonly tried: readonly ClientAnswer[]
+  /** The remaining steps, for a script. They do not depend on which clients are running. */
   readonly next: readonly string[]
   /** The same for a person. The last line is the command to type. */
   readonly toType: readonly string[]
@@ -34,7 +34,7 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   if (catalog !== undefined) saveModels(session.platform, catalog)
 
   const changed = changedClients(applied, clients)
-  const toDo = await stopLeftRunning(session, changed, consent)
+  const toDo = await stopOldServers(session, changed, consent)
   const tried = await tryClients(plan)
   return { applied, tried, ...(await nextSteps(session, { applied, clients, changed, toDo })) }
 }
@@ -49,7 +49,11 @@ export function changedClients(
   )
 }
 
-/** What is still to do, and the command to type. @param toDo what `stopLeftRunning` returned */
+/**
+ * The remaining steps, and the command to type.
+ *
+ * @param toDo what `stopOldServers` returned
+ */
 export async function nextSteps(
   session: Session,
   {
@@ -68,7 +72,7 @@ export async function nextSteps(
   const running = session.isJson ? [] : await adviceForRunning(session, changed)
   return {
     next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
-    toType: [...toDo, ...running, nowRun(session, clients)],
+    toType: [...toDo, ...running, nextCommand(session, clients)],
   }
 }
 
@@ -138,18 +142,18 @@ function gatewayToSave(plan: SetupPlan) {
     model: resolved.probeModel,
     answersSafeguards,
   })
-  // The gateway would reject this request of repoint's own.
+  // If only the client could prove the gateway, a later probe by repoint would be rejected.
   const isByClient = plan.run.chosen.get(client)?.isProvenByClient === true
   return { access: plan.run.access, proof: isProven(plan) && !isByClient ? proof : undefined }
 }
 
-/** `--try-client`. */
-async function tryClients({ run }: SetupPlan): Promise<readonly Tried[]> {
+/** Starts each client once for `--try-client`. */
+async function tryClients({ run }: SetupPlan): Promise<readonly ClientAnswer[]> {
   const { session, request, clients, access } = run
   if (!request.flags.tryClient) return []
 
   const { tryClient } = await import('../client-state/try-client.ts')
-  const tried: Tried[] = []
+  const tried: ClientAnswer[] = []
   for (const client of clients) tried.push(await tryClient(session, client, access))
   return tried
 }

@@ -17,19 +17,19 @@ const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XD
  * `repoint run` starts it, in a temporary folder with a temporary home, and writes none of the user's
  * files.
  *
- * @param refusal why the gateway rejected repoint's own request
- * @throws UserError `refusal`, with the client's own error, or with what is missing to ask it
+ * @param rejection why the gateway rejected repoint's own request
+ * @throws UserError `rejection`, with the client's own error, or with the reason why it cannot be started
  */
 export async function askClient(
   session: Session,
   client: Client,
-  { access, chosen, refusal }: { access: GatewayAccess; chosen: Chosen; refusal: UserError },
+  { access, chosen, rejection }: { access: GatewayAccess; chosen: Chosen; rejection: UserError },
 ): Promise<void> {
   const { processes, files, machine } = session.platform
   const { pingArgs, pingEnv, command } = client.program
   const program = processes.which(command)
   if (program === undefined || client.launchSettings === undefined)
-    throw refused(refusal, {
+    throw withHint(rejection, {
       hint: isInstalled(session, client)
         ? `repoint cannot start ${client.label} for one word. Ask the gateway's operator.`
         : `Install ${client.label}, then run the command again.`,
@@ -44,31 +44,34 @@ export async function askClient(
     ...{ HOME: home, USERPROFILE: home, PWD: cwd, OLDPWD: undefined },
     ...pingEnv,
   }
-  const asked = { args: pingArgs('ping', version), env, tempFolder: folder }
-  const run = pointClient(session, { client, ...chosen }, access, { asked })
+  const process = { args: pingArgs('ping', version), env, tempFolder: folder }
+  const run = pointClient(session, { client, ...chosen }, access, { process })
 
   const result = await inFolder(session.platform, folder, run.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)
-    const own = { env: run.env, ownVariable: runKeyVariable }
-    const options = { timeoutMs: tryTimeoutMs, cwd, ...own }
-    const running = processes.run(program, run.args, options)
-    return session.step(`Asking ${client.label} itself for one word`, running)
+    const finished = processes.run(program, run.args, {
+      timeoutMs: tryTimeoutMs,
+      cwd,
+      env: run.env,
+      ownVariable: runKeyVariable,
+    })
+    return session.step(`Asking ${client.label} itself for one word`, finished)
   })
   try {
     answerOf(session, client, result)
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
-    throw refused(refusal, {
-      also: error.message,
+    throw withHint(rejection, {
+      clientError: error.message,
       hint: "Ask the gateway's operator which clients it admits.",
     })
   }
 }
 
-function refused(
+function withHint(
   { code, message, cause }: UserError,
-  { also, hint }: { readonly also?: string; readonly hint: string },
+  { clientError, hint }: { readonly clientError?: string; readonly hint: string },
 ): UserError {
-  const whole = also === undefined ? message : `${message}. ${also}`
-  return new UserError({ code, message: whole, hint, cause })
+  const both = clientError === undefined ? message : `${message}. ${clientError}`
+  return new UserError({ code, message: both, hint, cause })
 }

@@ -35,16 +35,16 @@ export function confirmSetup(plan: SetupPlan): Promise<void> {
   return confirmEdits(session, { ...plan, consent, showDetails })
 }
 
-/** What the user is asked about. */
-interface ConfirmedPlan extends Pick<SetupPlan, 'edits'> {
+/** A plan that the user must confirm. */
+interface PlanToConfirm extends Pick<SetupPlan, 'edits'> {
   readonly consent: Consent
   readonly consents?: readonly Pick<Finding, 'message'>[]
   /** Absent: every line is shown already. */
   readonly showDetails: (() => void) | undefined
 }
 
-/** As `confirmSetup`, for the plan of any command. */
-export async function confirmEdits(session: Session, plan: ConfirmedPlan): Promise<void> {
+/** Like `confirmSetup`, for the plan of any command. */
+export async function confirmEdits(session: Session, plan: PlanToConfirm): Promise<void> {
   if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await ask(session, plan)
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
@@ -131,7 +131,7 @@ function questionFor(marked: number): string {
 
 function ask(
   session: Session,
-  { consent, consents = [], showDetails }: ConfirmedPlan,
+  { consent, consents = [], showDetails }: PlanToConfirm,
 ): Promise<void> {
   const needed = consents.map(({ message }) => message.replace(/\.$/, ''))
 

@@ -46,32 +46,32 @@ export async function proveGateway(started: SetupRun): Promise<ProvenRun> {
   const { session, request, runs } = started
   const { flags } = request
   const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
-  let given = started
+  let current = started
   let preset: Preset = {
     lastBaseUrl: keptAddress(session.platform) ?? runs[0]?.baseUrl,
     inUse: session.canAsk ? inUse : [],
-    gateway: currentGateway(given, inUse),
+    gateway: currentGateway(current, inUse),
     ...request.preset,
   }
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, flags, preset)
-    const run = found.link === undefined ? given : withLink(given, found.link)
+    const run = found.link === undefined ? current : withLink(current, found.link)
 
     checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
-    // A later try does not ask again for what the user chose in this one.
-    const onAnswer = async (asked: SetupRun, answer: GatewayAnswer) => {
+    // If the user chooses clients in this try, a later one does not ask for them again.
+    const onAnswer = async (before: SetupRun, answer: GatewayAnswer) => {
       showAnswer(session, answer)
-      const chosen = await withClientsFromUser(asked, answer)
-      if (asked !== chosen) given = chosen
-      return chosen
+      const after = await withClientsFromUser(before, answer)
+      if (after !== before) current = after
+      return after
     }
     try {
       const { notices, ...proof } = await proofOf(run, found.access, onAnswer)
       const { access, chosen } = proof
       session.addFindings(...found.notices, ...keyHeaderFindings(found.access, access), ...notices)
       if (flags.verify) showProof(session, proof)
-      return { ...given, ...proof, clients: [...chosen.keys()] }
+      return { ...current, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
       const next =
         nextOfLink(error, found, preset) ??
@@ -132,14 +132,14 @@ function currentGateway(
   const { clients, flags, picksModel = false } = request
   if (client === undefined || clients.length > 1 || !previous.has(client)) return undefined
 
-  const { slotModels, ...named } = requestedFor(request, client)
-  const isChoice = Object.keys(compact({ ...slotModels, ...named })).length > 0
-  if (!isChoice && !picksModel && !flags.defaults) return undefined
+  const { slotModels, ...others } = requestedFor(request, client)
+  const hasOptions = Object.keys(compact({ ...slotModels, ...others })).length > 0
+  if (!hasOptions && !picksModel && !flags.defaults) return undefined
   if (namesGateway(session, flags)) return undefined
   return inUse.find(({ family }) => family === client.family)
 }
 
-/** What the gateway has, as soon as its catalog has answered. */
+/** Shows how many models the gateway has, as soon as its catalog has answered. */
 function showAnswer(session: Session, { access, catalog }: GatewayAnswer): void {
   if (catalog === undefined) return
   const listed = protocols.filter((one) =>
@@ -149,7 +149,7 @@ function showAnswer(session: Session, { access, catalog }: GatewayAnswer): void 
   session.remark(`✔ ${hostOf(access)} answers: ${counted(catalog.models.length, 'model')}${over}`)
 }
 
-/** One line for each proven client, and one for the balance. */
+/** Shows one line for each proven client, and one for the balance. */
 function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
   if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
   for (const [client, { resolved, isProvenByClient }] of chosen) {
@@ -179,10 +179,10 @@ function* keyHeaderFindings(
   yield { code: 'key-header', message }
 }
 
-/** What is still known when the user is asked again. Undefined: nothing that the user typed is at fault. */
+/** The facts for another try, in which the user is asked again. Undefined: no typed value is at fault. */
 function retryWith(
   error: unknown,
-  { access, asked, isKeyInUse }: FoundGateway,
+  { access, fromPrompt, isKeyInUse }: FoundGateway,
   preset: Preset,
 ): Preset | undefined {
   if (!(error instanceof UserError)) return undefined
@@ -194,12 +194,12 @@ function retryWith(
   })
 
   const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && asked.key)
+  if (blamed === 'key' && fromPrompt.key)
     return withKnown({ baseUrl, baseUrls, query, name, key: undefined }, { inUse: [] })
-  if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
+  if ((blamed === 'address' || blamed === 'network') && fromPrompt.baseUrl)
     return withKnown(
       { key: isKeyInUse ? undefined : key },
-      { lastBaseUrl: baseUrl, isKeyTyped: asked.key },
+      { lastBaseUrl: baseUrl, isKeyTyped: fromPrompt.key },
     )
   return undefined
 }
@@ -231,13 +231,13 @@ function withoutFailed(run: SetupRun, { failed, ...proof }: ClientsProof): Prove
   const [client, error] = first
   const working = [...proof.chosen.keys()]
   if (working.length === 0) throw error
-  if (consent !== 'ask') throw leavingOut(error, client, working, proof.access)
+  if (consent !== 'ask') throw withOtherClients(error, client, working, proof.access)
   for (const [{ label }, { message }] of failed) session.remark(`✗ Skipped ${label}: ${message}`)
   return proof
 }
 
 /** The error of one client, with the command that sets up the others. */
-function leavingOut(
+function withOtherClients(
   { code, message }: UserError,
   { label }: Client,
   working: readonly Client[],
@@ -246,6 +246,7 @@ function leavingOut(
   const ids = working.map(({ id }) => id).join(' ')
   const command =
     name === undefined ? `repoint setup ${ids} --base-url ${baseUrl}` : `repoint use ${name} ${ids}`
+
   return new UserError({
     code,
     message: `${label} cannot use this gateway. ${message}`,
@@ -253,7 +254,7 @@ function leavingOut(
   })
 }
 
-/** `--no-verify`: sends no request to the gateway. */
+/** Resolves the options for `--no-verify`, without a request to the gateway. */
 async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { clients, request } = run
   for (const client of clients) expectUsable(run, client, access)
@@ -273,12 +274,12 @@ async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     access,
     chosen: new Map(chosen),
     catalog: undefined,
-    notices: [...rootsUnasked(access), ...programFindings(run.session, programs)],
+    notices: [...assumedRootsFinding(access), ...programFindings(run.session, programs)],
   }
 }
 
 /** Reports base URLs that repoint assumes without a request, if they are unusual. */
-function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
+function* assumedRootsFinding(access: GatewayAccess): Generator<Finding> {
   const roots = unusualRoots(access)
   if (roots !== undefined)
     yield {

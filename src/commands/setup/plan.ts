@@ -19,9 +19,9 @@ import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import { blocksSetup, checkClient } from '../client-state/check-client.ts'
-import { readClientFiles, withLocation } from '../client-state/files.ts'
+import { asNoteWithLocation, readClientFiles } from '../client-state/files.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
-import { isFromElsewhere } from '../client-state/written.ts'
+import { isFromOtherGateway } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
 import type { ProvenRun } from './request.ts'
 import { resolveInputFor, unavailableModels } from './resolve.ts'
@@ -77,12 +77,12 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
 async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
-  const { resolved: allModels, input: resolvedFrom, answersSafeguards } = chosen.get(client)!
-  const { gatewayInfo } = resolvedFrom
+  const { resolved: withCatalog, input: provenInput, answersSafeguards } = chosen.get(client)!
+  const { gatewayInfo } = provenInput
   const input = resolveInputFor(run, client, access, gatewayInfo)
-  const resolved = request.isKeyOnly ? onlyChosen(allModels) : allModels
+  const resolved = request.isKeyOnly ? withoutCatalog(withCatalog) : withCatalog
   const files = readClientFiles(session, client)
-  const former = savedExtras(session)
+  const saved = savedExtras(session)
 
   const target: SetupTarget = {
     baseUrl: rootOf(access, protocolOf(client, resolved)),
@@ -90,11 +90,11 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
     key: access.key,
     keyHeader: access.keyHeader,
     headers: access.headers,
-    formerHeaders: former.headers,
+    formerHeaders: saved.headers,
     query: access.query,
-    formerQueries: former.query,
-    isFromElsewhere: (header) =>
-      isFromElsewhere(session, { runs, texts: files, baseUrl: access.baseUrl }, header),
+    formerQueries: saved.query,
+    isFromOtherGateway: (header) =>
+      isFromOtherGateway(session, { runs, texts: files, baseUrl: access.baseUrl }, header),
     caFile: access.caFile,
     providerId: effectiveOptions(input).providerId ?? 'gateway',
     resolved,
@@ -122,7 +122,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { caFile } = client.read(after).endpoint
   const trust = { caFile, gatewayCaFile: access.caFile }
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
-  const isNews = ({ code }: Finding) => isChanged && !hasCause(code, problems)
+  const isNew = ({ code }: Finding) => isChanged && !hasCause(code, problems)
   return {
     client,
     resolved,
@@ -131,11 +131,11 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
     edits,
     findings: [
       ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
-      ...problems.filter(isReportedAlone).map(withLocation),
+      ...problems.filter(isReportedAlone).map(asNoteWithLocation),
       ...checkClient({ ...check, trust }),
       ...(client.sideEffects?.(platform, { by: 'setup', before: files, after }) ?? []),
-      ...resolved.findings.filter(isNews),
-      ...[...strayModelFindings(client, after, resolved, gatewayInfo)].filter(isNews),
+      ...resolved.findings.filter(isNew),
+      ...[...unlistedModelFindings(client, after, resolved, gatewayInfo)].filter(isNew),
       ...lostModelFindings(run, client, after, input),
     ],
   }
@@ -155,8 +155,8 @@ async function earlierOf(
   return (role) => earlierVersions(session.platform, fileOf(files, role).path)
 }
 
-/** Leaves out what the catalog says besides the chosen models. */
-function onlyChosen({
+/** The chosen models without the other facts from the catalog. */
+function withoutCatalog({
   contextWindow: _,
   catalog: __,
   ...models
@@ -164,19 +164,22 @@ function onlyChosen({
   return { ...models, offered: [], offersWholeCatalog: false }
 }
 
-/** Reports models that repoint did not write. The edits already removed those that it wrote. */
-function* strayModelFindings(
+/**
+ * Reports models in the client's list that the gateway does not list. repoint did not write them: the edits
+ * already removed those that it wrote.
+ */
+function* unlistedModelFindings(
   client: Client,
   after: LoadedFiles,
   resolved: ResolvedOptions,
   { catalog }: GatewayInfo,
 ): Generator<Finding> {
-  const stray =
+  const unlisted =
     catalog && resolved.offersWholeCatalog ? strayModels(client, after, catalog, resolved) : []
-  if (stray.length > 0)
+  if (unlisted.length > 0)
     yield {
       code: 'model-not-listed',
-      message: `${client.label} also offers models that the gateway does not list: ${stray.join(', ')}`,
+      message: `${client.label} also offers models that the gateway does not list: ${unlisted.join(', ')}`,
       hint: 'repoint did not write these models and keeps them.',
     }
 }
@@ -206,7 +209,7 @@ function* lostModelFindings(
   if (lost.length > 0 || !keepsModels(input)) return
 
   // The models are the same, but the window or protocol changes without a request for it.
-  const keeping = (flag: string) => `To keep it: repoint ${client.id} ${flag}`
+  const keepHint = (flag: string) => `To keep it: repoint ${client.id} ${flag}`
   const { requested } = input
   const { contextWindow: window } = before.options
   const isOtherWindow = window !== undefined && window !== now.contextWindow
@@ -214,15 +217,16 @@ function* lostModelFindings(
     yield {
       code,
       message: `The context window of ${client.label} changes from ${window} tokens to ${now.contextWindow ?? 'the default'}`,
-      hint: keeping(`--context-window ${window}`),
+      hint: keepHint(`--context-window ${window}`),
     }
 
-  const [spoke, speaks] = [protocolOf(client, before.options), protocolOf(client, now)]
-  if (spoke !== speaks && requested.protocol === undefined)
+  const oldProtocol = protocolOf(client, before.options)
+  const newProtocol = protocolOf(client, now)
+  if (oldProtocol !== newProtocol && requested.protocol === undefined)
     yield {
       code,
-      message: `The protocol of ${client.label} changes from ${spoke} to ${speaks}`,
-      hint: keeping(`--protocol ${spoke}`),
+      message: `The protocol of ${client.label} changes from ${oldProtocol} to ${newProtocol}`,
+      hint: keepHint(`--protocol ${oldProtocol}`),
     }
 }
 
@@ -244,19 +248,20 @@ function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void 
 export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
   const after = client.read(files)
   const { baseUrl, key, keyHeader, alsoSendsTo } = after.endpoint
-  const right = rootOf(access, protocolOf(client, after.options))
+  const expectedRoot = rootOf(access, protocolOf(client, after.options))
 
-  const isThere = baseUrl === right && alsoSendsTo === undefined
-  const isKey = key === access.key && keyHeader === access.keyHeader
+  const hasAddress = baseUrl === expectedRoot && alsoSendsTo === undefined
+  const hasKey = key === access.key && keyHeader === access.keyHeader
   const { headers = [], query = [] } = access
-  const isAllSent =
+  const hasHeaders =
     headers.every((one) => includesHeader(one, after.endpoint.headers)) &&
     query.every((one) => includesHeader(one, after.endpoint.query))
 
-  if (isThere && isKey && isAllSent) return
+  if (hasAddress && hasKey && hasHeaders) return
+  const reason = whyUnreadable(after) ?? after.login ?? 'address, key or headers differ'
   throw new UserError({
     code: 'internal',
-    message: `${client.label} would not read the planned files as intended: ${whyUnreadable(after) ?? after.login ?? 'address, key or headers differ'}`,
+    message: `${client.label} would not read the planned files as intended: ${reason}`,
     hint: 'Please report this bug.',
   })
 }

@@ -27,9 +27,9 @@ type Senders = (route: ModelRoute) => Sender
 export async function sendersOf(
   { platform }: Session,
   client: Client,
-  by: { readonly texts: LoadedFiles } & InstalledProgram,
+  input: { readonly texts: LoadedFiles } & InstalledProgram,
 ): Promise<Senders> {
-  const { texts, ...program } = by
+  const { texts, ...program } = input
   const recordings = await client.loadRecordings()
   const { env } = platform.machine
   return (route) => ({
@@ -47,7 +47,8 @@ export class Probes {
   readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
   readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Promise<Senders>
-  readonly #asked: Map<string, Promise<ProbeResult>>
+  /** The results by the request, which `requestId` identifies. */
+  readonly #results: Map<string, Promise<ProbeResult>>
   readonly #searches: Map<Client, CauseSearches>
   /** By the resolved options. Computing the senders reads and plans a client's files. */
   readonly #senders = new Map<ResolvedOptions, Promise<Senders>>()
@@ -59,7 +60,7 @@ export class Probes {
     sendersOf: (client: Client, resolved: ResolvedOptions) => Promise<Senders>,
     earlier?: Probes,
   ) {
-    this.#asked = new Map(earlier === undefined ? [] : earlier.#asked)
+    this.#results = new Map(earlier === undefined ? [] : earlier.#results)
     this.#searches = new Map(earlier === undefined ? [] : earlier.#searches)
     this.#probe = probe
     this.#list = list
@@ -81,13 +82,13 @@ export class Probes {
     model: string,
     more: Pick<ProbeOptions, 'unservedHint' | 'sender' | 'searches'> = {},
   ): Promise<ProbeResult> {
-    const question = questionOf(protocol, model, more.sender)
-    const known = this.#asked.get(question)
+    const id = requestId(protocol, model, more.sender)
+    const known = this.#results.get(id)
     if (known !== undefined) return known
 
-    const answer = this.#probe(protocol, model, { catalog: this.#list, ...more })
-    this.#asked.set(question, answer)
-    return answer
+    const result = this.#probe(protocol, model, { catalog: this.#list, ...more })
+    this.#results.set(id, result)
+    return result
   }
 
   /** Probes everything that a client will request, in parallel. Never throws. */
@@ -115,8 +116,8 @@ export class Probes {
     const senderOf = await this.#sendersFor(client, resolved)
     return routesToProve(client, resolved, this.catalog)
       .filter((route) => {
-        const question = questionOf(route.protocol, route.model, senderOf(route))
-        return !this.#asked.has(question)
+        const id = requestId(route.protocol, route.model, senderOf(route))
+        return !this.#results.has(id)
       })
       .map(({ model }) => model)
   }
@@ -140,16 +141,17 @@ export class Probes {
   }
 }
 
-/** A healthy gateway lists its models sooner, in ms. */
+/** A catalog that takes longer than this, in ms, is slow. A healthy gateway lists its models sooner. */
 const slowCatalogMs = 2_000
 
 /** With a short time limit, the catalog is slow after this share of it. */
 const slowCatalogShare = 1 / 15
 
 /**
- * Does `work` if the catalog is slow, without waiting for it: a silent gateway is noticed sooner.
+ * Runs `work` while a slow catalog is still loading, so that a silent gateway is noticed sooner.
  *
- * @param work gets an error to use instead of the catalog until it arrives
+ * @param work receives an error to use instead of the catalog until it arrives
+ * @returns undefined if the catalog is not slow
  */
 export async function ifSlow<Result>(
   catalog: Promise<unknown>,
@@ -167,13 +169,13 @@ export async function ifSlow<Result>(
   )
 }
 
-/** Equal requests are sent once for all clients that read the answer alike. */
-function questionOf(protocol: Protocol, model: string, sender: Sender | undefined): string {
+/** Identifies a request. Equal requests are sent once for all clients that accept the same responses. */
+function requestId(protocol: Protocol, model: string, sender: Sender | undefined): string {
   const { body, headers, safeguards, accepts } = sender ?? {}
   return JSON.stringify([protocol, model, body, headers, safeguards, accepts])
 }
 
-/** The gateway works, but not with this model. */
+/** Whether the gateway works, but not with this model. */
 export function isUnserved(error: unknown): error is UserError {
   return error instanceof UserError && traitsOf(error)?.blames === 'model'
 }

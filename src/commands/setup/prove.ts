@@ -20,7 +20,7 @@ import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../gateway/models/rules.ts'
 import { isSameRoots, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ModelRoute } from '../../gateway/types.ts'
-import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
+import { authoritiesOf, expectTrustedBy } from '../client-state/certificate-stores.ts'
 import { blocksSetup, checkClient, refuseBlocked } from '../client-state/check-client.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import { type InstalledProgram, programOf } from '../client-state/program.ts'
@@ -50,7 +50,7 @@ export interface ClientsProof extends Proven {
 }
 
 /** How many clients a user usually chooses from a list. */
-const usualChoice = 3
+const usualClientCount = 3
 
 /** How often the user may name a model that the gateway rejects. */
 const maxTries = 3
@@ -84,46 +84,47 @@ export interface ProveOptions {
  * @throws UserError if the fault is not one client's: the key, the address, the network, the account
  */
 export async function proveClients(
-  given: SetupRun,
-  reached: GatewayAccess,
+  started: SetupRun,
+  foundAccess: GatewayAccess,
   { needsAll = false, onAnswer = async (run) => run }: ProveOptions = {},
 ): Promise<ClientsProof> {
-  const { session } = given
-  const access = { ...reached, authorities: authoritiesOf(reached.env, given.clients) }
-  const isMessagesGiven = given.request.flags.messagesUrl !== undefined
+  const { session } = started
+  const access = { ...foundAccess, authorities: authoritiesOf(foundAccess.env, started.clients) }
+  const isMessagesGiven = started.request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
-  const isChosenLater = given.request.chooseClients !== undefined
-  const count = given.clients.length
+  const isChosenLater = started.request.chooseClients !== undefined
+  const count = started.clients.length
   if (count > 1)
-    void preopenConnections(access, isChosenLater ? Math.min(count, usualChoice) : count)
+    void preopenConnections(access, isChosenLater ? Math.min(count, usualClientCount) : count)
   let balance: BalanceBeside | undefined
 
   try {
+    // Without the catalog, the setup can go on if every client's options are decided.
     const isExtra =
-      !given.request.picksModel &&
+      !started.request.picksModel &&
       !isChosenLater &&
-      given.clients.every((client) => isDecided(given, client, access))
-    const asking = finder.askCatalog({ isExtra })
-    const askedPrograms = isChosenLater ? undefined : programsOf(given)
-    const starting = isExtra
-      ? ifSlow(asking, access, (slow) =>
-          startProbes(given, finder, { catalogError: slow, asked: askedPrograms! }),
+      started.clients.every((client) => isDecided(started, client, access))
+    const catalogRequest = finder.askCatalog({ isExtra })
+    const earlyPrograms = isChosenLater ? undefined : programsOf(started)
+    const earlyProbes = isExtra
+      ? ifSlow(catalogRequest, access, (catalogError) =>
+          startProbes(started, finder, { catalogError, programs: earlyPrograms! }),
         )
       : undefined
-    const [answer, ofAll] = await session.step(
+    const [answer, knownPrograms] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([asking, askedPrograms]),
+      Promise.all([catalogRequest, earlyPrograms]),
     )
     const [catalog, catalogError] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
     balance = askBalanceBeside(finder.access, catalog)
 
-    const chosen = await onAnswer(given, { access: finder.access, catalog, catalogError })
-    const run = await withModelFromUser(chosen, catalog)
+    const withClients = await onAnswer(started, { access: finder.access, catalog, catalogError })
+    const run = await withModelFromUser(withClients, catalog)
     const { clients } = run
-    const programs = ofAll ?? (await programsOf(run))
+    const programs = knownPrograms ?? (await programsOf(run))
     const gatewayInfo = { catalog, catalogError, rejected: [], gateway: finder.access }
-    const probes = proberFor(run, finder, { answer, programs, earlier: await starting })
+    const probes = probesFor(run, finder, { answer, programs, earlier: await earlyProbes })
     const resolving = clients.map((client): ResolvingClient => {
       const { version, modelTable } = programs.get(client)!
       return { run, access, client, version, gatewayInfo: { ...gatewayInfo, modelTable }, probes }
@@ -147,15 +148,15 @@ export async function proveClients(
     await resolveRejected(proving)
     const proof = await proveChosen(proving)
 
-    const left = await balance?.answered()
+    const remainingBalance = await balance?.answered()
     const notices = [
       ...(catalog?.findings ?? []),
       ...programFindings(session, programs),
       ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
       ...proof.notices,
-      ...(left?.remaining === 0 ? [emptyKey] : []),
+      ...(remainingBalance?.remaining === 0 ? [emptyKey] : []),
     ]
-    return { ...proof, balance: left, notices }
+    return { ...proof, balance: remainingBalance, notices }
   } finally {
     await balance?.end()
     await finder.hangUp()
@@ -163,7 +164,7 @@ export async function proveClients(
 }
 
 /**
- * Does one client's part of a step. If that fails because of this client, the others go on.
+ * Runs one client's part of a step. If that fails because of this client, the other clients go on.
  *
  * @throws UserError if the fault is not this client's
  */
@@ -204,8 +205,8 @@ export function expectUsable(
   refuseBlocked(checkClient({ session, client, purpose: 'setup', access, ...version }))
 }
 
-/** Sends each client's first request with the files that the setup would write. */
-function proberFor(
+/** The probes that send each client's first request with the files that the setup would write. */
+function probesFor(
   run: SetupRun,
   finder: GatewayFinder,
   {
@@ -235,16 +236,14 @@ function proberFor(
 async function startProbes(
   run: SetupRun,
   finder: GatewayFinder,
-  {
-    catalogError,
-    asked,
-  }: {
+  input: {
     readonly catalogError: UserError
-    readonly asked: Promise<ReadonlyMap<Client, InstalledProgram>>
+    readonly programs: Promise<ReadonlyMap<Client, InstalledProgram>>
   },
 ): Promise<Probes> {
-  const programs = await asked
-  const probes = proberFor(run, finder, { answer: catalogError, programs })
+  const { catalogError } = input
+  const programs = await input.programs
+  const probes = probesFor(run, finder, { answer: catalogError, programs })
   for (const client of run.clients) {
     const { version, modelTable } = programs.get(client)!
     const gatewayInfo = {
@@ -300,26 +299,30 @@ async function resolveAgain(
 
     const answers = probed.get(client) ?? []
     await unlessFailed(proving, client, async () => {
-      const other = overOtherProtocol(proving, current, resolving, answers)
-      const next =
-        other !== undefined && !(other instanceof UserError)
-          ? other
-          : await withOtherModel({
-              proving,
-              current,
-              resolving,
-              answers,
-              replaced,
-              noProtocol: other,
-            })
-      if (next === undefined && other !== undefined) throw other
+      const next = await nextChoice({ proving, current, resolving, answers, replaced })
       if (next === undefined) return
       isChanged = true
-      if (next === 'left-out') proving.chosen.delete(client)
+      if (next === 'skipped') proving.chosen.delete(client)
       else proving.chosen.set(client, next)
     })
   }
   return isChanged
+}
+
+/**
+ * The options of a client after the gateway rejected its models: over another protocol, or else with
+ * another model. Undefined: they stay as they are.
+ *
+ * @throws UserError if no protocol is left for the model, and there is no other model
+ */
+async function nextChoice(rejection: Rejection): Promise<Chosen | 'skipped' | undefined> {
+  const { proving, current, resolving, answers } = rejection
+  const other = overOtherProtocol(proving, current, resolving, answers)
+  if (other !== undefined && !(other instanceof UserError)) return other
+
+  const withModel = await withOtherModel(rejection, other)
+  if (withModel === undefined && other !== undefined) throw other
+  return withModel
 }
 
 /**
@@ -362,33 +365,30 @@ interface Rejection {
   readonly current: Chosen
   readonly resolving: ResolvingClient
   readonly answers: readonly ProbeAnswer[]
+  /** How often the model of a client was replaced before. */
   readonly replaced: Map<Client, number>
-  /** Why no protocol is left for the model. */
-  readonly noProtocol: UserError | undefined
 }
 
 /**
  * Another model for a client whose model the gateway rejected: by the rules if the model comes from an
  * earlier setup, or by the user. Undefined: there is none.
+ *
+ * @param noProtocol why no protocol is left for the model
  */
-async function withOtherModel({
-  proving,
-  current,
-  resolving,
-  answers,
-  replaced,
-  noProtocol,
-}: Rejection): Promise<Chosen | 'left-out' | undefined> {
+async function withOtherModel(
+  { proving, current, resolving, answers, replaced }: Rejection,
+  noProtocol: UserError | undefined,
+): Promise<Chosen | 'skipped' | undefined> {
   const { run, catalog } = proving
   const times = replaced.get(resolving.client) ?? 0
-  const refusals = refusalsIn(answers, catalog)
-  const [refusal] = refusals
+  const missing = missingModels(answers, catalog)
+  const [firstMissing] = missing
   const isByRules =
-    refusal !== undefined &&
+    firstMissing !== undefined &&
     times === 0 &&
     canChooseAgain(
       resolving,
-      refusals.map(({ model }) => model),
+      missing.map(({ model }) => model),
     )
   const errors = [noProtocol ?? [], rejectionsIn(answers).map(({ error }) => error)].flat()
   const reason = errors.find((error) => traitsOf(error)?.blames === 'model')
@@ -399,9 +399,9 @@ async function withOtherModel({
   const gatewayInfo = withRejected(current, rejectionsIn(answers))
   const again = { ...resolving, gatewayInfo }
   const choice = isByRules
-    ? await chooseModels({ ...again, refusal: refusal.error })
+    ? await chooseModels({ ...again, refusal: firstMissing.error })
     : await askForOtherModel(again, current.input, reason!)
-  return choice ?? 'left-out'
+  return choice ?? 'skipped'
 }
 
 function withRejected(
@@ -439,7 +439,7 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
   const { run, access, finder, catalog, probes, chosen, failed } = proving
   const { request } = run
   for (const client of [...chosen.keys()])
-    await unlessFailed(proving, client, () => expectBelieved(client, access))
+    await unlessFailed(proving, client, () => expectTrustedBy(client, access))
 
   const answersOf = await askAll(run.session, probes, chosen)
   const provenByClient = new Set<Client>()
@@ -450,13 +450,13 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
       )
       if (rejected?.result.status === 'rejected')
         throw await withOtherClients(rejected.result.reason, client, rejected, access)
-      const [refused] = rejectionsIn(answers)
-      if (refused !== undefined) {
-        const { access } = finder
+      // Only rejections remain that the installed client itself may not get.
+      const [rejection] = rejectionsIn(answers)
+      if (rejection !== undefined) {
         await askClient(run.session, client, {
-          access,
+          access: finder.access,
           chosen: chosen.get(client)!,
-          refusal: refused.error,
+          rejection: rejection.error,
         })
         provenByClient.add(client)
       }
@@ -486,13 +486,16 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
 function filesAfter(
   run: SetupRun,
   client: Client,
-  by: {
+  {
+    access,
+    resolved,
+    catalog,
+  }: {
     readonly access: GatewayAccess
     readonly resolved: ResolvedOptions
     readonly catalog: Catalog | undefined
   },
 ): LoadedFiles {
-  const { access, resolved, catalog } = by
   const files = readClientFiles(run.session, client)
   if (run.request.isKeyOnly) return files
 
@@ -518,21 +521,16 @@ async function askAll(
   probes: Probes,
   chosen: ReadonlyMap<Client, Chosen>,
 ): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {
-  const all = [...chosen]
-  const newIds = all.map(([client, { resolved }]) => probes.newIds(client, resolved))
+  const choices = [...chosen]
+  const newIds = choices.map(([client, { resolved }]) => probes.newIds(client, resolved))
   const names = new Set((await Promise.all(newIds)).flat())
   const answers = Promise.all(
-    all.map(
-      async ([client, { resolved: models }]) =>
-        [client, await probes.askFor(client, models)] as const,
+    choices.map(
+      async ([client, { resolved }]) => [client, await probes.askFor(client, resolved)] as const,
     ),
   )
-
-  const asking =
-    names.size === 0
-      ? answers
-      : session.step(`Asking ${[...names].join(', ')} for one word`, answers)
-  return new Map(await asking)
+  if (names.size === 0) return new Map(await answers)
+  return new Map(await session.step(`Asking ${[...names].join(', ')} for one word`, answers))
 }
 
 /** Whether the gateway answers the safeguards for every model. Undefined: they were not sent. */
@@ -548,7 +546,7 @@ function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
  * Models that the gateway neither serves nor lists. If it lists a model and does not serve it, the fault
  * is the gateway's, and no reason to choose another model.
  */
-function refusalsIn(
+function missingModels(
   answers: readonly ProbeAnswer[],
   catalog: Catalog | undefined,
 ): readonly RejectedModel[] {
@@ -587,9 +585,9 @@ async function withOtherClients(
   { baseUrl }: GatewayAccess,
 ): Promise<unknown> {
   if (!(error instanceof UserError) || client.protocols.length > 1) return error
-  const isOfModel = nativeProtocol(model) !== protocol
-  const isMissing = error.code === 'protocol-unsupported'
-  if (!isMissing && !(error.code === 'tools-unsupported' && isOfModel)) return error
+  const isOtherNative = nativeProtocol(model) !== protocol
+  const isUnsupported = error.code === 'protocol-unsupported'
+  if (!isUnsupported && !(error.code === 'tools-unsupported' && isOtherNative)) return error
 
   // A client with more protocols is more likely to work.
   const others = (await loadClients(familyRows))
@@ -599,7 +597,7 @@ async function withOtherClients(
     )
     .toSorted((one, other) => other.protocols.length - one.protocols.length)
   const [first, ...more] = others.map(({ id }) => id)
-  const otherModel = isOfModel ? ' Name another model: --model ID.' : ''
+  const otherModel = isOtherNative ? ' Name another model: --model ID.' : ''
   const otherClient = `Use another client: repoint ${first} --base-url ${baseUrl} (or ${more.join(', ')})`
   return new UserError({
     code: error.code,
@@ -613,24 +611,24 @@ async function withOtherClients(
 export async function programsOf({
   session,
   clients,
-  programs: asked,
+  programs: started,
 }: SetupRun): Promise<ReadonlyMap<Client, InstalledProgram>> {
   const programs = await Promise.all(
     clients.map(async (client) => {
-      const program = asked?.get(client.id) ?? programOf(session, client)
+      const program = started?.get(client.id) ?? programOf(session, client)
       return [client, await program] as const
     }),
   )
   return new Map(programs)
 }
 
-/** What to report of programs that the setup goes on with. */
+/** The findings about programs that do not stop the setup. */
 export function programFindings(
   session: Session,
   programs: ReadonlyMap<Client, InstalledProgram>,
 ): readonly Finding[] {
-  const found = [...programs].flatMap(([client, program]) =>
+  const findings = [...programs].flatMap(([client, program]) =>
     checkClient({ session, client, purpose: 'setup', program }),
   )
-  return found.filter((finding) => !blocksSetup(finding))
+  return findings.filter((finding) => !blocksSetup(finding))
 }

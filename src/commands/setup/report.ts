@@ -6,7 +6,11 @@ import type { Session } from '../screen/session.ts'
 import { type AppliedSetup, isProven } from './apply.ts'
 import type { SetupPlan } from './plan.ts'
 
-/** Reports what happened to a plan. @param applied absent: a dry run */
+/**
+ * Reports what happened to a plan.
+ *
+ * @param applied absent: a dry run
+ */
 export function sayOutcome(
   session: Session,
   applied: ApplyResult | undefined,
@@ -21,7 +25,11 @@ export function sayOutcome(
   }
 }
 
-/** The files of a plan as `--json` prints them. @param applied absent: a dry run */
+/**
+ * The files of a plan as `--json` prints them.
+ *
+ * @param applied absent: a dry run
+ */
 export function fileDocuments({ edits }: Pick<Plan, 'edits'>, applied: ApplyResult | undefined) {
   return edits.map((edit, index) => {
     const file = editDocument(edit)

@@ -43,7 +43,7 @@ export interface SetupRun {
   /** The state of each client that is set up, with the options that a setup keeps. */
   readonly previous: ReadonlyMap<Client, ClientState>
   readonly runs: Runs
-  /** The programs of clients that were asked already, by client ID. */
+  /** The programs whose version and models were requested already, by client ID. */
   readonly programs?: ReadonlyMap<string, Promise<InstalledProgram>>
 }
 

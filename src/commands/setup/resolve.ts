@@ -59,14 +59,14 @@ interface PreviousChoices extends Pick<SetupRun, 'previous'> {
   }
 }
 
-/** If repoint requests nothing from the gateway. */
+/** The information about a gateway that repoint has sent no request to. */
 export const noGatewayInfo: GatewayInfo = {
   catalog: undefined,
   rejected: [],
   catalogOnly: true,
 }
 
-/** What one client needs to decide its options for this gateway. */
+/** The input with which one client decides its options for this gateway. */
 export function resolveInputFor(
   setup: PreviousChoices,
   client: Client,
@@ -79,12 +79,12 @@ export function resolveInputFor(
   if (before === undefined) return { requested, gatewayInfo }
   if (request.flags.defaults) return { requested, resetToDefaults: true, gatewayInfo }
 
-  const lost = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
-  const still = stillValid(client, before, { named: requested, lost, gateway })
-  const { protocol } = request.isKeyOnly ? before.options : still.options
+  const unavailable = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
+  const valid = stillValid(client, before, { requested, unavailable, gateway })
+  const { protocol } = request.isKeyOnly ? before.options : valid.options
   return {
     requested,
-    previous: { ...still, options: { ...still.options, protocol } },
+    previous: { ...valid, options: { ...valid.options, protocol } },
     gatewayInfo,
   }
 }
@@ -94,30 +94,31 @@ function stillValid(
   client: Client,
   before: ClientState,
   now: {
-    readonly named: ClientOptions
-    readonly lost: readonly string[]
+    readonly requested: ClientOptions
+    readonly unavailable: readonly string[]
     readonly gateway: Gateway
   },
 ): PreviousSetup {
-  const { named, lost, gateway } = now
+  const { requested, unavailable, gateway } = now
   const { defaults } = before
-  const options = withoutModels(before.options, lost)
+  const options = withoutModels(before.options, unavailable)
 
   // A requested model replaces the one of the slot that the client starts with.
-  const startSlot = named.slot ?? options.slot ?? defaultSlot
-  const { [startSlot]: _, ...otherPins } = options.slotModels ?? {}
+  const startSlot = requested.slot ?? options.slot ?? defaultSlot
+  const { [startSlot]: _, ...otherSlots } = options.slotModels ?? {}
 
-  // The window belongs to the models (except a subagent's), the protocol also to the gateway.
+  // The window is kept with the models (a subagent's does not matter), the protocol with models and gateway.
   const isOtherGateway = !isAt(client, before, gateway)
-  const isDefault = defaults?.includes('protocol') === true
-  const isSame = lost.length === 0 && modelsIn({ ...named, subagentModel: undefined }).length === 0
+  const isDefaultProtocol = defaults?.includes('protocol') === true
+  const requestedModels = modelsIn({ ...requested, subagentModel: undefined })
+  const keepsModels = unavailable.length === 0 && requestedModels.length === 0
   return {
     options: {
       ...options,
-      slotModels: named.model === undefined ? options.slotModels : otherPins,
-      contextWindow: isSame ? options.contextWindow : undefined,
-      // A protocol that no file names was never chosen: repoint wrote chat for every model at first.
-      protocol: isSame && !isOtherGateway && !isDefault ? options.protocol : undefined,
+      slotModels: requested.model === undefined ? options.slotModels : otherSlots,
+      contextWindow: keepsModels ? options.contextWindow : undefined,
+      // If no file names a protocol, nobody chose it: earlier versions of repoint wrote chat for every model.
+      protocol: keepsModels && !isOtherGateway && !isDefaultProtocol ? options.protocol : undefined,
     },
     defaults,
     isOtherGateway,
@@ -128,14 +129,14 @@ function stillValid(
 function withoutModels(options: ClientOptions, ids: readonly string[]): ClientOptions {
   const unlessRemoved = (id: string | undefined) =>
     id !== undefined && ids.includes(id) ? undefined : id
-  const pins = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRemoved(id))
+  const slotModels = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRemoved(id))
   return {
     ...options,
     model: unlessRemoved(options.model),
     startModel: unlessRemoved(options.startModel),
     subagentModel: unlessRemoved(options.subagentModel),
     smallModel: unlessRemoved(options.smallModel),
-    slotModels: Object.fromEntries(pins),
+    slotModels: Object.fromEntries(slotModels),
   }
 }
 
@@ -150,8 +151,9 @@ export function isAt(
 }
 
 /**
- * Previous models that the gateway does not have: the rules replace them. The gateway may serve a model
- * that it does not list, so that one is only gone after a rejection. A small model is never probed.
+ * Previous models that the gateway does not have, which the rules replace. A gateway may serve a model that
+ * it does not list, so such a model counts as unavailable only after a rejection. A small model is never
+ * probed, so for it the list decides.
  */
 export function unavailableModels(
   client: Client,
@@ -160,12 +162,13 @@ export function unavailableModels(
 ): readonly string[] {
   if (catalog === undefined) return []
 
-  const asked = modelsIn({ ...options, smallModel: undefined })
+  const probed = modelsIn({ ...options, smallModel: undefined })
   return modelsIn(options).filter((id) => {
-    const said = listing(catalog, id, client.protocols)
-    const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
+    const listed = listing(catalog, id, client.protocols)
+    if (listed === 'of another protocol') return true
+    if (listed === 'absent' && !probed.includes(id)) return true
     const isListed = catalogEntry(catalog, id) !== undefined
-    return isGone || (!isListed && isRejected(id, client, rejected))
+    return !isListed && isRejected(id, client, rejected)
   })
 }
 
@@ -195,24 +198,24 @@ export interface ResolvingClient {
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
  */
-export async function chooseModels(asking: ResolvingClient): Promise<Chosen | undefined> {
-  const { run, access, client, version, gatewayInfo, refusal } = asking
+export async function chooseModels(resolving: ResolvingClient): Promise<Chosen | undefined> {
+  const { run, access, client, version, gatewayInfo, refusal } = resolving
   const { catalogError } = gatewayInfo
   const input = resolveInputFor(run, client, access, gatewayInfo)
 
   if (refusal !== undefined && gatewayInfo.catalog === undefined)
-    return askForModel(asking, input, refusal)
+    return askForModel(resolving, input, refusal)
   const resolved = client.resolve(input, version)
   if (!isFinding(resolved)) return { resolved, input }
   if (!isUndecided(resolved)) throw errorFrom(resolved)
 
-  const isNamed = modelsIn(effectiveOptions(input)).length > 0
+  const hasModel = modelsIn(effectiveOptions(input)).length > 0
   const reason =
-    catalogError === undefined || isNamed ? errorFrom(resolved) : adviseNamingModel(catalogError)
-  // repoint asks for a wrong address or key again.
+    catalogError === undefined || hasModel ? errorFrom(resolved) : adviseNamingModel(catalogError)
+  // If the catalog failed for another reason, such as a wrong key, a model would not help.
   const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (run.consent !== 'ask' || isOtherFailure) throw reason
-  return askForModel(asking, input, reason)
+  return askForModel(resolving, input, reason)
 }
 
 /** Whether a client's options are decided without the gateway's catalog. */
@@ -229,18 +232,18 @@ export function isDecided(run: SetupRun, client: Client, access: GatewayAccess):
 }
 
 /**
- * Whether to decide again after the gateway rejected models. A catalog replaces previous models, unless
- * only the key changes. Without a catalog and a requested model, the user may know one.
+ * Whether to decide again after the gateway rejected models. With a catalog, the rules replace previous
+ * models, unless only the key changes. Without a catalog and a requested model, the user may know one.
  */
 export function canChooseAgain(
   { run, client, gatewayInfo }: ResolvingClient,
-  refused: readonly string[],
+  rejected: readonly string[],
 ): boolean {
   const { consent, request, previous } = run
-  const named = modelsIn(requestedFor(request, client))
-  if (refused.every((id) => named.includes(id))) return false
+  const requested = modelsIn(requestedFor(request, client))
+  if (rejected.every((id) => requested.includes(id))) return false
   if (gatewayInfo.catalog === undefined)
-    return consent === 'ask' && named.length === 0 && !previous.has(client)
+    return consent === 'ask' && requested.length === 0 && !previous.has(client)
   return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
 }
 
@@ -276,8 +279,8 @@ export async function withModelFromUser(
 }
 
 function canUse({ protocols }: Client, requested: ClientOptions, model: CatalogModel) {
-  const spoken = requested.protocol ? [requested.protocol] : protocols
-  return spoken.some((one) => supportsProtocol(model, one) !== false)
+  const usable = requested.protocol ? [requested.protocol] : protocols
+  return usable.some((one) => supportsProtocol(model, one) !== false)
 }
 
 function chatModels(
@@ -290,39 +293,40 @@ function chatModels(
 
 /** Asks the user for another model than those that the gateway rejected. */
 export function askForOtherModel(
-  asking: ResolvingClient,
+  resolving: ResolvingClient,
   input: ResolveInput,
   reason: UserError,
 ): Promise<Chosen | undefined> {
-  const { gatewayInfo } = asking
-  // What the user named before is what the gateway rejected.
-  const { model: named, slotModels: _, ...requested } = input.requested
+  const { gatewayInfo } = resolving
+  // The gateway rejected the models that the user requested before.
+  const { model: requestedModel, slotModels: _, ...requested } = input.requested
   const rejected = gatewayInfo.rejected.map(({ model }) => model)
-  // The answer is for the model that the user named: an earlier one must not override it.
-  const unnamed = named === undefined ? {} : { model: undefined, startModel: undefined }
+  // The answer replaces a requested model, so that the model of an earlier setup must not override it.
+  const withoutModel =
+    requestedModel === undefined ? {} : { model: undefined, startModel: undefined }
   const previous = input.previous && {
     ...input.previous,
     options: {
       ...withoutModels(input.previous.options, rejected),
       smallModel: input.previous.options.smallModel,
-      ...unnamed,
+      ...withoutModel,
     },
   }
-  return askForModel(asking, { ...input, requested, gatewayInfo, previous }, reason)
+  return askForModel(resolving, { ...input, requested, gatewayInfo, previous }, reason)
 }
 
 /** Asks the user for one model, for everything that is not requested. */
 async function askForModel(
-  asking: ResolvingClient,
+  resolving: ResolvingClient,
   input: ResolveInput,
   reason: UserError,
 ): Promise<Chosen | undefined> {
-  const { catalog } = asking.gatewayInfo
+  const { catalog } = resolving.gatewayInfo
   const answer =
     catalog === undefined
-      ? await typedModel(asking, input, reason)
-      : await pickedModel(asking, catalog, reason)
-  return answer === undefined ? undefined : optionsWith(asking, input, answer)
+      ? await typeModel(resolving, input, reason)
+      : await pickModel(resolving, catalog, reason)
+  return answer === undefined ? undefined : optionsWith(resolving, input, answer)
 }
 
 /** The options if the user names one model for everything. */
@@ -348,7 +352,8 @@ function optionsWith(
   return { resolved: expectNoFinding(client.resolve(withAnswer, version)), input: withAnswer }
 }
 
-async function pickedModel(
+/** The model that the user picks from the catalog. Undefined: the user skips the client. */
+async function pickModel(
   { run: { session, clients }, client, gatewayInfo: { rejected } }: ResolvingClient,
   catalog: Catalog,
   { message }: UserError,
@@ -360,7 +365,7 @@ async function pickedModel(
   const rank = ({ value }: AskChoice) =>
     nearest.includes(value) ? nearest.indexOf(value) : nearest.length
 
-  // The reason of a rejection is long.
+  // The reason of a rejection is long, so it gets a line of its own before the question.
   if (names.length > 0) session.remark(`✗ ${message}`)
   const question = `Which model should ${client.label} use?`
   const model = await session.platform.ask.search({
@@ -373,13 +378,17 @@ async function pickedModel(
   return model === none.value ? undefined : model
 }
 
-/** @throws UserError `reason` if the user knows no model: then the address may be wrong */
-async function typedModel(
-  asking: ResolvingClient,
+/**
+ * The model that the user types, or the first of several that answers.
+ *
+ * @throws UserError `reason` if the user knows no model: then the address may be wrong
+ */
+async function typeModel(
+  resolving: ResolvingClient,
   input: ResolveInput,
   reason: UserError,
 ): Promise<string> {
-  const { run, client, probes } = asking
+  const { run, client, probes } = resolving
   const { session } = run
   session.remark(`note: ${reason.message}`)
   const answer = await session.platform.ask.input({
@@ -388,11 +397,11 @@ async function typedModel(
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  const choices = ids.map((id) => [id, optionsWith(asking, input, id).resolved] as const)
+  const choices = ids.map((id) => [id, optionsWith(resolving, input, id).resolved] as const)
   return probes.firstServed(client, new Map(choices))
 }
 
-/** No rule decides, or the gateway has no model for a slot of the client. */
+/** Whether no rule decided, or the gateway has no model for a slot of the client. */
 export function isUndecided({ code }: Finding): boolean {
   return code === 'usage' || code === 'model-unknown'
 }

@@ -40,7 +40,7 @@ type FlagValue = string | number | boolean
 /** The largest accepted file, in bytes. */
 const maxDefaultsBytes = 64 * 1024
 
-const longestValue = 200
+const maxValueLength = 200
 
 /**
  * Reads a file of defaults from the disk or from the web. On the web, it accepts https only, follows no
@@ -54,7 +54,7 @@ export async function fetchDefaults(
   flags: GatewayFlags,
 ): Promise<TeamDefaults> {
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(source)
-  const bytes = isAddress ? await fetched(session, source, flags) : readLocal(session, source)
+  const bytes = isAddress ? await download(session, source, flags) : readLocal(session, source)
   const place = isAddress ? source : session.showPath(source)
   return readDefaults(bytes, place, flags)
 }
@@ -75,7 +75,7 @@ function readLocal(session: Session, path: string): Uint8Array {
   }
 }
 
-async function fetched(
+async function download(
   session: Session,
   source: string,
   { timeout, caFile }: GatewayFlags,
@@ -90,7 +90,7 @@ async function fetched(
 
   const access = accessTo(session, {
     baseUrl: url.href,
-    // Not used: repoint only requests the file.
+    // repoint only requests the file, so these are not used.
     baseUrls: usualRoots(url.origin),
     key: '',
     timeoutMs: timeout * 1000,
@@ -106,18 +106,18 @@ async function fetched(
   if (!('status' in result)) throw errorFor(judge(access, result, { asked: 'catalog' })!)
 
   const { status, body, cut } = result
-  if (status !== 200 || cut !== undefined)
-    throw new UserError({
-      code: status >= 300 && status < 400 ? 'redirected' : 'not-an-api',
-      message:
-        cut === 'limit'
-          ? `The answer of ${url.host} is too large for a team file (more than ${maxDefaultsBytes} bytes)`
-          : status >= 300 && status < 400
-            ? `${url.host} redirects to another address, and repoint does not follow`
-            : `${url.host} answers ${status} instead of the file`,
-      hint: 'Check the address after --from.',
-    })
-  return new TextEncoder().encode(body)
+  if (status === 200 && cut === undefined) return new TextEncoder().encode(body)
+
+  const isRedirect = status >= 300 && status < 400
+  let message = `${url.host} answers ${status} instead of the file`
+  if (isRedirect) message = `${url.host} redirects to another address, and repoint does not follow`
+  if (cut === 'limit')
+    message = `The answer of ${url.host} is too large for a team file (more than ${maxDefaultsBytes} bytes)`
+  throw new UserError({
+    code: isRedirect ? 'redirected' : 'not-an-api',
+    message,
+    hint: 'Check the address after --from.',
+  })
 }
 
 /** @throws UserError `config-invalid` with the place in the file; `usage` for a rejected address or name */
@@ -135,7 +135,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
     return baseUrl
   }
 
-  const { name, clients, ...addresses } = fitting(bytes, refuse)
+  const { name, clients, ...addresses } = parseDefaults(bytes, refuse)
   if (name !== undefined) checkName(name)
   return {
     baseUrl: rootIn(addresses.baseUrl),
@@ -149,36 +149,36 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
 }
 
 /** @throws the error that `refuse` creates for the first invalid place */
-function fitting(bytes: Uint8Array, refuse: (what: string) => UserError) {
+function parseDefaults(bytes: Uint8Array, refuse: (what: string) => UserError) {
   try {
-    return parseData(fileOfDefaults, jsonIn(new TextDecoder().decode(bytes)))
+    return parseData(fileSchema, jsonIn(new TextDecoder().decode(bytes)))
   } catch (error) {
     throw error instanceof InvalidData ? refuse(error.message) : error
   }
 }
 
-const fileOfDefaults = object({
+const fileSchema = object({
   version: v.literal(1, 'is not 1'),
   name: v.optional(text),
   baseUrl: text,
   messagesUrl: v.optional(text),
-  clients: object(Object.fromEntries(rows.map((row) => [row.id, v.optional(flagsOf(row))]))),
+  clients: object(Object.fromEntries(rows.map((row) => [row.id, v.optional(flagsSchema(row))]))),
 })
 
-function flagsOf({ flags }: ClientRow) {
-  const fittingFor = (flag: ClientFlag) =>
-    v.custom<FlagValue>((value) => isFitting(flag, value), 'has a wrong value')
+function flagsSchema({ flags }: ClientRow) {
+  const valueSchema = (flag: ClientFlag) =>
+    v.custom<FlagValue>((value) => isValidFor(flag, value), 'has a wrong value')
   return object(
-    Object.fromEntries(flags.map((flag) => [nameOfFlag(flag), v.exactOptional(fittingFor(flag))])),
+    Object.fromEntries(flags.map((flag) => [nameOfFlag(flag), v.exactOptional(valueSchema(flag))])),
   )
 }
 
-function optionsOfFlags(row: ClientRow, given: ClientDefaults['flags']): ClientOptions {
-  const said = row.flags.flatMap((flag) => {
-    const value = given[nameOfFlag(flag)]
+function optionsOfFlags(row: ClientRow, values: ClientDefaults['flags']): ClientOptions {
+  const options = row.flags.flatMap((flag) => {
+    const value = values[nameOfFlag(flag)]
     return value === undefined ? [] : [flag.toOptions(value)]
   })
-  return mergeOptions(said)
+  return mergeOptions(options)
 }
 
 /** `--opus-model <id>`: opus-model. */
@@ -186,32 +186,32 @@ function nameOfFlag({ flag }: ClientFlag): string {
   return flag.replace(/^--(?:no-)?/, '').replace(/ .*/, '')
 }
 
-function isFitting({ flag, choices, takes }: ClientFlag, value: unknown): value is FlagValue {
+function isValidFor({ flag, choices, takes }: ClientFlag, value: unknown): value is FlagValue {
   if (!/[<[]/.test(flag)) return typeof value === 'boolean'
   if (takes === 'tokens') return Number.isSafeInteger(value) && Number(value) > 0
   return (
     typeof value === 'string' &&
     value !== '' &&
-    value.length <= longestValue &&
+    value.length <= maxValueLength &&
     printableLine(value) === value &&
     (choices === undefined || choices.includes(value))
   )
 }
 
 /** The file's text, for display and for writing. */
-export function spellDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefaults): string {
+export function formatDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefaults): string {
   const byId = Object.fromEntries(clients.map(({ id, flags }) => [id, flags]))
   const document = compact({ version: 1, name, baseUrl, messagesUrl, clients: byId })
   return `${JSON.stringify(document, undefined, 2)}\n`
 }
 
-/** The flags for these options, for a file that sets up other machines in the same way. Pure. */
+/** The flags for these options, for a file that sets up other machines in the same way. */
 export function flagsFor(row: ClientRow, options: ClientOptions): ClientDefaults['flags'] {
   const values = leavesOf(options)
   return Object.fromEntries(
     row.flags.flatMap((flag) => {
       const value = values.find(
-        (one) => isFitting(flag, one) && isPartOf(flag.toOptions(one), options),
+        (one) => isValidFor(flag, one) && isPartOf(flag.toOptions(one), options),
       )
       return value === undefined ? [] : [[nameOfFlag(flag), value]]
     }),

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import {
   fittingTable,
   isUtf8,
-  looksOf,
   paint,
   table,
+  textStyleFor,
   wrapLine,
 } from '../../../src/commands/screen/drawing.ts'
 
@@ -21,7 +21,7 @@ test.each([
   [{ FORCE_COLOR: '1', NO_COLOR: '1' }, false, true],
   [{ TERM: 'dumb' }, true, false],
 ])('colour: with %j on a terminal (%s): %s', (env, isTerminal, wanted) => {
-  expect(looksOf(env, isTerminal).hasColour).toBe(wanted)
+  expect(textStyleFor(env, isTerminal).hasColour).toBe(wanted)
 })
 
 test('the locale decides whether more than ASCII can be shown', () => {
@@ -31,13 +31,13 @@ test('the locale decides whether more than ASCII can be shown', () => {
 })
 
 test('a terminal without UTF-8 gets our symbols as ASCII, and the user’s words unchanged', () => {
-  const looks = looksOf({ LANG: 'C', TERM: 'dumb' }, true)
+  const looks = textStyleFor({ LANG: 'C', TERM: 'dumb' }, true)
   expect(paint('the client’s file → ~/Müller …', looks)).toBe("the client's file -> ~/Müller ...")
   expect(paint('✔ Done\n  ✔ Codex\n  ✗ pi', looks)).toBe('OK Done\n OK Codex\n  X pi')
 })
 
 test('a pipe gets the same bytes in every locale', () => {
-  expect(paint('the client’s', looksOf({ LANG: 'C' }, false))).toBe('the client’s')
+  expect(paint('the client’s', textStyleFor({ LANG: 'C' }, false))).toBe('the client’s')
 })
 
 test('every colour only repeats what a word or symbol says', () => {

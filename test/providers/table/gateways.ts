@@ -106,7 +106,7 @@ const liteLlmVirtual: Shape = {
     status: 403,
     body: {
       detail:
-        "Virtual key is not allowed to call this route. Only allowed to call routes: ['/chat/completions', '/v1/responses', '/v1/messages']. Tried to call route: /v1/models",
+        "Virtual key is not allowed to call this route. Only allowed to call routes: ['/chat/completions', '/v1/responses', '/v1/messages']. ClientAnswer to call route: /v1/models",
     },
   },
   setups: {
