@@ -8,7 +8,7 @@ import {
   closestModels,
   defaultModel,
   resolveModel,
-  speaksAny,
+  supportsAny,
 } from '../gateway/models/rules.ts'
 import type { Catalog, ModelRoute, Protocol } from '../gateway/types.ts'
 import {
@@ -159,7 +159,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
-  const usable = catalog.models.filter((one) => speaksAny(one, protocols))
+  const usable = catalog.models.filter((one) => supportsAny(one, protocols))
   return {
     code: 'usage',
     severity: 'error',
@@ -203,7 +203,7 @@ export function listing(
 ): 'absent' | 'usable' | 'of another protocol' {
   const found = catalogEntry(catalog, resolveModel(catalog, id)?.id)
   if (found === undefined) return 'absent'
-  return speaksAny(found, protocols) ? 'usable' : 'of another protocol'
+  return supportsAny(found, protocols) ? 'usable' : 'of another protocol'
 }
 
 /**
@@ -236,7 +236,7 @@ export function checkedModel(
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
   const model = catalogEntry(catalog, found.id)
-  if (model !== undefined && !speaksAny(model, protocols)) {
+  if (model !== undefined && !supportsAny(model, protocols)) {
     return {
       code: 'protocol-unsupported',
       severity: 'error',

@@ -3,7 +3,7 @@ import { loadClients } from '../clients/list.ts'
 import { ownSetupOf } from '../clients/overrides.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { errorFrom, type Finding, findingFrom, isFinding, messageWithLocation } from '../finding.ts'
-import { speaksAny } from '../gateway/models/rules.ts'
+import { supportsAny } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { findGatewayName } from '../state/find-gateways.ts'
@@ -176,7 +176,7 @@ function missingProtocol(
   { baseUrl }: GatewayAccess,
   { models }: Catalog,
 ): Finding | undefined {
-  if (models.some((model) => speaksAny(model, protocols))) return undefined
+  if (models.some((model) => supportsAny(model, protocols))) return undefined
   const names = protocols.map((one) => protocolNames[one])
   return {
     code: 'protocol-unsupported',

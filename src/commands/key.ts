@@ -108,21 +108,21 @@ function expectUsed(
  */
 function selectClients(
   here: readonly SetUpClient[],
-  leftOut: readonly SkippedClient[],
+  skipped: readonly SkippedClient[],
   ids: readonly string[],
 ): readonly SetUpClient[] {
   const named = ids.map(rowOf)
   const isAbsent = (family: string) => here.every(({ client }) => client.family !== family)
   const missing = named.find(({ family }) => isAbsent(family))
   if (missing !== undefined) {
-    const ofFamily = leftOut.filter(({ client }) => client.family === missing.family)
+    const ofFamily = skipped.filter(({ client }) => client.family === missing.family)
     throw whyNotSetUp(ofFamily, {
       message: `repoint has not set up ${missing.label}`,
       hint: `Set it up: repoint ${missing.id} --base-url URL`,
     })
   }
   if (here.length === 0)
-    throw whyNotSetUp(leftOut, {
+    throw whyNotSetUp(skipped, {
       message: 'No client is set up yet, so there is no key to change',
       hint: `Set up a client: repoint ${rows[0]!.id}`,
     })

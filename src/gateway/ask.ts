@@ -19,7 +19,7 @@ export function ask(
   const headers = {
     ...Object.fromEntries((access.headers ?? []).map(({ name, value }) => [name, value])),
     ...keyIn({ ...access, keyHeader }),
-    // Many gateways choose the language of error texts by it. repoint's own are English too.
+    // Many gateways choose the language of their error texts by this header. repoint's texts are English.
     'accept-language': 'en',
     'user-agent': 'repoint',
     ...spec.headers,
@@ -32,7 +32,7 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
   return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
-/** What is wrong with a result. Undefined: it is what was requested. */
+/** Diagnoses a result. Undefined: it is what was requested. */
 export function judge(
   access: GatewayAccess,
   result: HttpAnswer | NetworkFailure,
@@ -46,7 +46,7 @@ export function judge(
     baseUrl: access.baseUrl,
     secrets: secretsOf(access),
     authorities: access.authorities,
-    isNodeToldMore: Boolean(access.env['NODE_EXTRA_CA_CERTS']),
+    hasNodeExtraCa: Boolean(access.env['NODE_EXTRA_CA_CERTS']),
     isCheckRefused: access.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   })
 }

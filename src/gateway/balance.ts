@@ -20,28 +20,27 @@ export interface Balance {
 /** `14.20 USD left until 2026-12-01`, `no limit`, `nothing left`: the words after "the key has". */
 export function shownBalance({ remaining, unit, resets, expires }: Balance): string {
   const day = (date: string) => date.slice(0, 10)
-  const end = [
-    ...(resets === undefined ? [] : [`renewed on ${day(resets)}`]),
-    ...(expires === undefined ? [] : [`the key ends on ${day(expires)}`]),
-  ].map((text) => `, ${text}`)
-  const isMoney = /^[A-Z]{3}$/.test(unit)
-  const left =
-    remaining === 'unlimited'
-      ? 'no limit'
-      : remaining === 0
-        ? 'nothing left'
-        : `${isMoney ? remaining.toFixed(2) : remaining} ${unit} left`
-  return left + end.join('')
+  const parts = [shownAmount(remaining, unit)]
+  if (resets !== undefined) parts.push(`renewed on ${day(resets)}`)
+  if (expires !== undefined) parts.push(`the key ends on ${day(expires)}`)
+  return parts.join(', ')
 }
 
-/** The value at a path of an answer, such as `data.limits`. Undefined: nothing. */
+function shownAmount(remaining: Balance['remaining'], unit: string): string {
+  if (remaining === 'unlimited') return 'no limit'
+  if (remaining === 0) return 'nothing left'
+  const isMoney = /^[A-Z]{3}$/.test(unit)
+  return `${isMoney ? remaining.toFixed(2) : remaining} ${unit} left`
+}
+
+/** Reads the value at a path of an answer, such as `data.limits`. Undefined: there is none. */
 type At = (path: string) => unknown
 
 /**
  * The values as a gateway sends them. Dates are text, or seconds or ms since 1970; 0, -1 and null mean
  * never.
  */
-interface Said {
+interface RawBalance {
   /** If it is not a number, the answer has another shape. */
   readonly remaining: unknown
   readonly unit?: unknown
@@ -55,12 +54,12 @@ export interface BalanceWay {
   /** The vendor's hosts. There this way alone is used, and it is used nowhere else. */
   readonly hosts?: readonly string[]
   /** Whether the catalog shows that this is the way. */
-  readonly isToldBy?: (catalog: Catalog) => boolean
+  readonly isShownBy?: (catalog: Catalog) => boolean
   /** Where to read how many of the gateway's units make one dollar. Absent: it reports money. */
   readonly quota?: { readonly url: (access: GatewayAccess) => string; readonly path: string }
   /** `authorization` contains the key without `Bearer`. */
   readonly isBareKey?: true
-  readonly read: (at: At) => Said | undefined
+  readonly read: (at: At) => RawBalance | undefined
 }
 
 /** New API counts in quota units. This is one dollar, unless the operator changes it. */
@@ -74,7 +73,7 @@ const balanceWays: readonly BalanceWay[] = [
   // New API. With `unlimited_quota` the number means nothing.
   {
     url: ({ baseUrl }) => `${baseUrl}/api/usage/token/`,
-    isToldBy: ({ isNewApi }) => isNewApi === true,
+    isShownBy: ({ isNewApi }) => isNewApi === true,
     quota: { url: ({ baseUrl }) => `${baseUrl}/api/status`, path: 'data.quota_per_unit' },
     read: (at) => {
       if (at('data.object') !== 'token_usage') return undefined
@@ -164,8 +163,8 @@ const balanceWays: readonly BalanceWay[] = [
   },
 ]
 
-/** In ms. The balance is optional. */
-const patienceMs = 3_000
+/** How long to wait for an answer, in ms. Best effort: the balance is optional. */
+const answerTimeoutMs = 3_000
 const maxBytes = 100_000
 
 /**
@@ -177,10 +176,10 @@ export async function balanceOf(
   access: GatewayAccess,
   catalog?: Catalog,
 ): Promise<Balance | undefined> {
-  const known = wayOf(access, catalog)
+  const known = knownWay(access, catalog)
   const ways = known ? [known] : balanceWays.filter(({ hosts }) => hosts === undefined)
-  const found = await Promise.all(ways.map((way) => askIn(access, way)))
-  return found.find((balance) => balance !== undefined)
+  const balances = await Promise.all(ways.map((way) => askIn(access, way)))
+  return balances.find((balance) => balance !== undefined)
 }
 
 /** How long to wait for the balance after all other work is done, in ms. Too short for anyone to notice. */
@@ -202,51 +201,52 @@ export function askBalanceBeside(
   access: GatewayAccess,
   catalog: Catalog | undefined,
 ): BalanceBeside | undefined {
-  const way = wayOf(access, catalog)
+  const way = knownWay(access, catalog)
   if (way === undefined) return undefined
 
   const ended = new AbortController()
   const interrupt = access.signal === undefined ? [] : [access.signal]
-  const apart = { ...access, signal: AbortSignal.any([ended.signal, ...interrupt]) }
-  const answer = askIn(apart, way).catch(() => undefined)
+  // A separate access has separate connections, which `end` can close.
+  const separate = { ...access, signal: AbortSignal.any([ended.signal, ...interrupt]) }
+  const answer = askIn(separate, way).catch(() => undefined)
 
   return {
     answered: () => Promise.race([answer, pause(graceMs, undefined)]),
     async end() {
       ended.abort()
-      await closeIdleConnections(apart)
+      await closeIdleConnections(separate)
     },
   }
 }
 
 /** The way that the host or the catalog shows. */
-export function wayOf(
+export function knownWay(
   { baseUrl }: Pick<GatewayAccess, 'baseUrl'>,
   catalog: Catalog | undefined,
 ): BalanceWay | undefined {
   const { hostname } = new URL(baseUrl)
   return balanceWays.find(
-    ({ hosts, isToldBy }) => hosts?.includes(hostname) || (catalog && isToldBy?.(catalog)),
+    ({ hosts, isShownBy }) => hosts?.includes(hostname) || (catalog && isShownBy?.(catalog)),
   )
 }
 
-/** As `balanceOf`, in one way. */
+/** Requests the balance in one way. */
 export async function askIn(access: GatewayAccess, way: BalanceWay): Promise<Balance | undefined> {
   // A gateway that accepts the key in another header is not one of these.
   const isBare = way.isBareKey && access.keyHeader === undefined
   const bareKey = isBare && { authorization: access.key }
-  const answer = await answerTo(access, way.url(access), { ...bareKey })
-  const said = way.read((path) => valueAt(answer, path))
-  const left = numberOf(said?.remaining)
-  if (!way.quota || !left) return said && balanceFrom(said)
+  const answer = await fetchJson(access, way.url(access), { ...bareKey })
+  const raw = way.read((path) => valueAt(answer, path))
+  const left = numberOf(raw?.remaining)
+  if (!way.quota || !left) return raw && balanceFrom(raw)
 
-  const status = await answerTo(access, way.quota.url(access))
+  const status = await fetchJson(access, way.quota.url(access))
   const perDollar = numberOf(valueAt(status, way.quota.path)) || quotaPerDollar
-  return balanceFrom({ ...said, remaining: left / perDollar })
+  return balanceFrom({ ...raw, remaining: left / perDollar })
 }
 
-/** Undefined: the gateway has no such route, or does not answer in time. */
-async function answerTo(
+/** The JSON of an answer. Undefined: the gateway has no such route, or does not answer in time. */
+async function fetchJson(
   access: GatewayAccess,
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -256,13 +256,18 @@ async function answerTo(
     url,
     headers: { accept: 'application/json', ...headers },
     maxBytes,
-    answerWithinMs: Math.min(patienceMs, access.timeoutMs),
+    answerWithinMs: Math.min(answerTimeoutMs, access.timeoutMs),
   })
   return 'status' in result && result.status === 200 ? jsonIn(result.body) : undefined
 }
 
-/** Undefined: the answer has no amount, so it has another shape. */
-function balanceFrom({ remaining, unit = 'USD', resets, expires }: Said): Balance | undefined {
+/** Cleans the values of a gateway. Undefined: the answer has no amount, so it has another shape. */
+function balanceFrom({
+  remaining,
+  unit = 'USD',
+  resets,
+  expires,
+}: RawBalance): Balance | undefined {
   const left = numberOf(remaining)
   const isUnlimited = remaining === 'unlimited'
   if (left === undefined && !isUnlimited) return undefined
@@ -291,6 +296,9 @@ function numberOf(value: unknown): number | undefined {
 function dateOf(when: unknown): string | undefined {
   const time = numberOf(when)
   if (time !== undefined && time <= 0) return undefined
-  const date = new Date(time === undefined ? String(when) : time < 1e12 ? time * 1000 : time)
+
+  // A number below 1e12 is in seconds.
+  const ms = time !== undefined && time < 1e12 ? time * 1000 : time
+  const date = new Date(ms ?? String(when))
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

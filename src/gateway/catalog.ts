@@ -24,7 +24,7 @@ const maxPages = 100
 const maxModels = 10_000
 
 /** How long to wait for an optional catalog, in ms. At most half of the timeout for an answer. */
-const maxPatienceMs = 10_000
+const maxOptionalMs = 10_000
 
 export interface CatalogOptions {
   /** The base URL to request it from. Absent: the chat base URL. */
@@ -42,9 +42,9 @@ export async function readCatalog(
   access: GatewayAccess,
   { root = access.baseUrls.chat, isExtra }: CatalogOptions = {},
 ): Promise<Catalog> {
-  const answerWithinMs = isExtra ? Math.min(maxPatienceMs, access.timeoutMs / 2) : undefined
+  const answerWithinMs = isExtra ? Math.min(maxOptionalMs, access.timeoutMs / 2) : undefined
   const models = new Map<string, CatalogModel>()
-  let leftOut = 0
+  let skipped = 0
   let isCut = false
   let serverTime: Date | undefined
   let isNewApi: true | undefined
@@ -52,10 +52,10 @@ export async function readCatalog(
   let url: string | undefined = first.url
 
   let entries = 0
-  const until = Date.now() + access.timeoutMs
+  const deadline = Date.now() + access.timeoutMs
 
-  for (let page = 1; url !== undefined && !isCut; page++) {
-    const answer = await askForPage(access, { ...first, url, answerWithinMs }, page)
+  for (let pageNumber = 1; url !== undefined && !isCut; pageNumber++) {
+    const answer = await askForPage(access, { ...first, url, answerWithinMs }, pageNumber)
     if (answer === undefined) {
       isCut = true
       break
@@ -64,26 +64,30 @@ export async function readCatalog(
     if ('x-new-api-version' in answer.headers) isNewApi = true
 
     const before = models.size
-    const found = readPage(answer.body, secretsOf(access), maxModels - before)
-    for (const model of found.models) models.set(model.id, model)
-    leftOut += found.skipped
-    entries += found.entries
+    const page = readPage(answer.body, secretsOf(access), maxModels - before)
+    for (const model of page.models) models.set(model.id, model)
+    skipped += page.skipped
+    entries += page.entries
 
-    const read = { onPage: found.entries, total: entries, lastId: found.lastId, pages: page }
-    const next = nextPage({ ...answer, url }, read)
-    const isStuck = models.size === before || page === maxPages || Date.now() > until
-    isCut = found.isCut || (next !== undefined && isStuck)
-    url = isStuck ? undefined : next
+    const progress = {
+      onPage: page.entries,
+      total: entries,
+      lastId: page.lastId,
+      pages: pageNumber,
+    }
+    const next = nextPage({ ...answer, url }, progress)
+    const mustStop = models.size === before || pageNumber === maxPages || Date.now() > deadline
+    isCut = page.isCut || (next !== undefined && mustStop)
+    url = mustStop ? undefined : next
   }
 
-  if (models.size === 0) throw emptyCatalog(access, leftOut)
-  const notices = [
-    ...(leftOut === 0 ? [] : [modelsLeftOut(leftOut)]),
-    ...(isCut ? [catalogCut(models.size)] : []),
-  ]
+  if (models.size === 0) throw emptyCatalog(access, skipped)
+  const findings: Finding[] = []
+  if (skipped > 0) findings.push(modelsSkipped(skipped))
+  if (isCut) findings.push(catalogCut(models.size))
   return compact({
     models: [...models.values()],
-    findings: notices.length === 0 ? undefined : notices,
+    findings: findings.length === 0 ? undefined : findings,
     serverTime,
     isNewApi,
   })
@@ -123,7 +127,7 @@ async function askForPage(
   }
 }
 
-/** As `readCatalog`, but returns the error. */
+/** Like `readCatalog`, but returns the error. */
 export async function catalogOrError(
   access: GatewayAccess,
   options?: CatalogOptions,
@@ -149,13 +153,16 @@ export function mayStillServe(error: UserError): boolean {
   return traits !== undefined && traits.blames !== 'network' && traits.blames !== 'key'
 }
 
-/** The errors of a catalog after which a named model may work. A web page or a firewall rejects that too. */
-const curedByNamingModel = ['wrong-route', 'model-unknown', 'timeout']
+/**
+ * The errors of a catalog after which a model that the user names may work. After a web page or a firewall
+ * it would not, because they reject the probe too.
+ */
+const mayWorkWithModel = ['wrong-route', 'model-unknown', 'timeout']
 
 /** Adds to the error of a required catalog that the user can name a model instead. */
 export function adviseNamingModel(error: UserError): UserError {
-  const isCure = curedByNamingModel.includes(error.code) && mayStillServe(error)
-  if (!isCure || error.hint?.includes('--model')) return error
+  const mayHelp = mayWorkWithModel.includes(error.code) && mayStillServe(error)
+  if (!mayHelp || error.hint?.includes('--model')) return error
 
   return withHint(error, 'If the gateway has no list, name a model: --model ID')
 }
@@ -169,7 +176,7 @@ export function catalogUnavailable({ message }: UserError): Finding {
   }
 }
 
-/** Nobody chooses among so many models: most likely something is wrong with the gateway. */
+/** Reports a catalog that is too long: most likely something is wrong with the gateway. */
 function catalogCut(count: number): Finding {
   return {
     code: 'catalog-cut',
@@ -177,22 +184,22 @@ function catalogCut(count: number): Finding {
   }
 }
 
-function emptyCatalog({ baseUrl }: GatewayAccess, leftOut: number): UserError {
+function emptyCatalog({ baseUrl }: GatewayAccess, skipped: number): UserError {
   const { host } = new URL(baseUrl)
-  return leftOut === 0
-    ? new UserError({
-        code: 'model-unknown',
-        message: `The list of models at ${host} is empty`,
-        hint: "The address and the key are right. On a local server, load a model first. Otherwise check on the gateway's web page which models this key may use.",
-      })
-    : new UserError({
-        code: 'gateway-fault',
-        message: `No model at ${host} has a usable ID`,
-        hint: `${modelsLeftOut(leftOut).message}. Ask the gateway's operator.`,
-      })
+  if (skipped > 0)
+    return new UserError({
+      code: 'gateway-fault',
+      message: `No model at ${host} has a usable ID`,
+      hint: `${modelsSkipped(skipped).message}. Ask the gateway's operator.`,
+    })
+  return new UserError({
+    code: 'model-unknown',
+    message: `The list of models at ${host} is empty`,
+    hint: "The address and the key are right. On a local server, load a model first. Otherwise check on the gateway's web page which models this key may use.",
+  })
 }
 
-function modelsLeftOut(count: number): Finding {
+function modelsSkipped(count: number): Finding {
   return {
     code: 'models-left-out',
     message: `repoint skipped ${counted(count, 'model')} of the gateway: an ID is too long, or contains the key or invisible characters`,

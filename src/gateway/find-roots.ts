@@ -22,27 +22,28 @@ import {
  * answered.
  */
 export class GatewayFinder {
-  readonly #given: GatewayAccess
+  /** The access as the constructor received it. */
+  readonly #original: GatewayAccess
   /** Every access that sent requests: each has its own connections. */
   readonly #used: GatewayAccess[]
-  /** What has answered so far, or what the user named. */
-  #answered: readonly Answered[] = []
+  /** The base URLs that have answered so far, or that the user named. */
+  #answered: readonly AnsweredRoot[] = []
   /**
-   * Finds the header for the key, once, when a key is first rejected. Resolves to undefined if no other
-   * header works.
+   * The search for the header that the gateway accepts the key in. It starts when a key is first rejected,
+   * runs once, and resolves to undefined if no other header works.
    */
-  #taking: Promise<GatewayAccess | undefined> | undefined
+  #headerSearch: Promise<GatewayAccess | undefined> | undefined
   /** The error of the first probe, if it is the answer to every other probe as well. */
   #failedForAll: Promise<UserError | undefined> | undefined
   /** The access with the header that is known to work so far. */
-  #taken: GatewayAccess
+  #current: GatewayAccess
 
-  /** @param given whether the user named the messages base URL */
-  constructor(access: GatewayAccess, given: { readonly isMessagesGiven?: boolean } = {}) {
-    this.#given = access
-    this.#taken = access
+  /** @param options whether the user named the messages base URL */
+  constructor(access: GatewayAccess, options: { readonly isMessagesGiven?: boolean } = {}) {
+    this.#original = access
+    this.#current = access
     this.#used = [access]
-    if (given.isMessagesGiven)
+    if (options.isMessagesGiven)
       this.#answered = [{ side: 'messages', root: access.baseUrls.messages }]
   }
 
@@ -51,12 +52,13 @@ export class GatewayFinder {
    * key in.
    */
   get access(): GatewayAccess {
-    const { baseUrls } = this.#given
-    const found: BaseUrls = {
+    const { baseUrls } = this.#original
+    const answered: BaseUrls = {
       chat: this.#rootOf('chat') ?? baseUrls.chat,
       messages: this.#rootOf('messages') ?? baseUrls.messages,
     }
-    return isSameRoots(found, baseUrls) ? this.#taken : { ...this.#taken, baseUrls: found }
+    if (isSameRoots(answered, baseUrls)) return this.#current
+    return { ...this.#current, baseUrls: answered }
   }
 
   /** Closes the idle connections. */
@@ -64,24 +66,24 @@ export class GatewayFinder {
     for (const access of this.#used) await closeIdleConnections(access)
   }
 
-  /** As `catalogOrError`. */
+  /** Requests the catalog, like `catalogOrError`. */
   async askCatalog(options: Omit<CatalogOptions, 'root'> = {}): Promise<Catalog | UserError> {
     const answer = await this.#askForList(options)
     if (!(answer instanceof RefusedAsSent)) return answer
 
-    this.#taking ??= this.#takenForList()
-    return (await this.#taking) === undefined ? answer : this.#askForList(options)
+    this.#headerSearch ??= this.#findHeaderByCatalog()
+    return (await this.#headerSearch) === undefined ? answer : this.#askForList(options)
   }
 
   async #askForList(options: Omit<CatalogOptions, 'root'>): Promise<Catalog | UserError> {
-    const [usual, ...others] = this.#candidates('chat')
+    const [mostLikely, ...others] = this.#candidates('chat')
     const askAt = async (root: string): Promise<Catalog | UserError> => {
-      const answer = await catalogOrError(this.#taken, { ...options, root })
-      if (!(answer instanceof UserError)) this.#note({ side: 'chat', root })
+      const answer = await catalogOrError(this.#current, { ...options, root })
+      if (!(answer instanceof UserError)) this.#remember({ side: 'chat', root })
       return answer
     }
 
-    const first = await askAt(usual!)
+    const first = await askAt(mostLikely!)
     if (!(first instanceof UserError) || !isAboutAddress(first)) return first
     for (const root of others) {
       const answer = await askAt(root)
@@ -116,26 +118,26 @@ export class GatewayFinder {
   }
 
   async #probe(question: ProbeQuestion, roots: readonly string[]): Promise<ProbeResult> {
-    const first = this.#taken
+    const first = this.#current
     try {
-      return await this.#askForWord(first, question, roots)
-    } catch (refusal) {
-      if (refusal instanceof UserError && refusal.code === 'quota')
-        return this.#askOtherProducts(question, refusal)
-      if (!(refusal instanceof RefusedAsSent)) throw refusal
+      return await this.#probeAt(first, question, roots)
+    } catch (rejection) {
+      if (rejection instanceof UserError && rejection.code === 'quota')
+        return this.#probeOtherProducts(question, rejection)
+      if (!(rejection instanceof RefusedAsSent)) throw rejection
 
-      if (this.#taking !== undefined) {
-        const access = await this.#taking
-        if (access === undefined) throw refusal
-        // Another protocol may take the key in another header.
-        return this.#askForWord(access === first ? this.#given : access, question)
+      if (this.#headerSearch !== undefined) {
+        const access = await this.#headerSearch
+        if (access === undefined) throw rejection
+        // This protocol may take the key in another header than the one that was found.
+        return this.#probeAt(access === first ? this.#original : access, question)
       }
 
-      const trial = this.#tryElsewhere(question, refusal)
-      this.#taking = trial.then(({ access }) => access)
-      const { word } = await trial
-      if (word instanceof Error) throw word
-      return word
+      const trial = this.#probeInOtherHeader(question, rejection)
+      this.#headerSearch = trial.then(({ access }) => access)
+      const { result } = await trial
+      if (result instanceof Error) throw result
+      return result
     }
   }
 
@@ -143,25 +145,26 @@ export class GatewayFinder {
    * On some hosts, a plan has a separate base URL, and a balance of zero at the others. If the user typed
    * only the host, repoint tries the plan as well. A path that the user typed is the one to use.
    */
-  async #askOtherProducts(question: ProbeQuestion, refusal: UserError): Promise<ProbeResult> {
+  async #probeOtherProducts(question: ProbeQuestion, rejection: UserError): Promise<ProbeResult> {
     const [protocol, model, options] = question
-    const { baseUrl } = this.#given
+    const { baseUrl } = this.#original
     const side = sideOf(protocol)
     const { origin, pathname } = new URL(baseUrl)
-    const asked = this.access.baseUrls[side]
-    const others = productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) =>
-      path === undefined || asked === origin + path ? [] : [{ name, product, root: origin + path }],
-    )
+    const current = this.access.baseUrls[side]
+    const others = productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) => {
+      if (path === undefined || current === origin + path) return []
+      return [{ name, product, root: origin + path }]
+    })
 
     if (pathname === '/')
       for (const { root } of others) {
         try {
-          const result = await probe(this.#taken, protocol, model, { ...options, roots: [root] })
-          const keyHeader = this.#taken.keyHeader ?? 'authorization'
-          // The catalog came from the other product.
-          const isList = (one: Answered) => one.side === side && one.word === undefined
-          this.#answered = this.#answered.filter((one) => !isList(one))
-          this.#note({ side, root, word: { protocol, keyHeader } })
+          const result = await probe(this.#current, protocol, model, { ...options, roots: [root] })
+          const keyHeader = this.#current.keyHeader ?? 'authorization'
+          // The catalog came from the other product, so its base URL no longer counts.
+          const isByCatalog = (one: AnsweredRoot) => one.side === side && one.probe === undefined
+          this.#answered = this.#answered.filter((one) => !isByCatalog(one))
+          this.#remember({ side, root, probe: { protocol, keyHeader } })
           return result
         } catch (error) {
           if (!(error instanceof UserError)) throw error
@@ -171,28 +174,28 @@ export class GatewayFinder {
     const hints = others.map(
       ({ name, product }) => `If the key is for ${name}: --base-url ${origin}${product}`,
     )
-    throw withHint(refusal, hints.join(' '))
+    throw withHint(rejection, hints.join(' '))
   }
 
   /** Requests the catalog with the key in every other header, then finds out which header worked. */
-  async #takenForList(): Promise<GatewayAccess | undefined> {
-    const { key, keyHeader, headers = [] } = this.#given
+  async #findHeaderByCatalog(): Promise<GatewayAccess | undefined> {
+    const { key, keyHeader, headers = [] } = this.#original
     if (keyHeader !== undefined) {
       const asBearer = this.#with({ keyHeader: undefined })
-      return (await this.#takesKey(asBearer)) ? this.#take(asBearer) : undefined
+      return (await this.#acceptsKey(asBearer)) ? this.#use(asBearer) : undefined
     }
 
     const [first, second] = keyHeaders
-    const beside: ExtraHeader = { name: second, value: key, isSecret: true }
-    const inBoth = this.#with({ keyHeader: first, headers: [...headers, beside] })
-    if (!(await this.#takesKey(inBoth))) return undefined
+    const secondHeader: ExtraHeader = { name: second, value: key, isSecret: true }
+    const inBoth = this.#with({ keyHeader: first, headers: [...headers, secondHeader] })
+    if (!(await this.#acceptsKey(inBoth))) return undefined
 
     const inFirst = this.#with({ keyHeader: first })
-    const isFirst = await this.#takesKey(inFirst)
-    return this.#take(isFirst ? inFirst : this.#with({ keyHeader: second }))
+    const isFirst = await this.#acceptsKey(inFirst)
+    return this.#use(isFirst ? inFirst : this.#with({ keyHeader: second }))
   }
 
-  async #takesKey(access: GatewayAccess): Promise<boolean> {
+  async #acceptsKey(access: GatewayAccess): Promise<boolean> {
     const answer = await ask(access, catalogRequest(this.access.baseUrls.chat))
     if (!('status' in answer) || answer.status === 401 || answer.status === 403) return false
     // Some gateways reject a key in the body of a 200.
@@ -201,36 +204,39 @@ export class GatewayFinder {
   }
 
   /** Probes with the key in the protocol's usual header other than Bearer. */
-  async #tryElsewhere(question: ProbeQuestion, refusal: UserError): Promise<Trial> {
+  async #probeInOtherHeader(question: ProbeQuestion, rejection: UserError): Promise<Trial> {
     const usual = question[0] === 'messages' ? 'x-api-key' : 'api-key'
     const access = this.#with({
-      keyHeader: this.#given.keyHeader === undefined ? usual : undefined,
+      keyHeader: this.#original.keyHeader === undefined ? usual : undefined,
     })
     try {
-      const word = await this.#askForWord(access, question)
-      return { access: this.#take(access), word }
+      const result = await this.#probeAt(access, question)
+      return { access: this.#use(access), result }
     } catch (error) {
-      if (!(error instanceof UserError)) return { access: undefined, word: error as Error }
+      if (!(error instanceof UserError)) return { access: undefined, result: error as Error }
       const isSilent = traitsOf(error)?.blames === 'network'
-      if (error instanceof RefusedAsSent || isSilent) return { access: undefined, word: refusal }
+      if (error instanceof RefusedAsSent || isSilent)
+        return { access: undefined, result: rejection }
       // The gateway has answered other requests with the key in the first header.
-      if (error instanceof Contradiction) return { access: undefined, word: error }
-      return { access: this.#take(access), word: error }
+      if (error instanceof Contradiction) return { access: undefined, result: error }
+      return { access: this.#use(access), result: error }
     }
   }
 
+  /** A new access with the key in another header. */
   #with(authStyle: Pick<GatewayAccess, 'keyHeader' | 'headers'>): GatewayAccess {
-    const access = { ...this.#given, ...authStyle }
+    const access = { ...this.#original, ...authStyle }
     this.#used.push(access)
     return access
   }
 
-  #take(access: GatewayAccess): GatewayAccess {
-    this.#taken = access
+  /** Uses an access for all later requests. */
+  #use(access: GatewayAccess): GatewayAccess {
+    this.#current = access
     return access
   }
 
-  async #askForWord(
+  async #probeAt(
     access: GatewayAccess,
     [protocol, model, options]: ProbeQuestion,
     roots = this.#candidates(sideOf(protocol)),
@@ -238,7 +244,7 @@ export class GatewayFinder {
     const side = sideOf(protocol)
     const result = await probe(access, protocol, model, { ...options, roots })
     const keyHeader = access.keyHeader ?? 'authorization'
-    this.#note({ side, root: result.root, word: { protocol, keyHeader } })
+    this.#remember({ side, root: result.root, probe: { protocol, keyHeader } })
     return result
   }
 
@@ -248,15 +254,15 @@ export class GatewayFinder {
 
   /** The possible base URLs for this side, most likely first. If one has answered, it is the only one. */
   #candidates(side: keyof BaseUrls): readonly string[] {
-    const found = this.#rootOf(side)
-    if (found !== undefined) return [found]
-    const { baseUrl, baseUrls } = this.#given
+    const answered = this.#rootOf(side)
+    if (answered !== undefined) return [answered]
+    const { baseUrl, baseUrls } = this.#original
     const others = side === 'messages' ? messagesRoots : chatRoots
     return [...new Set([baseUrls[side], ...others(baseUrl)])]
   }
 
   /** @throws UserError if the answer contradicts an earlier one */
-  #note(answer: Answered): void {
+  #remember(answer: AnsweredRoot): void {
     const contradiction = this.#answered.map((one) => difference(one, answer)).find(Boolean)
     if (contradiction !== undefined)
       throw new Contradiction({ code: 'protocol-unsupported', ...contradiction })
@@ -267,11 +273,12 @@ export class GatewayFinder {
 /** The two answers need different settings, and one saved gateway cannot have both. */
 class Contradiction extends UserError {}
 
-/** A base URL that answered. Without `word`, it answered the catalog request or the user named it. */
-interface Answered {
+/** A base URL that answered. */
+interface AnsweredRoot {
   readonly side: keyof BaseUrls
   readonly root: string
-  readonly word?: { readonly protocol: Protocol; readonly keyHeader: string }
+  /** The probe that it answered. Absent: it answered the catalog request, or the user named it. */
+  readonly probe?: { readonly protocol: Protocol; readonly keyHeader: string }
 }
 
 /**
@@ -280,23 +287,23 @@ interface Answered {
  */
 interface Trial {
   readonly access: GatewayAccess | undefined
-  readonly word: ProbeResult | Error
+  readonly result: ProbeResult | Error
 }
 
 /** Why one saved gateway cannot have the settings of two answers. */
 function difference(
-  before: Answered,
-  { side, root, word }: Answered,
+  before: AnsweredRoot,
+  { side, root, probe }: AnsweredRoot,
 ): { readonly message: string; readonly hint: string } | undefined {
-  if (word === undefined) return undefined
-  if (before.word !== undefined && before.word.keyHeader !== word.keyHeader)
+  if (probe === undefined) return undefined
+  if (before.probe !== undefined && before.probe.keyHeader !== probe.keyHeader)
     return {
-      message: `The gateway accepts the key as ${word.keyHeader} for the ${word.protocol} protocol, and as ${before.word.keyHeader} for another protocol`,
+      message: `The gateway accepts the key as ${probe.keyHeader} for the ${probe.protocol} protocol, and as ${before.probe.keyHeader} for another protocol`,
       hint: 'Set up each client separately, with a different --name NAME.',
     }
   if (before.side === side && before.root !== root)
     return {
-      message: `The gateway serves the ${word.protocol} protocol at ${root}, and another protocol at ${before.root}`,
+      message: `The gateway serves the ${probe.protocol} protocol at ${root}, and another protocol at ${before.root}`,
       hint: 'Set up each client separately, each with its address (--base-url URL).',
     }
   return undefined

@@ -2,7 +2,7 @@ import { ifPossible } from '../errors.ts'
 import { secretMask } from '../text.ts'
 
 /** The longest part of a gateway's own words that is shown, in characters. */
-const longestShown = 200
+const maxShown = 200
 
 /**
  * Makes foreign text safe for a terminal: one line of limited length, without control, escape and
@@ -20,21 +20,19 @@ export function cleanForeignText(text: string, secrets: readonly string[] = []):
     .replace(/\s+/g, ' ')
     .trim()
 
-  // After the characters above are gone: one of them inside a secret would hide it.
+  // This comes last, because an invisible character inside a secret would hide the secret.
   for (const form of secrets.flatMap(secretForms)) clean = clean.replace(form, secretMask)
 
   const characters = [...clean]
-  return characters.length <= longestShown
-    ? clean
-    : `${characters.slice(0, longestShown - 1).join('')}…`
+  return characters.length <= maxShown ? clean : `${characters.slice(0, maxShown - 1).join('')}…`
 }
 
 /**
  * The shortest secrets that are searched for, and the shortest that are searched for in other forms too,
  * in characters.
  */
-const shortestMasked = 4
-const shortestVaried = 8
+const minMaskedLength = 4
+const minEncodedLength = 8
 
 /**
  * Patterns that find a secret in a text: as it is, in other upper and lower case, and as base64 at any
@@ -43,8 +41,8 @@ const shortestVaried = 8
  */
 export function secretForms(secret: string): readonly RegExp[] {
   // A short pattern would match parts of words, and nobody shows such a secret.
-  if (secret.length < shortestMasked) return []
-  if (secret.length < shortestVaried) return [new RegExp(literal(secret), 'g')]
+  if (secret.length < minMaskedLength) return []
+  if (secret.length < minEncodedLength) return [new RegExp(literal(secret), 'g')]
   return [
     new RegExp(literal(secret), 'gi'),
     new RegExp(base64Forms(secret).map(literal).join('|'), 'g'),
@@ -71,13 +69,14 @@ export function jsonIn(text: string): unknown {
   return ifPossible(() => JSON.parse(text.replace(/^\ufeff/, '')))
 }
 
-/** The value at a path such as `data.limits.0`. Undefined: nothing. */
+/** The value at a path such as `data.limits.0`. Undefined: there is none. */
 export function valueAt(value: unknown, path: string): unknown {
-  const names = path.includes('.') ? path.split('.') : [path]
-  return names.reduce<unknown>((found, name) => {
-    const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
-    return isThere ? (found as Record<string, unknown>)[name] : undefined
-  }, value)
+  let inner = value
+  for (const name of path.split('.')) {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return undefined
+    inner = (inner as Record<string, unknown>)[name]
+  }
+  return inner
 }
 
 export function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {

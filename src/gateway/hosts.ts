@@ -1,6 +1,6 @@
 import rows from './hosts.json' with { type: 'json' }
 
-/** A known host. It says only where to look first: the gateway's answers decide. */
+/** A known host. It tells repoint only where to look first: the gateway's answers decide. */
 export interface KnownHost {
   readonly name: string
   /** `*` matches any part of the host. */
@@ -37,12 +37,12 @@ export function knownHost(baseUrl: string): KnownHost | undefined {
 /** All products of an address's host. If two patterns match, the longer one counts. */
 export function productsAt(baseUrl: string): readonly KnownHost[] {
   const { hostname } = new URL(baseUrl)
-  const rows = knownHosts.filter(({ host }) => fits(host, hostname))
+  const rows = knownHosts.filter(({ host }) => matchesHost(host, hostname))
   const longest = Math.max(...rows.map(({ host }) => host.length))
   return rows.filter(({ host }) => host.length === longest)
 }
 
-function fits(pattern: string, hostname: string): boolean {
+function matchesHost(pattern: string, hostname: string): boolean {
   if (!pattern.includes('*')) return pattern === hostname
   const parts = pattern.split('*').map((part) => part.replaceAll('.', '\\.'))
   return new RegExp(`^${parts.join('[\\w.-]+')}$`).test(hostname)

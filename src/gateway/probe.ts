@@ -20,7 +20,7 @@ import { withCause } from './rejection-cause.ts'
 import { rootOf } from './roots.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
-/** The gateway serves the model over the protocol to this key. */
+/** The result if the gateway serves the model over the protocol to this key. */
 export interface ProbeResult {
   /** The base URL that answered. */
   readonly root: string
@@ -163,20 +163,20 @@ function noApiError(
   return withHint(catalogError, `No API answers at ${asked.join(', ')}.`)
 }
 
-/** The address itself seems to be wrong. */
+/** Whether the address itself seems to be wrong. */
 export function isAboutAddress({ code }: Pick<Outcome, 'code'>): boolean {
   return code === 'wrong-route' || code === 'not-an-api'
 }
 
 /**
- * The API may be at another base URL. Some gateways answer an unknown path with a 400, and say that it is
- * not supported.
+ * Whether the API may be at another base URL. Some gateways answer an unknown path with a 400, and say that
+ * it is not supported.
  */
 function mayBeElsewhere(outcome: Outcome): boolean {
   return isAboutAddress(outcome) || outcome.code === 'protocol-unsupported'
 }
 
-/** Only an API gives such an answer: the base URL is right. */
+/** Whether only an API gives such an answer, so that the base URL is right. */
 export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
   return traitsOf(outcome)?.provesAnApi === true
 }

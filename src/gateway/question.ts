@@ -19,8 +19,8 @@ export interface QuestionForm {
 }
 
 /**
- * Looks like real work: the filters of some gateways reject a bare `ping` as a test of the key
- * (2026-11-23).
+ * The question of a probe without a client. It looks like real work, because the filters of some gateways
+ * reject a bare `ping` as a test of the key (2026-11-23).
  */
 export const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
 

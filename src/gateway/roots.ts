@@ -20,18 +20,25 @@ export function assumedRoots(baseUrl: string): BaseUrls {
  * host.
  */
 export function chatRoots(baseUrl: string): readonly string[] {
-  const given = [`${baseUrl}/v1`, baseUrl]
-  const above = /^(.*)\/anthropic$/.exec(baseUrl)?.[1]
-  if (above === undefined)
+  const withVersion = `${baseUrl}/v1`
+  const parent = /^(.*)\/anthropic$/.exec(baseUrl)?.[1]
+  if (parent === undefined) {
+    const hasVersion = version.test(pathOf(baseUrl))
     return withKnown(baseUrl, 'chat', [
-      ...(version.test(pathOf(baseUrl)) ? given.reverse() : given),
+      ...(hasVersion ? [baseUrl, withVersion] : [withVersion, baseUrl]),
       // A capital may be a mistake.
       baseUrl.replace(/\/V(\d+)$/, '/v$1'),
     ])
+  }
 
-  const siblings = ['/v1', '', '/openai', '/compat', '/paas/v4'].map((shape) => above + shape)
+  const siblings = ['/v1', '', '/openai', '/compat', '/paas/v4'].map((path) => parent + path)
   const origin = new URL(baseUrl).origin
-  return withKnown(baseUrl, 'chat', [...given, ...siblings, `${origin}/compatible-mode/v1`])
+  return withKnown(baseUrl, 'chat', [
+    withVersion,
+    baseUrl,
+    ...siblings,
+    `${origin}/compatible-mode/v1`,
+  ])
 }
 
 /**
@@ -95,7 +102,7 @@ export function rootsOf({ baseUrl, baseUrls }: Located): BaseUrls {
   return baseUrls ?? usualRoots(baseUrl)
 }
 
-/** Undefined: the base URLs are the usual ones, which need not be saved. */
+/** The base URLs if they must be saved. Undefined: they are the usual ones. */
 export function unusualRoots(gateway: Located): BaseUrls | undefined {
   const roots = rootsOf(gateway)
   return isSameRoots(roots, usualRoots(gateway.baseUrl)) ? undefined : roots

@@ -3,7 +3,7 @@ import type { Protocol } from '../protocols.ts'
 
 export { type Protocol, protocols } from '../protocols.ts'
 
-/** What is known of a model. An absent value is unknown. */
+/** The known facts about a model. An absent value is unknown. */
 export interface ModelFacts {
   /** In tokens. */
   readonly contextWindow?: number
@@ -34,7 +34,7 @@ export interface ModelRoute {
 /** The answer to GET /v1/models, whatever its shape was. */
 export interface Catalog {
   readonly models: readonly CatalogModel[]
-  /** What the user should know about the catalog besides the models. */
+  /** Problems of the catalog that the user should know about. */
   readonly findings?: readonly Finding[]
   /** The gateway's time when it answered, if it reports that: to the second, without the transfer time. */
   readonly serverTime?: Date
@@ -107,7 +107,7 @@ export interface AcceptedResponses {
   readonly repeats?: readonly string[]
 }
 
-/** The client whose requests a probe stands for. */
+/** The client whose first request a probe sends. */
 export interface Sender extends FirstRequest {
   /** The client's name, as shown. */
   readonly label: string
@@ -175,7 +175,7 @@ export interface GatewayAccess extends Gateway {
   readonly contact?: Contact | undefined
 }
 
-/** What the requests to one host know of each other. A host that answers none of them is silent. */
+/** The state that the requests to one host share. A host that answers none of them is silent. */
 export interface Contact {
   hasAnswered: boolean
   /** When the first catalog request started, by `performance.now()`. Absent: there was none. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { askIn, balanceOf, wayOf } from '../../src/gateway/balance.ts'
+import { askIn, balanceOf, knownWay } from '../../src/gateway/balance.ts'
 import { accessTo, aServer, key, sendJson } from './forged.ts'
 
 /** A gateway that knows one route, and answers everything else as a web server does. */
@@ -117,7 +117,7 @@ describe('the balance of a key', () => {
     ],
   ])('%s: the host decides, and gets one request', async (_, host, path, body, expected) => {
     const server = await gatewayWith(path, body)
-    const way = wayOf({ baseUrl: `https://${host}` }, undefined)!
+    const way = knownWay({ baseUrl: `https://${host}` }, undefined)!
     expect(await askIn(accessTo(server), way)).toEqual(expected)
     expect(server.seen.map(({ url }) => url)).toEqual([path])
   })

@@ -91,7 +91,7 @@ function askGateway(access: GatewayAccess): SharedGateway {
 function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
   if (balance === undefined) return
   const brief = shownBalance(balance)
-  const result = { code: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
+  const result = { code: 'balance', message: `the key has ${brief}`, isAboutGateway: true } as const
   const hint = "Top it up on the gateway's page, or use another key: repoint key"
   if (balance.remaining === 0) yield { ...result, code: 'quota', severity: 'error', hint }
   else yield { ...result, severity: 'ok', brief }
@@ -217,7 +217,7 @@ function* checkCatalog(
 ): Generator<CheckResult> {
   const { baseUrl } = access
   const where = gateway?.name === undefined ? baseUrl : `${gateway.name} (${baseUrl})`
-  const result = { code: 'catalog', isOfGateway: true } as const
+  const result = { code: 'catalog', isAboutGateway: true } as const
   if (list instanceof UserError) {
     if (!mayStillServe(list)) throw list
     const message = `${where} has no readable list of models: ${list.message}`

@@ -33,11 +33,14 @@ export function privateSources({
 }
 
 /** Whether a client may reject a certificate that was trusted for all clients, because it reads fewer stores. */
-export function mayRejectCertificate(asClient: GatewayAccess, asAll: GatewayAccess): boolean {
-  const clientSources = certificateSources(asClient)
+export function mayRejectCertificate(
+  clientAccess: GatewayAccess,
+  sharedAccess: GatewayAccess,
+): boolean {
+  const clientSources = certificateSources(clientAccess)
   return (
-    isPrivatelyTrusted(asAll) &&
-    certificateSources(asAll).some((source) => !clientSources.includes(source))
+    isPrivatelyTrusted(sharedAccess) &&
+    certificateSources(sharedAccess).some((source) => !clientSources.includes(source))
   )
 }
 

@@ -56,8 +56,8 @@ export async function request(
 /** The share of the time limit after which a host that has answered nothing counts as silent. */
 const silentShare = 0.4
 
-/** A model may take longer than a catalog: it has at least this share to itself. */
-const leastShare = 1 / 3
+/** The least share of the time limit for a request to a model, which may take longer than a catalog. */
+const minShare = 1 / 3
 
 /**
  * When a request to a host that has answered nothing fails. Undefined: the host has answered, or its
@@ -65,7 +65,7 @@ const leastShare = 1 / 3
  */
 function silentAt({ contact, timeoutMs }: GatewayAccess, started: number): number | undefined {
   if (contact?.askedAt === undefined || contact.hasAnswered) return undefined
-  return Math.max(contact.askedAt + silentShare * timeoutMs, started + leastShare * timeoutMs)
+  return Math.max(contact.askedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
 }
 
 /**

@@ -43,10 +43,12 @@ function invalidQuery(what: string): UserError {
 
 /** Appends a query to an address. */
 export function withQuery(url: string, query: readonly QueryParameter[] = []): string {
-  return query.reduce(
-    (whole, { name, value }) => `${whole}${whole.includes('?') ? '&' : '?'}${name}=${value}`,
-    url,
-  )
+  let whole = url
+  for (const { name, value } of query) {
+    const separator = whole.includes('?') ? '&' : '?'
+    whole += `${separator}${name}=${value}`
+  }
+  return whole
 }
 
 /** Formats a query for people: `?api-version=....`. Every value is masked. */

@@ -69,7 +69,7 @@ export interface AskedRequest {
   readonly isCheckRefused?: boolean
   /** The client's certificate stores. Those that are set for Node can differ. */
   readonly authorities?: CertificateStores | undefined
-  readonly isNodeToldMore?: boolean
+  readonly hasNodeExtraCa?: boolean
   /** Removed from the words of an answer. */
   readonly secrets: readonly string[]
 }

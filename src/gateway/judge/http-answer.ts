@@ -13,9 +13,9 @@ import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import { type Flaw, flawWords } from './flaws.ts'
 import {
-  certificateWanted,
+  clientCertificateRequired,
   diagnoseFailure,
-  httpsWanted,
+  httpsRequired,
   proxyPassword,
 } from './network-failure.ts'
 import {
@@ -119,14 +119,14 @@ function diagnoseHidden(judged: JudgedAnswer): Outcome {
 /** The order matters: a code is more precise than a status. */
 function diagnoseError(judged: JudgedAnswer): Outcome {
   return (
-    diagnoseRoad(judged) ??
+    diagnoseIntermediary(judged) ??
     diagnoseByCause(judged) ??
     (judged.error.kind === 'page' ? diagnosePage(judged) : diagnoseByStatus(judged))
   )
 }
 
-/** Redirects, proxies, the wrong scheme: something on the way answered, not the gateway. */
-function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
+/** Recognizes an answer that did not come from the gateway: a redirect, a proxy, or the wrong scheme. */
+function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined {
   const { answer, status } = judged
   if (answer.status === 304) {
     return fault(
@@ -169,10 +169,10 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
     })
   }
   if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {
-    return httpsWanted(new URL(answer.url))
+    return httpsRequired(new URL(answer.url))
   }
   if (status === 400 && noCertificate.test(answer.body))
-    return certificateWanted(new URL(answer.url))
+    return clientCertificateRequired(new URL(answer.url))
   return undefined
 }
 

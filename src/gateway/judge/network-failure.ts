@@ -20,7 +20,7 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
 
   const unreachable = diagnoseConnect(failure, url)
   if (unreachable !== undefined) return unreachable
-  if (speaksTlsInstead(failure)) return httpsWanted(url)
+  if (speaksTlsInstead(failure)) return httpsRequired(url)
   if (isTls) return diagnoseTls(failure, question)
 
   if (
@@ -114,7 +114,7 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
 }
 
 /** For a plain http request to a TLS port, however it failed. */
-export function httpsWanted(url: URL): Outcome {
+export function httpsRequired(url: URL): Outcome {
   return {
     code: 'tls',
     message: `${url.host} speaks only https on this port, and the address begins with http`,
@@ -141,12 +141,10 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
     }
   }
 
-  const message =
-    failure.reason === 'deadline'
-      ? `${named} did not connect to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
-      : errorCode === 'ECONNREFUSED'
-        ? `Nothing listens at the proxy ${proxy}`
-        : `${named} does not work${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
+  let message = `${named} does not work${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
+  if (errorCode === 'ECONNREFUSED') message = `Nothing listens at the proxy ${proxy}`
+  if (failure.reason === 'deadline')
+    message = `${named} did not connect to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
 
   return {
     code: 'proxy',
@@ -155,7 +153,7 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   }
 }
 
-/** Without an example, because one would look like a password and be masked. */
+/** The hint for a proxy with a password. An example would look like a password and be masked. */
 export const proxyPassword =
   "Write both in the proxy's variable, before the host: the name, a colon, the password and an @."
 
@@ -191,7 +189,7 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
 function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
   const { errorCode: code, detail } = failure
   const url = new URL(failure.url)
-  if (plainInstead.test(`${code} ${detail}`)) {
+  if (plainHttpErrors.test(`${code} ${detail}`)) {
     const plain = `http://${url.host}`
     return {
       code: 'tls',
@@ -204,17 +202,18 @@ function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
 
   const certificate = certificateCauses.find(({ codes }) => codes.includes(code))
   if (certificate !== undefined) {
-    const unheeded = question.isCheckRefused
+    const stores = certificate.isUnknown ? describeStores(question) : ''
+    const ignored = question.isCheckRefused
       ? ' repoint ignores NODE_TLS_REJECT_UNAUTHORIZED=0, because it would send the key to anyone.'
       : ''
     return {
       code: 'tls',
-      message: `The certificate of ${url.host} ${certificate.says} (${code})`,
-      hint: certificate.hint + (certificate.isUnknown ? whatCounts(question) : '') + unheeded,
+      message: `The certificate of ${url.host} ${certificate.problem} (${code})`,
+      hint: certificate.hint + stores + ignored,
     }
   }
 
-  if (/CERTIFICATE_REQUIRED/.test(code)) return certificateWanted(url)
+  if (/CERTIFICATE_REQUIRED/.test(code)) return clientCertificateRequired(url)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'HOSTNAME_MISMATCH') {
     const hosts = cleanForeignText(detail.replace(/\b(?:DNS|IP Address):/g, ''))
     return {
@@ -232,7 +231,7 @@ function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
 }
 
 /** Mutual TLS. The clients have no setting for a client certificate. */
-export function certificateWanted(url: URL): Outcome {
+export function clientCertificateRequired(url: URL): Outcome {
   return {
     code: 'tls',
     message: `${url.host} asks for a client certificate (mutual TLS), and no client can send one`,
@@ -241,32 +240,33 @@ export function certificateWanted(url: URL): Outcome {
 }
 
 /** OpenSSL's errors for bytes that are not TLS, as Node 20 to 26 reports them. */
-const plainInstead =
+const plainHttpErrors =
   /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/
 
-/** Where the client looks for certificate authorities. repoint uses the same places. */
-function whatCounts({ authorities, isNodeToldMore }: AskedRequest): string {
+/** Names the places where the client looks for certificate authorities. repoint uses the same places. */
+function describeStores({ authorities, hasNodeExtraCa }: AskedRequest): string {
   if (authorities?.of === undefined) return ''
   const { of, system, files } = authorities
   const places = [...(system ? ["the system's store"] : []), ...files].join(', ')
-  const unread =
-    isNodeToldMore && !files.includes('NODE_EXTRA_CA_CERTS')
+  const unreadVariable =
+    hasNodeExtraCa && !files.includes('NODE_EXTRA_CA_CERTS')
       ? ` ${of} does not read NODE_EXTRA_CA_CERTS.`
       : ''
-  return ` ${of} reads certificates from ${places}.${unread}`
+  return ` ${of} reads certificates from ${places}.${unreadVariable}`
 }
 
 /** OpenSSL's verification results, by Node's names (doc/api/tls.md, X509 certificate error codes). */
 const certificateCauses: readonly {
   codes: readonly string[]
-  says: string
+  /** The rest of the sentence after "The certificate of HOST". */
+  problem: string
   hint: string
   isUnknown?: true
 }[] = [
   {
     isUnknown: true,
     codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
-    says: 'is self-signed',
+    problem: 'is self-signed',
     hint: 'If you expect that, save the certificate to a file and pass it with --ca-file PATH.',
   },
   {
@@ -278,22 +278,23 @@ const certificateCauses: readonly {
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
       'CERT_UNTRUSTED',
     ],
-    says: 'is signed by an authority that this machine does not know: a private one or an inspecting proxy, or the chain is incomplete',
+    problem:
+      'is signed by an authority that this machine does not know: a private one or an inspecting proxy, or the chain is incomplete',
     hint: "Get the authority's certificate from your administrator and pass it with --ca-file PATH.",
   },
   {
     codes: ['CERT_HAS_EXPIRED', 'CRL_HAS_EXPIRED'],
-    says: 'has expired',
+    problem: 'has expired',
     hint: "Check this machine's clock. If it is right, ask the gateway's operator to renew the certificate.",
   },
   {
     codes: ['CERT_NOT_YET_VALID', 'CRL_NOT_YET_VALID'],
-    says: 'is not valid yet',
+    problem: 'is not valid yet',
     hint: "Check this machine's clock.",
   },
   {
     codes: ['CERT_REVOKED', 'CERT_REJECTED'],
-    says: 'is revoked',
+    problem: 'is revoked',
     hint: "Do not send the key there. Ask the gateway's operator.",
   },
 ]

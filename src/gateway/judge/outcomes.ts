@@ -57,7 +57,7 @@ export function redirected(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** Without the query, because a redirect may put anything there. */
+/** An address without its query, because a redirect may put anything there. */
 function withoutQuery(url: URL, { secrets }: AskedRequest): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
@@ -225,22 +225,21 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'wrong-route',
     message: `An API answers at ${hostOf(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,
-    hint: `${checkAddress}${knownRoot(judged)}${withoutCatalog(judged)}`,
+    hint: `${checkAddress}${knownRoot(judged)}${noCatalogHint(judged)}`,
   })
 }
 
 export function notAnApi(judged: JudgedAnswer): Outcome {
   const { answer, question, error } = judged
   const url = withoutQuery(new URL(answer.url), question)
-  const what = asksForLogin(answer)
-    ? `The web server at ${hostOf(answer)} asks for its own login before the API`
-    : error.kind === 'page'
-      ? `A web page answers at ${url}, not the API`
-      : `The answer from ${url} is not from the API of a gateway`
+  let problem = `The answer from ${url} is not from the API of a gateway`
+  if (error.kind === 'page') problem = `A web page answers at ${url}, not the API`
+  if (asksForLogin(answer))
+    problem = `The web server at ${hostOf(answer)} asks for its own login before the API`
 
   return outcome(judged, {
     code: 'not-an-api',
-    message: what + says(judged),
+    message: problem + says(judged),
     hint: checkAddress + knownRoot(judged),
   })
 }
@@ -256,8 +255,8 @@ function knownRoot({ answer, question }: JudgedAnswer): string {
     : ` For ${known.name} it is ${root} (as of ${known.date}).`
 }
 
-/** What to do if the address is right and the gateway has no catalog. */
-function withoutCatalog({ question, status }: JudgedAnswer): string {
+/** The hint for the case that the address is right and the gateway has no catalog. */
+function noCatalogHint({ question, status }: JudgedAnswer): string {
   return question.asked === 'catalog' && status === 404
     ? ' If the address is right, the gateway has no list of models: name a model with --model ID.'
     : ''

@@ -7,7 +7,7 @@ export type OutcomeCode =
       [Code in ErrorCode]: (typeof exitStatus)[Code] extends 3 | 4 | 5 | 6 | 7 ? Code : never
     }[ErrorCode]
 
-/** What an outcome means for the caller, besides its words. */
+/** What an outcome means for the caller. */
 export interface Traits {
   /** What the user would have to change. */
   readonly blames:

@@ -74,11 +74,11 @@ function findEntries(value: unknown): readonly unknown[] | undefined {
   // New API sends null if the key may use no model.
   if (root?.['object'] === 'list' && root['data'] === null) return []
   const members = membersOf(root ?? {})
-  const children = listNames.flatMap((name) => members.get(name) ?? [])
-  return children.some((child) => Array.isArray(child) && child.length === 0) ||
-    listNames.some((name) => isEmptyList(members.get(name)))
-    ? []
-    : undefined
+  const lists = listNames.map((name) => members.get(name))
+  const hasEmptyList = lists.some(
+    (list) => isEmptyList(list) || (Array.isArray(list) && list.some(isEmptyList)),
+  )
+  return hasEmptyList ? [] : undefined
 }
 
 function isFilledList(value: unknown): boolean {

@@ -20,7 +20,7 @@ export function catalogEntry(
   return catalog?.models.find((model) => model.id === id)
 }
 
-/** Words in ids of models that do not chat, as whole parts of the id. */
+/** Words in the IDs of models that cannot hold a conversation, as whole parts of the ID. */
 const otherPurposes =
   /(?:^|[-_/.:])(?:image|images|imagen|dall|dalle|flux|midjourney|mj|stable|sdxl|seedream|audio|realtime|tts|whisper|transcribe|transcription|speech|asr|voice|embed|embedding|embeddings|bge|rerank|reranker|moderation|sora|veo|video|kling|suno|ocr|t2v|i2v|t2i|i2i|ideogram|recraft|runway|hailuo|luma|seedance|elevenlabs|lyria|music|stt|canvas|reel|minilm|colbert|voyage|cosyvoice|paraformer|upscaler?|nano-banana)(?:$|[-_/.:\d])/i
 
@@ -61,7 +61,7 @@ export function supportsProtocol(model: CatalogModel, protocol: Protocol): boole
 }
 
 /** Whether a model may speak one of these protocols. */
-export function speaksAny(model: CatalogModel, protocols: readonly Protocol[]): boolean {
+export function supportsAny(model: CatalogModel, protocols: readonly Protocol[]): boolean {
   return protocols.some((protocol) => supportsProtocol(model, protocol) !== false)
 }
 
@@ -88,7 +88,7 @@ export function defaultModel(
   catalog: Catalog,
   ...protocols: readonly Protocol[]
 ): ChosenModel | undefined {
-  const usable = catalog.models.filter((model) => speaksAny(model, protocols))
+  const usable = catalog.models.filter((model) => supportsAny(model, protocols))
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
   const only = onlyModel(catalog, ...protocols)
@@ -96,7 +96,7 @@ export function defaultModel(
   return newestOfMaker(usable.map(({ id }) => id))
 }
 
-/** The model for titles and other small work: the previous family's mini, else the newest luna. */
+/** The model for titles and other small work: the previous family's mini, or else the newest luna. */
 export function smallModel(catalog: Catalog): ChosenModel | undefined {
   const models = gptModels(catalog.models.filter(isChatModel))
   const { mini } = previousTiers(models)
@@ -137,9 +137,9 @@ export function gptTiers(catalog: Catalog): GptTiers {
 }
 
 /**
- * The catalog's entry for what a person asked for: the very id, else the same id under a vendor's
- * prefix or in other letters; a short family id (`gpt-5.6`) is that family's sol variant, where the
- * catalog lists it. Undefined: not in the catalog, which does not say that it is not served.
+ * The listed model for an ID that the user typed: the same ID, or the same name with a vendor's prefix or
+ * in upper or lower case. A short family ID (`gpt-5.6`) means that family's sol variant, if the catalog
+ * lists it. Undefined: the catalog does not list the model, but the gateway may still serve it.
  */
 export function resolveModel(catalog: Catalog, typed: string): ChosenModel | undefined {
   const { models } = catalog
@@ -157,7 +157,7 @@ export function resolveModel(catalog: Catalog, typed: string): ChosenModel | und
 
 /** The one model that a gateway has for conversations. Undefined: it has none, or a choice. */
 export function onlyModel(catalog: Catalog, ...protocols: readonly Protocol[]): string | undefined {
-  const [only, ...others] = catalog.models.filter((model) => speaksAny(model, protocols))
+  const [only, ...others] = catalog.models.filter((model) => supportsAny(model, protocols))
   return others.length === 0 ? only?.id : undefined
 }
 
@@ -327,8 +327,8 @@ export function compareVersions(a: readonly number[], b: readonly number[]): num
   return 0
 }
 
-/** The ids of the catalog that look most like `asked`: at most `count`, the likest first. */
-export function closestModels(asked: string, catalog: Catalog, count = 3): readonly string[] {
+/** The IDs of the catalog that are most similar to `typed`: at most `count`, the most similar first. */
+export function closestModels(typed: string, catalog: Catalog, count = 3): readonly string[] {
   const ids = catalog.models.filter(isChatModel).map(({ id }) => id)
-  return closestNames(asked, ids, removeVendor).slice(0, count)
+  return closestNames(typed, ids, removeVendor).slice(0, count)
 }
