@@ -55,7 +55,7 @@ export interface ReadFile {
   /** Why it has no document, with line and column. Absent: there is no file, or it is readable. */
   readonly problem: string | undefined
   /** The client may be able to read it: only repoint cannot. */
-  readonly isNotReadHere: boolean
+  readonly isUnsupported: boolean
   get(path: SettingPath): ConfigValue | undefined
   /** Undefined if the value is not text. */
   text(path: SettingPath): string | undefined
@@ -67,17 +67,17 @@ export interface ReadFile {
   place(path: SettingPath): string
 }
 
-/** The parsed files by their bytes, which nobody changes: a large file takes 50 ms for each MB. */
-const alreadyRead = new WeakMap<Bytes, ReadFile>()
+/** A cache of parsed files by their bytes, which nobody changes. Parsing takes 50 ms for each MB. */
+const parsedFiles = new WeakMap<Bytes, ReadFile>()
 
 /** Reads a file and never throws: a missing or unreadable file has no document. */
 export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'bytes'>): ReadFile {
   const { kind, path, format, bytes } = file
-  const known = bytes && alreadyRead.get(bytes)
-  if (known?.path === path && known.kind === kind) return known
+  const cached = bytes && parsedFiles.get(bytes)
+  if (cached?.path === path && cached.kind === kind) return cached
 
-  const found = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
-  const document = found instanceof UserError ? undefined : found
+  const parsed = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
+  const document = parsed instanceof UserError ? undefined : parsed
   const get = (at: SettingPath) => (at.length === 0 ? document?.root : document?.get(at))
   const table = (at: SettingPath) => {
     const value = get(at)
@@ -88,8 +88,8 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
     kind,
     path,
     document,
-    problem: found instanceof UserError ? found.message : undefined,
-    isNotReadHere: found instanceof UnsupportedFile,
+    problem: parsed instanceof UserError ? parsed.message : undefined,
+    isUnsupported: parsed instanceof UnsupportedFile,
     get,
     text: (at) => textIn(get(at), []),
     table,
@@ -99,7 +99,7 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
       return line === undefined ? path : `${path}:${line}`
     },
   }
-  if (bytes !== null) alreadyRead.set(bytes, read)
+  if (bytes !== null) parsedFiles.set(bytes, read)
   return read
 }
 
@@ -119,18 +119,17 @@ export function isTable(value: ConfigValue | undefined): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value at `path` below a value. Only tables lead to it. */
+/** The value at `path` below a value. Only tables are searched, and no lists. */
 export function valueIn(
   value: ConfigValue | undefined,
   path: SettingPath,
 ): ConfigValue | undefined {
-  return path.reduce<ConfigValue | undefined>(
-    (found, key) =>
-      isTable(found) && typeof key === 'string' && Object.hasOwn(found, key)
-        ? found[key]
-        : undefined,
-    value,
-  )
+  let inner = value
+  for (const key of path) {
+    if (!isTable(inner) || typeof key !== 'string' || !Object.hasOwn(inner, key)) return undefined
+    inner = inner[key]
+  }
+  return inner
 }
 
 /** The table at `path` below a value. Empty if there is none. */

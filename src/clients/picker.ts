@@ -16,13 +16,13 @@ import type {
 } from './client.ts'
 import { isTable, overlaid, readFile, type Table, valueIn } from './loaded-files.ts'
 import { protocolsBeside, protocolToOffer, usualProtocol } from './protocols.ts'
-import { modelsIn, resolveOneModel, type WindowHabit } from './resolve.ts'
+import { modelsIn, resolveOneModel, type WindowHandling } from './resolve.ts'
 
 /**
  * The models that a client offers, the chosen one first, each with its protocol and its known facts. Leaves
  * out a model that accepts no tools: a client always sends some.
  *
- * @param protocols those that the client can use next to the one of the chosen model
+ * @param protocols the protocols that the client can use in addition to the one of the chosen model
  */
 export function offeredModels(
   { requested, gatewayInfo }: Pick<ResolveInput, 'requested' | 'gatewayInfo'>,
@@ -32,13 +32,13 @@ export function offeredModels(
   const { images, reasoning, maxOutputTokens } = requested
   const all = gatewayInfo.catalog?.models ?? []
   const chosen = withKnownFacts(catalogEntry(gatewayInfo.catalog, model) ?? { id: model })
-  const others = all.flatMap((one): OfferedModel[] => {
-    if (one.id === model || one.tools === false) return []
+  const others: OfferedModel[] = []
+  for (const one of all) {
+    if (one.id === model || one.tools === false) continue
     const protocol = protocolToOffer(one, first, gatewayInfo, protocols)
-    return protocol === undefined
-      ? []
-      : [{ ...withKnownFacts(one), ...withProtocol(protocol, protocols) }]
-  })
+    if (protocol === undefined) continue
+    others.push({ ...withKnownFacts(one), ...withProtocol(protocol, protocols) })
+  }
 
   return {
     offered: [
@@ -53,7 +53,7 @@ export function offeredModels(
   }
 }
 
-/** A client with one protocol needs no protocol for a model. */
+/** The protocol of a model as a member. A client with one protocol does not need it. */
 function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
   return length > 1 ? { protocol } : {}
 }
@@ -68,7 +68,7 @@ function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
 export function resolveWithPicker(
   input: ResolveInput,
   protocols: readonly Protocol[],
-  window: WindowHabit,
+  window: WindowHandling,
   isShared?: (baseUrls: BaseUrls) => boolean,
 ): ResolvedOptions | Finding {
   const resolved = resolveOneModel(input, protocols, window)
@@ -97,55 +97,58 @@ export interface ListedEntry {
 
 /**
  * Removes entries from a client's list in `file`: those with another address, and those that repoint wrote,
- * if the gateway has reported all its models. Entries of others for this gateway stay.
+ * if the gateway has reported all its models. Entries that others wrote for this gateway stay.
  *
- * @param staying models whose entries stay, or are written again
+ * @param keptModels the models whose entries stay, or are written again
  */
 export function removedEntries(
   file: LoadedFile,
   entries: readonly ListedEntry[],
-  staying: readonly Pick<CatalogModel, 'id'>[],
+  keptModels: readonly Pick<CatalogModel, 'id'>[],
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const kept = new Set(staying.map(({ id }) => id))
-  const others = entries.filter(({ id }) => !kept.has(id))
-  const here = target.resolved.offersWholeCatalog
-    ? others.filter(({ isOtherGateway }) => !isOtherGateway)
+  const keptIds = new Set(keptModels.map(({ id }) => id))
+  const candidates = entries.filter(({ id }) => !keptIds.has(id))
+  const ofThisGateway = target.resolved.offersWholeCatalog
+    ? candidates.filter(({ isOtherGateway }) => !isOtherGateway)
     : []
-  const ours = [...here.filter(({ isMarked }) => isMarked), ...ownAmong(file, here, target)]
+  const ours = [
+    ...ofThisGateway.filter(({ isMarked }) => isMarked),
+    ...entriesAddedSince(file, ofThisGateway, target),
+  ]
 
-  return others
+  return candidates
     .filter((one) => one.isOtherGateway || ours.includes(one))
     .map(({ path }) => ({ path, value: undefined }))
 }
 
-/** The entries that an earlier version of the file, from before a run of repoint, does not have. */
-function ownAmong(
+/** The entries that repoint added: an earlier version of the file, from before a run, does not have them. */
+function entriesAddedSince(
   file: LoadedFile,
   entries: readonly ListedEntry[],
   { earlier }: SetupTarget,
 ): readonly ListedEntry[] {
-  let others = entries.filter(({ isMarked }) => !isMarked)
-  const own: ListedEntry[] = []
-  if (others.length === 0) return own
+  const added: ListedEntry[] = []
+  let remaining = entries.filter(({ isMarked }) => !isMarked)
+  if (remaining.length === 0) return added
 
   for (const bytes of earlier?.(file.kind) ?? []) {
     const { document, problem } = readFile({ ...file, bytes })
     if (problem !== undefined) continue
-    const isThere = ({ path }: ListedEntry) => document?.get(path) !== undefined
-    own.push(...others.filter((one) => !isThere(one)))
-    others = others.filter(isThere)
-    if (others.length === 0) break
+    const existed = ({ path }: ListedEntry) => document?.get(path) !== undefined
+    added.push(...remaining.filter((one) => !existed(one)))
+    remaining = remaining.filter(existed)
+    if (remaining.length === 0) break
   }
 
-  return own
+  return added
 }
 
 /**
  * The models in a client's list that the gateway does not list and that are not chosen. Empty if a wildcard
  * of the gateway may match them.
  */
-export function strayModels(
+export function unlistedModels(
   client: Pick<Client, 'read'>,
   files: LoadedFiles,
   catalog: Catalog,
@@ -170,7 +173,7 @@ export function factValues(facts: Readonly<Record<string, FactSetting>>): Table 
   return compact(Object.fromEntries(values)) as Table
 }
 
-/** An entry, and the gateway and model that it is for so far. */
+/** An existing entry, and whether it is for another gateway or another model. */
 export interface ListedFacts {
   readonly path: SettingPath
   readonly now: Table
@@ -206,7 +209,7 @@ export function factChanges(
  * The facts in an entry, for a client that otherwise assumes a model without images and reasoning, and with
  * usual limits.
  */
-export function limitsAndSkills(
+export function limitsAndAbilities(
   model: CatalogModel,
   { model: chosen, contextWindow }: ResolvedOptions,
 ) {
@@ -227,10 +230,10 @@ export interface ModelList {
   /** The existing entries, by model ID. */
   readonly now: ReadonlyMap<string, ConfigValue>
   readonly isOtherGateway: boolean
-  /** Whether an entry has an address, and it is another gateway's. Absent: no entry can have one. */
-  readonly leadsElsewhere?: (entry: Table) => boolean
+  /** Whether an entry has the address of another gateway. Absent: no entry can have an address. */
+  readonly hasOtherAddress?: (entry: Table) => boolean
   /** The members of a new entry in addition to the facts. */
-  readonly fresh: (model: CatalogModel) => Table
+  readonly newEntry: (model: CatalogModel) => Table
   /**
    * The members of an entry that choose the protocol for the model, with the path below the entry. Undefined
    * as a value: the entry uses the provider's.
@@ -245,30 +248,29 @@ export function listKeys(
   list: ModelList,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { at, now, isOtherGateway, leadsElsewhere, fresh, facts, route } = list
+  const { at, now, isOtherGateway, hasOtherAddress, newEntry, facts, route } = list
   const offered = offeredIn(target.resolved)
-  const entries = [...now.keys()].map((id) => {
-    return { id, path: at(id), isOtherGateway }
-  })
+  const entries = [...now.keys()].map((id) => ({ id, path: at(id), isOtherGateway }))
 
-  return [
-    ...removedEntries(file, entries, offered, target),
-    ...offered.flatMap((model): readonly SettingChange[] => {
-      const path = at(model.id)
-      const entry = now.get(model.id)
-      if (!isTable(entry)) {
-        const value = { ...fresh(model), ...factValues(facts(model)) }
-        return [{ path, value: overlaid(value, route(model)) }]
-      }
+  const changes = [...removedEntries(file, entries, offered, target)]
+  for (const model of offered) {
+    const path = at(model.id)
+    const entry = now.get(model.id)
+    if (!isTable(entry)) {
+      const value = { ...newEntry(model), ...factValues(facts(model)) }
+      changes.push({ path, value: overlaid(value, route(model)) })
+      continue
+    }
 
-      const isElsewhere = isOtherGateway || leadsElsewhere?.(entry) === true
-      const there = { path, now: entry, isOtherGateway: isElsewhere }
-      return [
-        ...factChanges(there, model, facts(model), target),
-        ...routeKeys(there, route(model), model, target),
-      ]
-    }),
-  ]
+    const existing = {
+      path,
+      now: entry,
+      isOtherGateway: isOtherGateway || hasOtherAddress?.(entry) === true,
+    }
+    changes.push(...factChanges(existing, model, facts(model), target))
+    changes.push(...routeKeys(existing, route(model), model, target))
+  }
+  return changes
 }
 
 /** The user's settings for the protocol of a model stay, except for the chosen model or another gateway. */
@@ -278,11 +280,11 @@ function routeKeys(
   { id }: OfferedModel,
   { resolved }: SetupTarget,
 ): readonly SettingChange[] {
-  const isOurs = isOtherGateway || id === resolved.model
+  const mayReplace = isOtherGateway || id === resolved.model
   return route
     .filter((one) => {
-      const isThere = valueIn(now, one.path) !== undefined
-      return isThere ? isOurs : one.value !== undefined
+      const exists = valueIn(now, one.path) !== undefined
+      return exists ? mayReplace : one.value !== undefined
     })
     .map((one) => ({ ...one, path: [...path, ...one.path] }))
 }

@@ -55,7 +55,7 @@ export function optionChange(
  * The options of the current configuration that a setup keeps. It keeps a provider ID only if a setup can
  * write it.
  *
- * @param isOwn whether it was set up as this client of its family. Absent: as far as the state tells
+ * @param isOwn whether it was set up as this client of its family. Absent: the state decides
  */
 export function optionsToKeep(
   client: Pick<Client, 'id' | 'family' | 'config'>,
@@ -90,8 +90,8 @@ function withoutSuffixes(options: ClientOptions, suffix: RegExp | undefined): Cl
 }
 
 /**
- * Whether an earlier setup chose the models and nobody asks for others: then they stay as they are, and repoint
- * does not look for them under another name.
+ * Whether an earlier setup chose the models and the user requests no others. Then they stay as they are, and
+ * repoint does not look for them under another name.
  */
 export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
   return previous !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
@@ -106,16 +106,16 @@ export function modelsIn(options: ClientOptions): readonly string[] {
 
 /**
  * The model for a client with one model, and its protocol if the client supports several: the requested
- * model, else the previous one, else the one that the rules choose from the catalog.
+ * model, or else the previous one, or else the one that the rules choose from the catalog.
  *
- * @param protocols those that the client supports
- * @returns a finding `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; why the
- *   gateway rejected the model over every protocol
+ * @param protocols the protocols that the client supports
+ * @returns a finding `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; or the
+ *   reason why the gateway rejected the model over every protocol
  */
 export function resolveOneModel(
   input: ResolveInput,
   protocols: readonly Protocol[],
-  window: WindowHabit,
+  window: WindowHandling,
 ): ResolvedOptions | Finding {
   const model = pickModel(input, protocols)
   if (isFinding(model)) return model
@@ -130,7 +130,7 @@ export function resolveOneModel(
     uses: rule === undefined ? [] : [rule],
     ...compact({ protocol }),
     ...limits,
-    findings: [...aboutNames(input, [input.requested.model]), ...notes],
+    findings: [...nameFindings(input, [input.requested.model]), ...notes],
   }
 }
 
@@ -201,9 +201,9 @@ export function listing(
   id: string,
   protocols: readonly Protocol[],
 ): 'absent' | 'usable' | 'of another protocol' {
-  const found = catalogEntry(catalog, resolveModel(catalog, id)?.id)
-  if (found === undefined) return 'absent'
-  return supportsAny(found, protocols) ? 'usable' : 'of another protocol'
+  const entry = catalogEntry(catalog, resolveModel(catalog, id)?.id)
+  if (entry === undefined) return 'absent'
+  return supportsAny(entry, protocols) ? 'usable' : 'of another protocol'
 }
 
 /**
@@ -228,62 +228,60 @@ export function routesToProve(
  */
 export function checkedModel(
   input: ResolveInput,
-  asked: string,
+  name: string,
   protocols: readonly Protocol[],
 ): string | Finding {
   const { catalog } = input.gatewayInfo
-  if (catalog === undefined || keepsModels(input)) return asked
-  const found = resolveModel(catalog, asked)
-  if (found === undefined) return asked
-  const model = catalogEntry(catalog, found.id)
+  if (catalog === undefined || keepsModels(input)) return name
+  const listed = resolveModel(catalog, name)
+  if (listed === undefined) return name
+  const model = catalogEntry(catalog, listed.id)
   if (model !== undefined && !supportsAny(model, protocols)) {
     return {
       code: 'protocol-unsupported',
       severity: 'error',
-      message: `The gateway does not serve ${found.id} over the ${protocols.join(' or ')} protocol`,
+      message: `The gateway does not serve ${listed.id} over the ${protocols.join(' or ')} protocol`,
       hint: 'Name another model: --model ID',
     }
   }
 
-  return found.id
+  return listed.id
 }
 
 /** Reports models that the catalog lists under another name, or not at all. */
-export function aboutNames(
+export function nameFindings(
   input: ResolveInput,
-  asked: readonly (string | undefined)[],
+  names: readonly (string | undefined)[],
 ): readonly Finding[] {
   const { catalog } = input.gatewayInfo
   if (catalog === undefined || keepsModels(input)) return []
 
-  return [...new Set(asked)].flatMap((name): Finding[] => {
+  return [...new Set(names)].flatMap((name): Finding[] => {
     if (name === undefined) return []
-    const found = resolveModel(catalog, name)
-    if (found === undefined) return [notListed(catalog, name)]
-    if (found.id === name) return []
-    return [
-      { code: 'model-renamed', message: `repoint writes ${name} as ${found.id}, ${found.reason}` },
-    ]
+    const listed = resolveModel(catalog, name)
+    if (listed === undefined) return [notListed(catalog, name)]
+    if (listed.id === name) return []
+    const message = `repoint writes ${name} as ${listed.id}, ${listed.reason}`
+    return [{ code: 'model-renamed', message }]
   })
 }
 
-/** Only a note: if a probe requests the model and the gateway does not serve it, that is a separate error. */
-function notListed(catalog: Catalog, asked: string): Finding {
-  const nearest = closestModels(asked, catalog)
+/**
+ * Notes that the gateway does not list a model. If a probe requests the model and the gateway does not serve
+ * it, that is a separate error.
+ */
+function notListed(catalog: Catalog, name: string): Finding {
+  const nearest = closestModels(name, catalog)
+  const hint = `If you mistyped it: --model ${nearest.join(', or --model ')}`
   return {
     code: 'model-not-listed',
-    message: `The gateway does not list ${asked}`,
-    ...compact({
-      hint:
-        nearest.length === 0
-          ? undefined
-          : `If you mistyped it: --model ${nearest.join(', or --model ')}`,
-    }),
+    message: `The gateway does not list ${name}`,
+    ...(nearest.length > 0 && { hint }),
   }
 }
 
 /** How a client treats the context windows of models. */
-export interface WindowHabit {
+export interface WindowHandling {
   /** Whether the client knows the window of a model. Absent: it knows none. */
   readonly knows?: (id: string) => boolean
   /** What it does without a known window, as shown to the user. */
@@ -291,47 +289,49 @@ export interface WindowHabit {
 }
 
 /**
- * The window to write: the smallest of the models' windows if all are known. None if the client itself knows
- * one of them. The requested window comes first, then the previous one for this gateway, then the catalog's,
- * then the previous one for another gateway.
+ * The context window to write. It is the requested window, or else the previous one for this gateway, or
+ * else the smallest of the models' windows in the catalog, or else the previous one for another gateway.
+ * None is written if the client itself knows the window of one of the models.
  */
 export function windowOf(
   input: ResolveInput,
   ids: readonly string[],
-  { knows = () => false, otherwise }: WindowHabit,
+  { knows = () => false, otherwise }: WindowHandling,
 ): { readonly contextWindow?: number; readonly notes: readonly Finding[] } {
   const { requested, previous, gatewayInfo } = input
+  // Notes are only for models that the user has not seen in an earlier setup.
+  const notesUnlessKept = (notes: readonly Finding[]) => (keepsModels(input) ? [] : notes)
+
   const before = previous?.options.contextWindow
   const chosen = requested.contextWindow ?? (previous?.isOtherGateway ? undefined : before)
   if (chosen !== undefined)
-    return { contextWindow: chosen, notes: keepsModels(input) ? [] : aboutSize(chosen) }
+    return { contextWindow: chosen, notes: notesUnlessKept(smallWindowFindings(chosen)) }
 
-  const said = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
-  const isAllSaid = ids.length > 0 && !said.includes(undefined)
-  if (before !== undefined && !isAllSaid) return { contextWindow: before, notes: [] }
+  const listed = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
+  const isEveryListed = ids.length > 0 && !listed.includes(undefined)
+  if (before !== undefined && !isEveryListed) return { contextWindow: before, notes: [] }
 
-  const sizes = ids.map(
-    (id, index) => said[index] ?? (knows(id) ? 'own' : withKnownFacts({ id }).contextWindow),
-  )
-  const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
-  if (unknown.length > 0)
-    return { notes: keepsModels(input) ? [] : [unknownWindow(unknown, otherwise)] }
+  const windows = ids.map((id, index) => {
+    if (listed[index] !== undefined) return listed[index]
+    return knows(id) ? 'known to the client' : withKnownFacts({ id }).contextWindow
+  })
+  const unknown = [...new Set(ids.filter((_, index) => windows[index] === undefined))]
+  if (unknown.length > 0) return { notes: notesUnlessKept([unknownWindow(unknown, otherwise)]) }
 
-  const known = sizes.filter((size) => typeof size === 'number')
-  const isAll = known.length === ids.length && ids.length > 0
-  if (!isAll) return { notes: [] }
-  const smallest = Math.min(...known)
-  return { contextWindow: smallest, notes: keepsModels(input) ? [] : aboutSize(smallest) }
+  const sizes = windows.filter((window) => typeof window === 'number')
+  if (sizes.length === 0 || sizes.length < ids.length) return { notes: [] }
+  const smallest = Math.min(...sizes)
+  return { contextWindow: smallest, notes: notesUnlessKept(smallWindowFindings(smallest)) }
 }
 
 /**
- * In tokens. Before the first question, the clients send up to 14,000 for their instructions and tools
- * (opencode 1.18.33, Claude Code 2.1.330, 2026-11-23).
+ * The smallest usable context window, in tokens. Before the first question, the clients send up to 14,000 for
+ * their instructions and tools (opencode 1.18.33, Claude Code 2.1.330, 2026-11-23).
  */
-const smallestWindow = 16_000
+const minWindow = 16_000
 
-function aboutSize(window: number): readonly Finding[] {
-  if (window >= smallestWindow) return []
+function smallWindowFindings(window: number): readonly Finding[] {
+  if (window >= minWindow) return []
   return [
     {
       code: 'context-window-small',

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings'
 import { type ResolvedOptions, slots } from '../clients/client.ts'
-import { aboutNames, pickModel } from '../clients/resolve.ts'
+import { nameFindings, pickModel } from '../clients/resolve.ts'
 import { type Finding, isFinding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
@@ -154,5 +154,5 @@ function chooseModel(
       message: `Cursor never sends ${id} to a gateway`,
       hint: 'Name another model: --model ID',
     }
-  return { probeModel: id, findings: aboutNames(input, [model]) }
+  return { probeModel: id, findings: nameFindings(input, [model]) }
 }

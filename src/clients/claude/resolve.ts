@@ -19,12 +19,12 @@ import {
   slots,
 } from '../client.ts'
 import {
-  aboutNames,
   allModels,
   checkedModel,
   effectiveOptions,
   keepsModels,
-  type WindowHabit,
+  nameFindings,
+  type WindowHandling,
   windowOf,
 } from '../resolve.ts'
 import { aboutFilled, fillSlots, type Pins } from './fill.ts'
@@ -135,7 +135,7 @@ function resolvedWith(found: Found): ResolvedOptions | Finding {
     slotModels,
     ...window,
     findings: [
-      ...aboutNames(input, askedFor(options)),
+      ...nameFindings(input, askedFor(options)),
       ...aboutSlots,
       ...first.findings,
       ...window.notes,
@@ -159,7 +159,7 @@ function mappedSlots(
 }
 
 /** For a model that is not its own, Claude Code assumes a window that fits its own models (2026-11-22). */
-function windows(version: string | undefined): WindowHabit {
+function windows(version: string | undefined): WindowHandling {
   return {
     // The suffix of a name states the window.
     knows: (id) => withoutWindow(id) !== id || knowsModel(id, version),

@@ -14,7 +14,7 @@ import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, sourcesIn, unreadable, withoutTrailingSlash } from '../loaded-files.ts'
-import { effectiveOptions, optionChange, resolveOneModel, type WindowHabit } from '../resolve.ts'
+import { effectiveOptions, optionChange, resolveOneModel, type WindowHandling } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -49,7 +49,7 @@ import tested from './tested.json' with { type: 'json' }
  * Codex finds a model in its own table by the beginning of the ID without its vendor. For any other model it
  * assumes 272,000 tokens, and warns (run on 0.169.0, 2026-11-22).
  */
-const contextWindows: WindowHabit = {
+const contextWindows: WindowHandling = {
   knows: (id) =>
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
       removeVendor(id),

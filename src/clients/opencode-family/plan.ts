@@ -86,7 +86,7 @@ export function ourKeys(
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
     isOtherGateway,
-    fresh: ({ id, displayName }: CatalogModel) =>
+    newEntry: ({ id, displayName }: CatalogModel) =>
       compact({
         name: displayName || undefined,
         options: effort && id === resolved.model ? { [effortName]: effort } : undefined,

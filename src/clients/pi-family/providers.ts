@@ -21,7 +21,7 @@ import {
   textIn,
   withoutTrailingSlash,
 } from '../loaded-files.ts'
-import { type FactSetting, factValues, limitsAndSkills, listKeys } from '../picker.ts'
+import { type FactSetting, factValues, limitsAndAbilities, listKeys } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 
 /**
@@ -168,11 +168,11 @@ function modelKeys(
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
     // Also true for the address of another protocol.
     isOtherGateway: now.url !== undefined && withoutTrailingSlash(now.url) !== baseUrl,
-    leadsElsewhere: (entry: Table) => {
+    hasOtherAddress: (entry: Table) => {
       const url = textIn(entry, ['baseUrl'])
       return url !== undefined && !isSameButVersion(withoutTrailingSlash(url), baseUrl)
     },
-    fresh: (model: CatalogModel) => freshEntry(at, model),
+    newEntry: (model: CatalogModel) => freshEntry(at, model),
     facts: (model: CatalogModel) => factsOf(at, model, resolved),
     route: (model: OfferedModel) => routeOf(model, target),
   }
@@ -210,7 +210,7 @@ function factsOf(
   resolved: ResolvedOptions,
 ): Readonly<Record<string, FactSetting>> {
   const needs = compatBy?.[protocolFor(resolved, model)]?.(model.id)
-  const { input, reasoning, ...limits } = limitsAndSkills(model, resolved)
+  const { input, reasoning, ...limits } = limitsAndAbilities(model, resolved)
   const compat = { value: model.reasoning ? needs : undefined, by: [] }
   return { input, reasoning, compat, ...limits }
 }

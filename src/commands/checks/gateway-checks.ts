@@ -5,7 +5,7 @@ import {
   whyUnreadable,
 } from '../../clients/client.ts'
 import { isLoopbackUrl } from '../../clients/loaded-files.ts'
-import { strayModels } from '../../clients/picker.ts'
+import { unlistedModels } from '../../clients/picker.ts'
 import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -275,7 +275,7 @@ function* checkPicker(
   { client, texts, options }: ClientWithProgram,
   list: Catalog | UserError,
 ): Generator<CheckResult> {
-  const unlisted = list instanceof UserError ? [] : strayModels(client, texts, list, options)
+  const unlisted = list instanceof UserError ? [] : unlistedModels(client, texts, list, options)
   if (unlisted.length === 0) return
   const message = `${client.label} offers models that the gateway does not list: ${unlisted.join(', ')}`
   const hint = `Remove the ones that repoint wrote: repoint ${client.id}`

@@ -46,8 +46,8 @@ export function readClientFiles(
 
 /** @throws UserError `config-invalid` for a file that the client may accept and repoint cannot read */
 function expectParsed(session: Session, { label }: Client, text: LoadedFile): void {
-  const { problem = '', isNotReadHere } = readFile(text)
-  if (!isNotReadHere) return
+  const { problem = '', isUnsupported } = readFile(text)
+  if (!isUnsupported) return
   throw new UserError({
     code: 'config-invalid',
     message: `Cannot read ${session.showPath(text.path)}, which ${label} may read: ${problem.replace(`Cannot read ${text.path}: `, '')}`,

@@ -9,7 +9,7 @@ import {
   whyUnreadable,
 } from '../../clients/client.ts'
 import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
-import { strayModels } from '../../clients/picker.ts'
+import { unlistedModels } from '../../clients/picker.ts'
 import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../clients/resolve.ts'
 import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -175,7 +175,7 @@ function* unlistedModelFindings(
   { catalog }: GatewayInfo,
 ): Generator<Finding> {
   const unlisted =
-    catalog && resolved.offersWholeCatalog ? strayModels(client, after, catalog, resolved) : []
+    catalog && resolved.offersWholeCatalog ? unlistedModels(client, after, catalog, resolved) : []
   if (unlisted.length > 0)
     yield {
       code: 'model-not-listed',
