@@ -34,7 +34,7 @@ export function findingAt(file: ReadFile, path: SettingPath, found: FindingAtSet
   return compact({ severity: 'error' as const, fix, ...finding, location: file.place(path) })
 }
 
-/** The client has a gateway and no key. */
+/** Reports that the client has a gateway and no key. */
 export function missingKeyFinding(
   { id }: Pick<ClientLabel, 'id'>,
   location: string,
@@ -55,7 +55,7 @@ interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
   readonly effect: string
 }
 
-/** The client cannot read its file, for example because of comments that other readers accept. */
+/** Reports that the client cannot read its file, for example because of comments. */
 export function* unreadFileFinding(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
   const { kind, path, ignored, isRepairable, tolerates } = file
   if (ignored === undefined) return
@@ -67,16 +67,16 @@ export function* unreadFileFinding(file: StrictFile, { effect, ...found }: Unrea
     return
   }
 
-  const taken = removedSyntax(tolerates)
+  const syntax = removedSyntax(tolerates)
   yield {
     ...shared,
-    hint: `Remove ${taken}.`,
+    hint: `Remove ${syntax}.`,
     fix: {
       fileKind: kind,
       changes: [],
       toStrictJson: tolerates?.allowsComments ? 'but-comments' : true,
     },
-    consent: `Remove ${taken} from ${path}. Then the client reads the whole file.`,
+    consent: `Remove ${syntax} from ${path}. Then the client reads the whole file.`,
   }
 }
 
@@ -91,7 +91,7 @@ interface AddressInUse {
   readonly effect?: string
 }
 
-/** An address that repoint wrote lost its `/v1`. An address of others is not checked. */
+/** Reports that an address that repoint wrote lost its `/v1`. An address of others is not checked. */
 export function* missingVersionFinding(
   { id }: ClientLabel,
   context: ClientContext,
@@ -109,7 +109,7 @@ export function* missingVersionFinding(
   })
 }
 
-/** Problems with the address in use and its key. */
+/** Reports problems with the address in use and its key. */
 export function* addressFindings(
   client: ClientLabel,
   context: ClientContext,
@@ -120,7 +120,7 @@ export function* addressFindings(
   yield* leftoverFindings(client, context, { ...found, urlPlace: file.place(found.path) })
 }
 
-/** The setup would overwrite settings for another address that it did not write. */
+/** Reports that the setup would overwrite settings for another address that it did not write. */
 export function* otherAddressFinding(
   context: ClientContext,
   target: SetupTarget,
@@ -148,8 +148,8 @@ export function* otherAddressFinding(
 }
 
 /**
- * An earlier setup wrote a provider under another ID. For the same address it is the same gateway, and
- * is removed. The user may want to keep one for another address.
+ * Reports a provider that an earlier setup wrote under another ID. For the same address it is the same
+ * gateway, and is removed. The user may want to keep one for another address.
  */
 export function formerProviderFinding(
   { id }: ClientLabel,
@@ -161,10 +161,10 @@ export function formerProviderFinding(
     readonly change: Omit<SettingChange, 'value'>
     readonly hasKey: boolean
     /** Another place that has settings of the provider. */
-    readonly beside?: string
+    readonly otherPlace?: string
   },
 ): Finding {
-  const { providerId, url, change, hasKey, beside } = found
+  const { providerId, url, change, hasKey, otherPlace } = found
   const shared = {
     code: `${id}-former-provider`,
     message: `an earlier setup left the provider ${providerId}, for ${shownUrl(url)}`,
@@ -173,7 +173,7 @@ export function formerProviderFinding(
   } as const
 
   if (withoutTrailingSlash(url) !== baseUrl) {
-    const all = beside === undefined ? 'it' : `it, and ${beside}`
+    const all = otherPlace === undefined ? 'it' : `it, and ${otherPlace}`
     return { ...shared, hint: `If you do not use it, delete ${all}.` }
   }
 
@@ -186,7 +186,7 @@ export function formerProviderFinding(
 }
 
 /**
- * Variables with a relative path: they name another place in every folder where the client starts.
+ * Reports variables with a relative path: they name another place in every folder where the client starts.
  *
  * @param takesTilde the client replaces `~` with the home folder
  */

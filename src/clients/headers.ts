@@ -11,7 +11,7 @@ import {
 import { type ClientModule, type ClientName, runKeyVariable, type SetupTarget } from './client.ts'
 import { isTable } from './loaded-files.ts'
 
-/** Headers, a query or a place of the key that the gateway needs and the client cannot send. */
+/** Reports the headers, the query or the key header that the gateway needs and the client cannot send. */
 export function* sendingFindings(
   { label, sends }: Pick<ClientName, 'label'> & Pick<ClientModule, 'sends'>,
   { headers = [], query = [], keyHeader }: Pick<SetupTarget, 'headers' | 'query' | 'keyHeader'>,
@@ -40,7 +40,8 @@ export function* sendingFindings(
 }
 
 /**
- * For a client that reads a key for another header only from its files.
+ * Rejects a gateway that needs the key in another header, for a client that reads this header only from its
+ * files.
  *
  * @throws UserError `protocol-unsupported`
  */
@@ -57,14 +58,13 @@ export function expectBearer(
 }
 
 /** The headers that the client must send. They include the key if it is not in the usual header. */
-export function wantedHeaders({
+export function requiredHeaders({
   headers = [],
   keyHeader,
   key,
 }: SetupTarget): readonly ExtraHeader[] {
-  return keyHeader === undefined
-    ? headers
-    : [...headers, { name: keyHeader, value: key, isSecret: true }]
+  if (keyHeader === undefined) return headers
+  return [...headers, { name: keyHeader, value: key, isSecret: true }]
 }
 
 /**
@@ -92,17 +92,17 @@ export function isStrayHeader(
  */
 export function headerKeys(
   path: SettingPath,
-  found: ConfigValue | undefined,
+  now: ConfigValue | undefined,
   target: SetupTarget,
   isOtherAddress: boolean,
 ): readonly SettingChange[] {
-  const standing = isTable(found) ? Object.keys(found) : []
-  const wanted = wantedHeaders(target).map(({ name, ...header }) => {
-    const spelled = standing.find((one) => one.toLowerCase() === name)
-    return { name: spelled ?? name, ...header }
+  const existingNames = isTable(now) ? Object.keys(now) : []
+  const required = requiredHeaders(target).map(({ name, ...header }) => {
+    const existing = existingNames.find((one) => one.toLowerCase() === name)
+    return { name: existing ?? name, ...header }
   })
 
-  return tableKeys(path, found, wanted, (one) =>
+  return tableKeys(path, now, required, (one) =>
     isStrayHeader({ ...one, name: one.name.toLowerCase() }, target, isOtherAddress),
   )
 }
@@ -123,44 +123,45 @@ export function bearerKeys(
  */
 export function queryKeys(
   path: SettingPath,
-  found: ConfigValue | undefined,
+  now: ConfigValue | undefined,
   { query = [], formerQueries }: SetupTarget,
   isOtherAddress: boolean,
 ): readonly SettingChange[] {
-  return tableKeys(
-    path,
-    found,
-    query,
-    (one) => isOtherAddress || includesHeader(one, formerQueries),
-  )
+  return tableKeys(path, now, query, (one) => isOtherAddress || includesHeader(one, formerQueries))
 }
 
+/**
+ * The changes to a table: adds the required members, and removes those that `mustRemove` selects. A table
+ * that would be empty is removed as a whole.
+ */
 function tableKeys(
   path: SettingPath,
-  found: ConfigValue | undefined,
-  wanted: readonly ExtraHeader[],
-  isStray: (member: QueryParameter) => boolean,
+  now: ConfigValue | undefined,
+  required: readonly ExtraHeader[],
+  mustRemove: (member: QueryParameter) => boolean,
 ): readonly SettingChange[] {
-  const isWanted = (name: string) => wanted.some((one) => one.name === name)
-  const standing = isTable(found) ? Object.keys(found) : []
-  const gone = textMembers(found).filter((one) => !isWanted(one.name) && isStray(one))
-  if (wanted.length === 0 && gone.length > 0 && gone.length === standing.length)
+  const isRequired = (name: string) => required.some((one) => one.name === name)
+  const count = isTable(now) ? Object.keys(now).length : 0
+  const removed = textMembers(now).filter((one) => !isRequired(one.name) && mustRemove(one))
+  if (required.length === 0 && removed.length > 0 && removed.length === count)
     return [{ path, value: undefined, undoTogether: true }]
 
   return [
-    ...gone.map(({ name }) => ({ path: [...path, name], value: undefined, ...bound })),
-    ...wanted.map(({ name, value, isSecret }) => {
-      return { path: [...path, name], value, ...(isSecret ? bound : {}) }
-    }),
+    ...removed.map(({ name }) => ({ path: [...path, name], value: undefined, ...secretMember })),
+    ...required.map(({ name, value, isSecret }) => ({
+      path: [...path, name],
+      value,
+      ...(isSecret && secretMember),
+    })),
   ]
 }
 
-/** Undo restores it together with address and key: alone it would be sent to another address. */
-const bound = { isSecret: true, undoTogether: true } as const
+/** Undo restores such a member with address and key: alone, it would be sent to another address. */
+const secretMember = { isSecret: true, undoTogether: true } as const
 
 /** The text values of a table, with their names. */
-export function textMembers(found: ConfigValue | undefined) {
-  return Object.entries(isTable(found) ? found : {}).flatMap(([name, value]) =>
+export function textMembers(table: ConfigValue | undefined) {
+  return Object.entries(isTable(table) ? table : {}).flatMap(([name, value]) =>
     typeof value === 'string' ? [{ name, value }] : [],
   )
 }
@@ -172,19 +173,19 @@ export function textMembers(found: ConfigValue | undefined) {
 export function headersInVariables(
   target: SetupTarget,
 ): readonly (ExtraHeader & { readonly variable: string })[] {
-  return wantedHeaders(target).map((header, index) => ({
+  return requiredHeaders(target).map((header, index) => ({
     ...header,
     variable: header.name === target.keyHeader ? runKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
   }))
 }
 
 /** The headers in a table, and separately the key, if the table has one. */
-export function readHeaders(found: ConfigValue | undefined): {
+export function readHeaders(table: ConfigValue | undefined): {
   /** Undefined: none. */
   readonly headers: readonly ExtraHeader[] | undefined
   readonly keyed: { readonly keyHeader: KeyHeader; readonly key: string } | undefined
 } {
-  const all = textMembers(found).map(({ name, value }) => classifyHeader(name, value))
+  const all = textMembers(table).map(({ name, value }) => classifyHeader(name, value))
   const keyed = keyHeaders.flatMap((keyHeader) =>
     all.filter(({ name }) => name === keyHeader).map(({ value: key }) => ({ keyHeader, key })),
   )

@@ -16,7 +16,7 @@ import { isTable, readFile, shownUrl, textOf, withoutTrailingSlash } from './loa
 
 /** A sensitive setting that a file sets. */
 interface FoundSetting extends SensitiveSetting {
-  /** Up to the first list on the way to it. */
+  /** The path of the setting. For a setting in a list, the path of the list. */
   readonly location: SettingPath
   readonly value: ConfigValue
 }
@@ -58,13 +58,13 @@ export function* overrideFindings(
     const models = settings.filter(({ role }) => role === 'model')
 
     if (file.kind === 'profile') {
-      yield* inStrongerFile(client, file, settings, 'warning')
+      yield* strongerFileFindings(client, file, settings, 'warning')
     } else if (file.kind.startsWith('project')) {
-      yield* inFolder(client, file, redirecting, whyUnknown(client, file))
-      yield* inFolder(client, file, models)
+      yield* folderFindings(client, file, redirecting, whyUnknown(client, file))
+      yield* folderFindings(client, file, models)
     } else {
-      yield* inStrongerFile(client, file, redirecting, 'error')
-      yield* inStrongerFile(client, file, models, 'warning')
+      yield* strongerFileFindings(client, file, redirecting, 'error')
+      yield* strongerFileFindings(client, file, models, 'warning')
     }
   }
 }
@@ -82,10 +82,10 @@ function* settingsIn(
   for (const row of sensitiveSettings.rows.filter(({ fileKinds }) =>
     fileKinds.includes(file.kind),
   )) {
-    const fits = (pattern: string, name: string) =>
+    const matches = (pattern: string, name: string) =>
       pattern === ':provider' ? isOfFolder || name === provider : isLike(pattern, name)
-    for (const { location, value } of leavesAt(content, row.path.split('.'), fits))
-      if (saysSomething(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
+    for (const { location, value } of leavesAt(content, row.path.split('.'), matches))
+      if (hasEffect(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
   }
 }
 
@@ -100,7 +100,7 @@ export function gatewaySettingsIn(
 ): readonly SettingPath[] {
   const content = contentOf(file)
   const provider = providerTable?.(providerId) ?? providerId
-  const fits = (pattern: string, name: string) =>
+  const matches = (pattern: string, name: string) =>
     pattern === ':provider' ? name === provider : isLike(pattern, name)
 
   const paths = rows.flatMap((row): SettingPath[] => {
@@ -108,7 +108,7 @@ export function gatewaySettingsIn(
     if (role === undefined || (role !== 'model' && !row.fileKinds.includes(file.kind))) return []
     const pattern = row.path.split('.')
     const table = pattern.indexOf(':provider') + 1
-    return [...leavesAt(content, pattern, fits)]
+    return [...leavesAt(content, pattern, matches)]
       .filter(({ location }) => location.length === pattern.length)
       .map(({ location }) => (table === 0 ? location : location.slice(0, table)))
   })
@@ -128,7 +128,7 @@ function contentOf(file: LoadedFile): ConfigValue {
   return readFile(file).document?.root ?? null
 }
 
-/** With every line ending as `\n`. */
+/** The text of a file with every line ending as `\n`. */
 function unixText(file: LoadedFile): string {
   return textOf(file).replace(/\r\n?/g, '\n')
 }
@@ -162,23 +162,26 @@ export function roleOf(
   fileKind: string,
   path: SettingPath,
 ): SettingRole | undefined {
-  const fits = (pattern: string, key: SettingPath[number] | undefined) =>
+  const matches = (pattern: string, key: SettingPath[number] | undefined) =>
     key !== undefined &&
     (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
   const row = rows.find(
     ({ path: at, role, fileKinds }) =>
       undoRoles[role] !== undefined &&
       (role === 'model' || fileKinds.includes(fileKind)) &&
-      at.split('.').every((pattern, index) => fits(pattern, path[index])),
+      at.split('.').every((pattern, index) => matches(pattern, path[index])),
   )
   return row && undoRoles[row.role]
 }
 
-/** A list counts element by element. Only the location of the list is known. */
+/**
+ * The values whose path matches the pattern. The elements of a list are searched too, but their location is
+ * that of the list.
+ */
 function* leavesAt(
   value: ConfigValue,
   [pattern, ...rest]: readonly string[],
-  fits: (pattern: string, name: string) => boolean,
+  matches: (pattern: string, name: string) => boolean,
   location: SettingPath = [],
   isInList = false,
 ): Generator<Pick<FoundSetting, 'location' | 'value'>, void> {
@@ -193,26 +196,31 @@ function* leavesAt(
   for (const [index, below] of Object.entries(value)) {
     const id = isTable(below) ? below['id'] : undefined
     const name = isList && typeof id === 'string' ? id : index
-    const stays = isInList || isList
-    if (fits(pattern, name))
-      yield* leavesAt(below, rest, fits, stays ? location : [...location, name], stays)
+    if (!matches(pattern, name)) continue
+    const isBelowList = isInList || isList
+    const belowLocation = isBelowList ? location : [...location, name]
+    yield* leavesAt(below, rest, matches, belowLocation, isBelowList)
   }
 }
 
-/** A setting that is off or empty decides nothing. */
-function saysSomething(value: ConfigValue): boolean {
+/** Whether a setting decides anything: one that is off or empty does not. */
+function hasEffect(value: ConfigValue): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
   return value !== null && value !== '' && value !== false
 }
 
 /**
- * With an empty address, a client uses its own service: Claude Code 2.1.330 sends the key there (2026-11-23).
+ * Whether a setting is an empty address. With one, a client uses its own service: Claude Code 2.1.330 sends
+ * the key there (2026-11-23).
  */
 function isEmptyAddress({ role }: SensitiveSetting, value: ConfigValue): boolean {
   return role === 'address' && value === ''
 }
 
-/** Ignores case: variables of proxies count in both cases, and on Windows every variable does. */
+/**
+ * Whether a name matches a pattern, in upper or lower case: the variables of proxies count in both, and on
+ * Windows every variable does.
+ */
 function isLike(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return pattern.toUpperCase() === name.toUpperCase()
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
@@ -234,7 +242,10 @@ function isSameAs(
   return [model, provider, `${provider}/${model}`].includes(value)
 }
 
-/** Why nobody can tell what a project file sets: it is too large, broken, or its keys contain variables. */
+/**
+ * Why repoint cannot tell what a project file sets: it is too large, broken, or its keys contain variables.
+ * Undefined: it can.
+ */
 function whyUnknown(
   { config: { interpolation } }: ClientWithSettings,
   file: LoadedFile,
@@ -243,8 +254,9 @@ function whyUnknown(
   if (file.kind !== 'project') return undefined
   const { document, problem } = readFile(file)
   if (problem !== undefined) return problem
-  const isMade = interpolation.isInKeys && hasKeyLike(document?.root ?? null, interpolation.names)
-  return isMade ? 'makes other keys' : undefined
+  const hasVariableKeys =
+    interpolation.isInKeys && hasKeyLike(document?.root ?? null, interpolation.names)
+  return hasVariableKeys ? 'makes other keys' : undefined
 }
 
 function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
@@ -265,8 +277,8 @@ const effects: Readonly<Record<SensitiveRole, (value: ConfigValue) => string>> =
   model: () => 'uses another model than you chose',
 }
 
-/** A file of the current folder decides where the key goes, or which model is used. */
-function* inFolder(
+/** Reports a file of the current folder that decides where the key is sent, or which model is used. */
+function* folderFindings(
   { family, label, config }: ClientWithSettings,
   file: LoadedFile,
   found: readonly FoundSetting[],
@@ -297,8 +309,8 @@ const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
   profile: ['this profile', 'Nothing to do unless you use that profile.'],
 }
 
-/** A file of the administrator, or one of the user that a setup does not write. */
-function* inStrongerFile(
+/** Reports a file of the administrator, or one of the user that a setup does not write. */
+function* strongerFileFindings(
   { family, config }: ClientWithSettings,
   file: LoadedFile,
   found: readonly FoundSetting[],
@@ -307,11 +319,11 @@ function* inStrongerFile(
   const [first] = found
   if (first === undefined) return
   const isProfile = file.kind === 'profile'
-  const [whose = 'this file', hint = 'Remove it from that file.'] = strongerFiles[file.kind] ?? []
+  const [owner = 'this file', hint = 'Remove it from that file.'] = strongerFiles[file.kind] ?? []
 
   yield {
     code: `${family}-${file.kind}${isProfile ? '' : `-${config.sensitiveSettings.codeWord}`}`,
-    message: `${whose} sets ${keysOf(found)} and overrides your setting`,
+    message: `${owner} sets ${keysOf(found)} and overrides your setting`,
     location: placeIn(file, first),
     hint,
     severity,
@@ -319,7 +331,7 @@ function* inStrongerFile(
   }
 }
 
-/** A variable is shown by its name only. */
+/** The names of the settings, for a message. A variable is shown without `env.`. */
 function keysOf(found: readonly FoundSetting[]): string {
   const names = found.map(({ location }) => location.join('.').replace(/^env\./, ''))
   return [...new Set(names)].join(', ')

@@ -15,7 +15,7 @@ import { roleOf } from './overrides.ts'
 
 /** A client's files at earlier times, from the records. */
 export interface EarlierFiles {
-  /** As the client used its own service. Absent: no run found it there. */
+  /** The files from when the client used its own service. Absent: the records have no such state. */
   readonly atOwnService?: LoadedFiles | undefined
   /** The current files without what repoint wrote since then. */
   readonly undone: LoadedFiles
@@ -49,8 +49,8 @@ export function planOwnService(
   const start = startingFiles(files, settings, earlier)
   const first = withoutSettings(start, settings, earlier?.atOwnService)
 
-  // A setting that had no effect so far, for example because of another default model, can point at a gateway
-  // too.
+  // A setting can have had no effect so far, for example because of another default model. Such a setting can
+  // point at a gateway too.
   const others = client.gatewaySettings(first)
   const after = withoutSettings(first, others)
 
@@ -139,8 +139,8 @@ function editOf(
   touched: readonly TouchedSetting[],
 ): FileEdit {
   const { kind, path, format, holdsSecret, bytes: before, isReplacedWhole = false } = file
-  const [old, fresh] = [documentOf(file, before), documentOf(file, after)]
-  const roots = [old?.root ?? {}, fresh?.root ?? {}]
+  const [oldDocument, newDocument] = [documentOf(file, before), documentOf(file, after)]
+  const roots = [oldDocument?.root ?? {}, newDocument?.root ?? {}]
   const all = [...new Set(roots.flatMap(Object.keys))].map((name) => ({ path: [name] }))
   const isLogin = kind === 'auth'
 
@@ -151,13 +151,13 @@ function editOf(
       const undoTogether = one.undoTogether || isLogin || (role !== undefined && role !== 'model')
       return {
         path: one.path,
-        value: fresh?.get(one.path),
+        value: newDocument?.get(one.path),
         ...(role && { role }),
         ...(undoTogether && { undoTogether }),
         ...(isSecret && { isSecret }),
       }
     })
-    .filter((change) => !isDeepStrictEqual(old?.get(change.path), change.value))
+    .filter((change) => !isDeepStrictEqual(oldDocument?.get(change.path), change.value))
 
   return {
     client: id,

@@ -15,7 +15,7 @@ import type {
   SetupTarget,
 } from './client.ts'
 import { isTable, overlaid, readFile, type Table, valueIn } from './loaded-files.ts'
-import { protocolsBeside, protocolToOffer, usualProtocol } from './protocols.ts'
+import { protocolsOfProvider, protocolToOffer, usualProtocol } from './protocols.ts'
 import { modelsIn, resolveOneModel, type WindowHandling } from './resolve.ts'
 
 /**
@@ -75,7 +75,7 @@ export function resolveWithPicker(
   if (isFinding(resolved)) return resolved
 
   const { protocol = protocols[0]! } = resolved
-  const usable = protocolsBeside(protocol, protocols, input.gatewayInfo, isShared)
+  const usable = protocolsOfProvider(protocol, protocols, input.gatewayInfo, isShared)
   return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, usable) }
 }
 

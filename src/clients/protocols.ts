@@ -42,8 +42,8 @@ export function chooseProtocol(
   const before = previous?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
   const isUnknown = gatewayInfo.catalogOnly === true && possible[0] !== gatewayInfo.proven?.protocol
-  const found = isUnknown ? listedOf(entry, possible) : possible[0]
-  return found ?? rejectionOf(model, gatewayInfo)
+  const protocol = isUnknown ? listedOf(entry, possible) : possible[0]
+  return protocol ?? rejectionOf(model, gatewayInfo)
 }
 
 /** The protocols for a model, its native one first, then chat. */
@@ -129,7 +129,7 @@ export function protocolToOffer(
  *
  * @param isShared whether one base URL leads to all protocols
  */
-export function protocolsBeside(
+export function protocolsOfProvider(
   first: Protocol,
   protocols: readonly Protocol[],
   { gateway }: GatewayInfo,
@@ -141,7 +141,7 @@ export function protocolsBeside(
   return protocols.filter((protocol) => (protocol === 'messages') === isMessages)
 }
 
-/** For a client with one base URL for each model, which may add or leave out `/v1`. */
+/** The default for a client with one base URL for each model, which may add or leave out `/v1`. */
 function isSharedButVersion({ chat, messages }: BaseUrls): boolean {
   return isSameButVersion(chat, messages)
 }

@@ -194,7 +194,7 @@ export function* variableFindings(
 }
 
 /** A proxy that a client also uses for an address on this machine. */
-interface ProxyForHere {
+interface LoopbackProxy {
   /** The variable that names the proxy. */
   readonly variable: string
   readonly host: string
@@ -202,8 +202,8 @@ interface ProxyForHere {
   readonly exempt: string
 }
 
-/** For a client that follows only `NO_PROXY`. Undefined: it uses no proxy. */
-function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefined {
+/** The proxy of a client that follows only `NO_PROXY`. Undefined: it uses no proxy. */
+function loopbackProxy(url: string, env: Machine['env']): LoopbackProxy | undefined {
   if (!isLoopbackUrl(url)) return undefined
   const { hostname, protocol } = new URL(url)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
@@ -217,27 +217,31 @@ function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefine
   return { variable, host: bare, exempt: [...others, bare].join(',') }
 }
 
-/** @param own the place and the fix of the finding, if a client needs other ones */
+/**
+ * Reports that a client sends requests for this machine to a proxy.
+ *
+ * @param clientParts the location and the fix of the finding, if a client needs other ones
+ */
 export function* proxyFindings(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
   env: Machine['env'],
-  own: (found: ProxyForHere) => Partial<Pick<Finding, 'location' | 'fix'>> = () => ({}),
+  clientParts: (proxy: LoopbackProxy) => Partial<Pick<Finding, 'location' | 'fix'>> = () => ({}),
 ): Findings {
-  const found = proxyForHere(url, env)
-  if (found === undefined) return
+  const proxy = loopbackProxy(url, env)
+  if (proxy === undefined) return
 
-  const mended = own(found)
-  const message = `${found.variable} is set: ${label} also sends requests for ${found.host} to that proxy`
+  const parts = clientParts(proxy)
+  const message = `${proxy.variable} is set: ${label} also sends requests for ${proxy.host} to that proxy`
 
   yield {
     code: `${id}-proxy`,
     message,
     location: 'environment',
-    hint: `Add ${found.host} to NO_PROXY.`,
-    ...(mended.fix === undefined && { consent: `${message}.` }),
+    hint: `Add ${proxy.host} to NO_PROXY.`,
+    ...(parts.fix === undefined && { consent: `${message}.` }),
     severity: 'error',
-    ...mended,
+    ...parts,
   }
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { chooseProtocol, protocolsBeside, protocolToOffer } from '../../src/clients/protocols.ts'
+import {
+  chooseProtocol,
+  protocolsOfProvider,
+  protocolToOffer,
+} from '../../src/clients/protocols.ts'
 import { UserError } from '../../src/errors.ts'
 import type { Finding } from '../../src/finding.ts'
 import { type Catalog, type Protocol, protocols } from '../../src/gateway/types.ts'
@@ -119,7 +123,7 @@ describe('a model that is only offered', () => {
 
   test('shares the base URL of the first model', () => {
     const beside = (first: Protocol, chat: string, messages: string) =>
-      protocolsBeside(first, protocols, {
+      protocolsOfProvider(first, protocols, {
         catalog: undefined,
         rejected: [],
         gateway: { baseUrls: { chat, messages } },

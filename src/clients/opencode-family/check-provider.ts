@@ -182,7 +182,7 @@ export function* checkFormerProviders(view: OpencodeView, choice: SetupTarget): 
       url,
       change: { path: ['provider', id], undoTogether: true },
       hasKey,
-      beside: `its entry in ${auth.path}`,
+      otherPlace: `its entry in ${auth.path}`,
     })
     yield provider
     if (provider.fix === undefined || !hasKey) continue

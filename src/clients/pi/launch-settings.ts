@@ -6,7 +6,7 @@ import {
   type SetupTarget,
 } from '../client.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
-import { wantedHeaders } from '../headers.ts'
+import { requiredHeaders } from '../headers.ts'
 import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
 import { offeredIn } from '../picker.ts'
 import { usualProtocol } from '../protocols.ts'
@@ -45,7 +45,9 @@ export function launchSettings(
     (flag) => `${flag} chooses another provider, and repoint needs the one with the gateway`,
   )
 
-  const headers = Object.fromEntries(wantedHeaders(target).map(({ name, value }) => [name, value]))
+  const headers = Object.fromEntries(
+    requiredHeaders(target).map(({ name, value }) => [name, value]),
+  )
   const { model } = target.resolved
   const id = runProviderId(files, target.providerId)
   const provider = { id, ...providerFor(target), headers }
