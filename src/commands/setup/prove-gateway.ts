@@ -22,15 +22,8 @@ import {
   type Preset,
 } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import {
-  type ClientsProof,
-  expectUsable,
-  type Proven,
-  type ProveOptions,
-  programFindings,
-  programsOf,
-  proveClients,
-} from './prove.ts'
+import { expectUsable, programFindings, programsOf } from './installed.ts'
+import { type ClientsProof, type Proven, type ProveOptions, proveClients } from './prove-clients.ts'
 import type { Chosen, GatewayAnswer, Proof, ProvenRun, SetupRun } from './request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor, withModelFromUser } from './resolve.ts'
 

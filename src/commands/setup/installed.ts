@@ -1,0 +1,50 @@
+import type { Client } from '../../clients/client.ts'
+import type { Finding } from '../../finding.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import { blocksSetup, checkClient, refuseBlocked } from '../client-state/check-client.ts'
+import { type InstalledProgram, programOf } from '../client-state/program.ts'
+import type { Session } from '../screen/session.ts'
+import type { SetupRun } from './request.ts'
+
+/** The installed programs of the clients. */
+export async function programsOf({
+  session,
+  clients,
+  programs: started,
+}: SetupRun): Promise<ReadonlyMap<Client, InstalledProgram>> {
+  const programs = await Promise.all(
+    clients.map(async (client) => {
+      const program = started?.get(client.id) ?? programOf(session, client)
+      return [client, await program] as const
+    }),
+  )
+  return new Map(programs)
+}
+
+/** The findings about programs that do not stop the setup. */
+export function programFindings(
+  session: Session,
+  programs: ReadonlyMap<Client, InstalledProgram>,
+): readonly Finding[] {
+  const findings = [...programs].flatMap(([client, program]) =>
+    checkClient({ session, client, purpose: 'setup', program }),
+  )
+  return findings.filter((finding) => !blocksSetup(finding))
+}
+
+/**
+ * The checks that need no models and no files.
+ *
+ * @param program absent: it was not asked yet
+ * @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown`
+ */
+export function expectUsable(
+  { session, request }: SetupRun,
+  client: Client,
+  access: GatewayAccess,
+  program?: InstalledProgram,
+): void {
+  // A new key changes nothing for a version that cannot use the gateway.
+  const version = program && !request.isKeyOnly ? { program } : {}
+  refuseBlocked(checkClient({ session, client, purpose: 'setup', access, ...version }))
+}

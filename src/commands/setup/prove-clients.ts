@@ -1,0 +1,242 @@
+import type { Client, RejectedModel } from '../../clients/client.ts'
+import { familyRows, loadClients } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
+import { askBalanceBeside, type BalanceBeside } from '../../gateway/balance.ts'
+import { catalogUnavailable } from '../../gateway/catalog.ts'
+import type { GatewayFinder } from '../../gateway/find-roots.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
+import { nativeProtocol } from '../../gateway/models/rules.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import { expectTrustedBy } from '../client-state/certificate-stores.ts'
+import type { InstalledProgram } from '../client-state/program.ts'
+import { askClient } from './ask-client.ts'
+import { type AskedGateway, askGateway, openGateway } from './ask-gateway.ts'
+import { chooseAgain } from './choose-again.ts'
+import { expectUsable, programFindings, programsOf } from './installed.ts'
+import { type ProbeAnswer, probesFor } from './probes.ts'
+import { askAll, type Proving, rejectionsIn, unlessFailed } from './proving.ts'
+import type { Chosen, GatewayAnswer, Proof, SetupRun } from './request.ts'
+import { chooseModels, type ResolvingClient, withModelFromUser } from './resolve.ts'
+
+/** What the gateway answered before anything was written. */
+export interface Proven extends Proof {
+  readonly notices: readonly Finding[]
+}
+
+/** The proof for several clients, of which some cannot use the gateway. */
+export interface ClientsProof extends Proven {
+  /** Why, by client. */
+  readonly failed: ReadonlyMap<Client, UserError>
+}
+
+export interface ProveOptions {
+  /** A client that cannot work ends the run before a model is asked. */
+  readonly needsAll?: boolean
+  /** Called once the catalog has answered, or has failed. Returns the run with what the user chose. */
+  readonly onAnswer?: ((run: SetupRun, answer: GatewayAnswer) => Promise<SetupRun>) | undefined
+}
+
+/**
+ * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
+ * each client's first request to each of its models, in parallel. A model that no client requests first
+ * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
+ * admits certain clients, the installed clients themselves are asked. Writes none of the user's files.
+ *
+ * @throws UserError if the fault is not one client's: the key, the address, the network, the account
+ */
+export async function proveClients(
+  started: SetupRun,
+  foundAccess: GatewayAccess,
+  { needsAll = false, onAnswer = async (run) => run }: ProveOptions = {},
+): Promise<ClientsProof> {
+  const finder = openGateway(started, foundAccess)
+  let balance: BalanceBeside | undefined
+
+  try {
+    const answer = await askGateway(started, finder)
+    const { catalog, catalogError } = answer
+    balance = askBalanceBeside(finder.access, catalog)
+
+    const withClients = await onAnswer(started, { access: finder.access, catalog, catalogError })
+    const run = await withModelFromUser(withClients, catalog)
+    const programs = answer.programs ?? (await programsOf(run))
+    const proving = startProving(run, finder, { ...answer, programs })
+
+    for (const client of run.clients)
+      await unlessFailed(proving, client, async () =>
+        expectUsable(run, client, finder.access, programs.get(client)),
+      )
+    const [unusable] = proving.failed.values()
+    if (needsAll && unusable !== undefined) throw unusable
+
+    await resolveAll(proving)
+    await chooseAgain(proving)
+    const proof = await proveChosen(proving)
+
+    const remainingBalance = await balance?.answered()
+    const notices = [
+      ...(catalog?.findings ?? []),
+      ...programFindings(run.session, programs),
+      ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
+      ...proof.notices,
+      ...(remainingBalance?.remaining === 0 ? [emptyKey] : []),
+    ]
+    return { ...proof, balance: remainingBalance, notices }
+  } finally {
+    await balance?.end()
+    await finder.hangUp()
+  }
+}
+
+function startProving(
+  run: SetupRun,
+  finder: GatewayFinder,
+  {
+    catalog,
+    catalogError,
+    programs,
+    earlyProbes,
+  }: AskedGateway & { readonly programs: ReadonlyMap<Client, InstalledProgram> },
+): Proving {
+  const probes = probesFor(run, finder, { catalog, catalogError, programs, earlier: earlyProbes })
+  const { access } = finder
+  const clients = run.clients.map((client): ResolvingClient => {
+    const { version, modelTable } = programs.get(client)!
+    const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access, modelTable }
+    return { run, access, client, version, gatewayInfo, probes }
+  })
+  return { run, finder, catalog, probes, clients, chosen: new Map(), failed: new Map() }
+}
+
+/** Step 3, for every client that may still use the gateway. */
+async function resolveAll(proving: Proving): Promise<void> {
+  for (const resolving of proving.clients) {
+    const { client } = resolving
+    if (proving.failed.has(client)) continue
+    await unlessFailed(proving, client, async () => {
+      const choice = await chooseModels(resolving)
+      if (choice !== undefined) proving.chosen.set(client, choice)
+    })
+  }
+}
+
+/** Step 4: every chosen model must answer now. A client whose model does not answer has failed. */
+async function proveChosen(proving: Proving): Promise<ClientsProof> {
+  const { run, finder, catalog, chosen, failed } = proving
+  const { request } = run
+  for (const client of [...chosen.keys()])
+    await unlessFailed(proving, client, () => expectTrustedBy(client, finder.access))
+
+  const answersOf = await askAll(proving)
+  const provenByClient = new Set<Client>()
+  for (const [client, answers] of answersOf)
+    await unlessFailed(proving, client, async () => {
+      if (await expectAnswered(proving, client, answers)) provenByClient.add(client)
+      // The probes may have found out that the gateway accepts the key in another header only.
+      expectUsable(run, client, finder.access)
+    })
+
+  const answers = [...chosen.keys()].flatMap((client) => answersOf.get(client) ?? [])
+  const findings = answers.flatMap(({ result }) =>
+    result.status === 'fulfilled' ? result.value.notices : [],
+  )
+  const withSafeguards = [...chosen].map(([client, one]): [Client, Chosen] => {
+    const answersSafeguards = safeguardsIn(answersOf.get(client) ?? [])
+    const isProvenByClient = provenByClient.has(client)
+    return [client, { ...one, answersSafeguards, ...(isProvenByClient && { isProvenByClient }) }]
+  })
+  return {
+    request,
+    access: finder.access,
+    catalog,
+    chosen: new Map(withSafeguards),
+    failed,
+    notices: [...new Set(findings), ...(provenByClient.size > 0 ? [onlyCertainClients] : [])],
+  }
+}
+
+/**
+ * Expects an answer for every model of a client. If the gateway rejects repoint's own request in a way
+ * that the installed client may avoid, that client is asked.
+ *
+ * @returns whether the installed client was asked
+ * @throws UserError why a model does not work for this client
+ */
+async function expectAnswered(
+  { run, finder: { access }, chosen }: Proving,
+  client: Client,
+  answers: readonly ProbeAnswer[],
+): Promise<boolean> {
+  const rejections = rejectionsIn(answers)
+  const fatal = rejections.find(({ error }) => !mayAskClient(run, error))
+  if (fatal !== undefined) throw await withOtherClients(fatal, client, access)
+
+  const [avoidable] = rejections
+  if (avoidable === undefined) return false
+  await askClient(run.session, client, {
+    access,
+    chosen: chosen.get(client)!,
+    rejection: avoidable.error,
+  })
+  return true
+}
+
+/** Whether the gateway answers the safeguards for every model. Undefined: they were not sent. */
+function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
+  const answers = probed.flatMap(({ result }) =>
+    result.status === 'fulfilled' ? [result.value.answersSafeguards] : [],
+  )
+  if (answers.includes(false)) return false
+  return answers.includes(true) || undefined
+}
+
+/** The gateway answered the probe although the balance is zero: some gateways allow a small debt. */
+const emptyKey: Finding = {
+  code: 'quota',
+  message: 'The key has no credit left',
+  hint: "Top it up on the gateway's page, or use another key: repoint key",
+}
+
+const onlyCertainClients: Finding = {
+  code: 'proven-by-client',
+  message: 'The gateway accepts only certain clients, so repoint asked the installed client',
+}
+
+/** Whether the installed client can tell more than this rejection of repoint's own request. */
+function mayAskClient({ request }: SetupRun, error: UserError): boolean {
+  if (error.code === 'client-refused') return true
+  return request.flags.tryClient === true && traitsOf(error)?.curedByTryClient === true
+}
+
+/**
+ * Why a model is not served to a client that supports one protocol. If another protocol may serve the model,
+ * the hint names the clients that support more.
+ */
+async function withOtherClients(
+  { model, protocol, error }: RejectedModel,
+  client: Client,
+  { baseUrl }: GatewayAccess,
+): Promise<UserError> {
+  if (client.protocols.length > 1) return error
+  const isOtherNative = nativeProtocol(model) !== protocol
+  const isUnsupported = error.code === 'protocol-unsupported'
+  if (!isUnsupported && !(error.code === 'tools-unsupported' && isOtherNative)) return error
+
+  // A client with more protocols is more likely to work.
+  const others = (await loadClients(familyRows))
+    .filter(
+      ({ family, protocols }) =>
+        family !== client.family && protocols.some((one) => one !== protocol),
+    )
+    .toSorted((one, other) => other.protocols.length - one.protocols.length)
+  const [first, ...more] = others.map(({ id }) => id)
+  const otherModel = isOtherNative ? ' Name another model: --model ID.' : ''
+  const otherClient = `Use another client: repoint ${first} --base-url ${baseUrl} (or ${more.join(', ')})`
+  return new UserError({
+    code: error.code,
+    message: error.message,
+    hint: `${client.label} supports only the ${protocol} protocol.${otherModel} ${otherClient}`,
+    cause: error,
+  })
+}
