@@ -9,9 +9,10 @@ import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import { authoritiesOf } from '../client-state/certificate-stores.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import { programsOf } from './installed.ts'
-import { ifSlow, type Probes, probesFor } from './probes.ts'
+import { ifSlow, type Probes } from './probes.ts'
 import type { SetupRun } from './request.ts'
 import { isDecided, resolveInputFor } from './resolve.ts'
+import { probesFor } from './setup-probes.ts'
 
 /** What step 2 has learned. */
 export interface AskedGateway {

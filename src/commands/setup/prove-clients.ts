@@ -14,10 +14,11 @@ import { askClient } from './ask-client.ts'
 import { type AskedGateway, askGateway, openGateway } from './ask-gateway.ts'
 import { chooseAgain } from './choose-again.ts'
 import { expectUsable, programFindings, programsOf } from './installed.ts'
-import { type ProbeAnswer, probesFor } from './probes.ts'
+import type { ProbeAnswer } from './probes.ts'
 import { askAll, type Proving, rejectionsIn, unlessFailed } from './proving.ts'
 import type { Chosen, GatewayAnswer, Proof, SetupRun } from './request.ts'
 import { chooseModels, type ResolvingClient, withModelFromUser } from './resolve.ts'
+import { probesFor } from './setup-probes.ts'
 
 /** What the gateway answered before anything was written. */
 export interface Proven extends Proof {

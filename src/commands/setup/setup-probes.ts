@@ -1,0 +1,78 @@
+import {
+  type Client,
+  type LoadedFiles,
+  protocolOf,
+  type ResolvedOptions,
+} from '../../clients/client.ts'
+import { asPlanned } from '../../clients/loaded-files.ts'
+import { effectiveOptions, routesToProve } from '../../clients/resolve.ts'
+import { ifPossible, type UserError } from '../../errors.ts'
+import type { GatewayFinder } from '../../gateway/find-roots.ts'
+import { rootOf } from '../../gateway/roots.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import { readClientFiles } from '../client-state/files.ts'
+import type { InstalledProgram } from '../client-state/program.ts'
+import { Probes, sendersOf } from './probes.ts'
+import type { SetupRun } from './request.ts'
+import { resolveInputFor } from './resolve.ts'
+
+/** The probes of a setup: each client's first request, with the files that the setup would write. */
+export function probesFor(
+  run: SetupRun,
+  finder: GatewayFinder,
+  {
+    catalog,
+    catalogError,
+    programs,
+    earlier,
+  }: {
+    readonly catalog: Catalog | undefined
+    readonly catalogError: UserError | undefined
+    readonly programs: ReadonlyMap<Client, InstalledProgram>
+    readonly earlier?: Probes | undefined
+  },
+): Probes {
+  return new Probes(
+    (...question) => finder.probe(...question),
+    catalog ?? catalogError,
+    (client, resolved) =>
+      sendersOf(run.session, client, {
+        texts: filesAfter(run, client, { access: finder.access, resolved, catalog }),
+        ...programs.get(client)!,
+      }),
+    earlier,
+  )
+}
+
+/** A client's files as the setup would leave them, with only the models that are probed. */
+function filesAfter(
+  run: SetupRun,
+  client: Client,
+  {
+    access,
+    resolved,
+    catalog,
+  }: {
+    readonly access: GatewayAccess
+    readonly resolved: ResolvedOptions
+    readonly catalog: Catalog | undefined
+  },
+): LoadedFiles {
+  const files = readClientFiles(run.session, client)
+  if (run.request.isKeyOnly) return files
+
+  const input = resolveInputFor(run, client, access, { catalog, rejected: [] })
+  const { providerId = 'gateway' } = effectiveOptions(input)
+  const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
+  const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
+  const target = {
+    baseUrl: rootOf(access, protocolOf(client, resolved)),
+    baseUrls: access.baseUrls,
+    key: access.key,
+    providerId,
+    input,
+    resolved: { ...resolved, ...(offered && { offered }) },
+  }
+  const edits = ifPossible(() => client.plan(files, target))
+  return edits === undefined ? files : asPlanned(files, edits)
+}
