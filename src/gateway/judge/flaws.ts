@@ -34,6 +34,7 @@ export const flawWords = {
   'incomplete-filter': 'ended its answer because of its content filter',
   'incomplete-other': 'ended its answer early',
   'no-text': 'answers without a word',
+  'empty-text': 'answers without a word',
   'thinking-only': 'answers with thoughts only',
   'content-list': 'sends text as a list of parts',
   'choices-missing': 'sends an event without choices',
@@ -250,7 +251,8 @@ const shapeFlaws: Readonly<
       .filter(isEvent('response.output_item.done'))
       .map(({ item }) => asObject(item) ?? {})
     const messages = items.filter(({ type }) => type === 'message')
-    const hasText = events.some(isEvent('response.output_text.delta'))
+    const texts = events.filter(isEvent('response.output_text.delta'))
+    const hasText = texts.length > 0
     const hasAdded = events.some(isEvent('response.output_item.added'))
     const output = Array.isArray(last?.['output']) ? last['output'] : []
     return [
@@ -261,6 +263,7 @@ const shapeFlaws: Readonly<
       messages.length > 0 && !hasText && 'item-only',
       last !== undefined && hasText && output.length === 0 && 'output-empty',
       last !== undefined && items.length === 0 && !hasText && output.length === 0 && 'no-text',
+      hasText && !texts.some(({ delta }) => isFilled(delta)) && 'empty-text',
       events.some(({ type }) => !/^(?:response\.|error$)/.test(String(type))) && 'unknown-event',
       events.some((event) => isOfItem(event) && !isSaid(event['output_index'])) && 'no-index',
       last !== undefined && last['usage'] === undefined && 'no-usage',
@@ -272,7 +275,12 @@ const shapeFlaws: Readonly<
     const kinds = events
       .filter(isEvent('content_block_start'))
       .map((event) => asObject(event['content_block'])?.['type'])
-    const hasDelta = events.some(isEvent('content_block_delta'))
+    const deltas = events.filter(isEvent('content_block_delta'))
+    const hasDelta = deltas.length > 0
+    const isEmpty = deltas.every(({ delta }) => {
+      const { text, thinking, partial_json: json } = asObject(delta) ?? {}
+      return ![text, thinking, json].some(isFilled)
+    })
     const isThought = kinds.length > 0 && kinds.every((kind) => String(kind).includes('thinking'))
     const isCut = reasons.messages(events) === 'max_tokens'
     const usages = events
@@ -290,6 +298,7 @@ const shapeFlaws: Readonly<
         !kinds.includes('tool_use') &&
         !isCut &&
         (hasDelta ? 'thinking-only' : 'no-text'),
+      hasDelta && isEmpty && !kinds.includes('tool_use') && 'empty-text',
       events.some((event) => isEvent('message_delta')(event) && event['usage'] === undefined) &&
         'no-usage',
       ...usageFlaws(usages),

@@ -65,9 +65,13 @@ describe('flaws of a response', () => {
   test.each(every)(
     '$protocol: the judge sees $flaw in the case $name',
     ({ protocol, flaw, name }) => {
-      // The responses protocol gives no reason before its last event.
-      const other =
-        protocol === 'responses' ? { cut: 'cut-at-end' } : { 'no-finish': 'finish-null' }
+      // The responses protocol gives no reason before its last event. Chat sends empty text before any other.
+      const others = {
+        chat: { 'no-finish': 'finish-null', 'empty-text': 'no-text' },
+        responses: { cut: 'cut-at-end' },
+        messages: { 'no-finish': 'finish-null' },
+      }
+      const other = others[protocol]
       const seen = (other as Partial<Record<string, string>>)[flaw] ?? flaw
       const proof = proofIn(protocol, answerOf(protocol, name))
       expect(proof).toMatchObject({ kind: 'answered', flaws: expect.arrayContaining([seen]) })
