@@ -134,7 +134,12 @@ async function tryOn(runner: Runner, scene: Scene, one: Partial<Case>) {
 
 type ClientAnswer = Awaited<ReturnType<typeof tryOn>>
 
-function expectEffect(expect: ExpectStatic, effect: Effect, model: string, { said, seen }: ClientAnswer) {
+function expectEffect(
+  expect: ExpectStatic,
+  effect: Effect,
+  model: string,
+  { said, seen }: ClientAnswer,
+) {
   const models = seen.map(({ modelAsked }) => modelAsked)
   if (effect === 'wrong-model') expect(models).not.toContain(model)
   else expect(said.hasAnswered).toBe(false)

@@ -35,8 +35,8 @@ import {
   usedPath,
   usualOutputTokens,
 } from './providers.ts'
-import { clineName, sensitiveSettings } from './sensitive-settings.ts'
 import responses from './responses.json' with { type: 'json' }
+import { clineName, sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
