@@ -33,8 +33,6 @@ export class GatewayFinder {
    * runs once, and resolves to undefined if no other header works.
    */
   #headerSearch: Promise<GatewayAccess | undefined> | undefined
-  /** The error of the first probe, if it is the answer to every other probe as well. */
-  #failedForAll: Promise<UserError | undefined> | undefined
   /** The access with the header that is known to work so far. */
   #current: GatewayAccess
 
@@ -97,30 +95,11 @@ export class GatewayFinder {
     )
   }
 
-  /**
-   * As `probe`. Until the first answer, nobody knows whether the gateway accepts the key, so only one request
-   * has it. Its rejection, or a failure of the network, is the answer to the other questions as well.
-   *
-   * @throws UserError as `probe` does
-   */
+  /** @throws UserError as `probe` does */
   async probe(...question: ProbeQuestion): Promise<ProbeResult> {
-    const roots = this.#candidates(sideOf(question[0]))
-    if (this.#failedForAll === undefined) {
-      const answer = this.#probe(question, roots)
-      this.#failedForAll = answer.then(() => undefined, errorForAll)
-      return answer
-    }
-    const failure = await this.#failedForAll
-    const isOtherHeader = question[2]?.sender?.keyHeader !== undefined
-    if (failure !== undefined && !isOtherHeader) throw failure
-    // The roots from before the first answer: another protocol may be at another one.
-    return this.#probe(question, roots)
-  }
-
-  async #probe(question: ProbeQuestion, roots: readonly string[]): Promise<ProbeResult> {
     const first = this.#current
     try {
-      return await this.#probeAt(first, question, roots)
+      return await this.#probeAt(first, question)
     } catch (rejection) {
       if (rejection instanceof UserError && rejection.code === 'quota')
         return this.#probeOtherProducts(question, rejection)
@@ -239,9 +218,9 @@ export class GatewayFinder {
   async #probeAt(
     access: GatewayAccess,
     [protocol, model, options]: ProbeQuestion,
-    roots = this.#candidates(sideOf(protocol)),
   ): Promise<ProbeResult> {
     const side = sideOf(protocol)
+    const roots = this.#candidates(side)
     const result = await probe(access, protocol, model, { ...options, roots })
     const keyHeader = access.keyHeader ?? 'authorization'
     this.#remember({ side, root: result.root, probe: { protocol, keyHeader } })
@@ -307,12 +286,6 @@ function difference(
       hint: 'Set up each client separately, each with its address (--base-url URL).',
     }
   return undefined
-}
-
-/** The error if no other question can have a better answer. */
-function errorForAll(error: unknown): UserError | undefined {
-  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
-  return blamed === 'key' || blamed === 'network' ? (error as UserError) : undefined
 }
 
 type ProbeQuestion = [protocol: Protocol, model: string, options?: Omit<ProbeOptions, 'roots'>]

@@ -59,14 +59,16 @@ const refusals: Readonly<Record<string, readonly [status: number, body: object]>
 const carriesKey = ({ headers }: Seen) => JSON.stringify(headers).includes(wrongKey)
 
 describe('a wrong key is sent at most twice in a run', () => {
-  const several = ['setup', 'codex', 'claude', 'opencode']
-  const commands = [['codex'], ['claude'], ['opencode'], ['qwen'], several]
-  const rows = Object.entries(hosts).flatMap(([host, { isListOpen }], turn) =>
-    Object.keys(refusals).flatMap((refusal, index) => {
-      const some = isListOpen ? [several] : oneInTurn(commands, turn + index)
-      return (triesAll ? commands : some).map((args) => [host, refusal, args] as const)
-    }),
-  )
+  const single = [['codex'], ['claude'], ['opencode'], ['qwen']]
+  const rows = Object.entries(hosts).flatMap(([host, { isListOpen }], turn) => {
+    // The probes of several clients are sent in parallel once the list has answered.
+    const commands = isListOpen ? single : [...single, ['setup', 'codex', 'claude', 'opencode']]
+    return Object.keys(refusals).flatMap((refusal, index) =>
+      (triesAll ? commands : oneInTurn(commands, turn + index)).map(
+        (args) => [host, refusal, args] as const,
+      ),
+    )
+  })
 
   test.each(rows)('%s, %s, %j', async (name, refusal, args) => {
     const { host, isRoot, unknown, isListOpen = false } = hosts[name]!
