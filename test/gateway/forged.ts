@@ -146,6 +146,17 @@ const item = {
   content: [{ type: 'output_text', text: 'pong', annotations: [] }],
 }
 
+const usage = { input_tokens: 1, output_tokens: 1 }
+const completed = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_800_000_000,
+  status: 'completed',
+  model: 'gpt-5.6-sol',
+  output: [item],
+  usage: { ...usage, total_tokens: 2 },
+}
+
 const streams: Readonly<Record<string, readonly (string | Readonly<Record<string, unknown>>)[]>> = {
   '/v1/chat/completions': [
     {
@@ -156,20 +167,31 @@ const streams: Readonly<Record<string, readonly (string | Readonly<Record<string
     '[DONE]',
   ],
   '/v1/responses': [
-    { type: 'response.created' },
-    { type: 'response.output_text.delta', delta: 'pong' },
-    { type: 'response.output_item.done', item },
+    { type: 'response.created', response: { ...completed, status: 'in_progress', output: [] } },
     {
-      type: 'response.completed',
-      response: { id: 'resp_1', model: 'gpt-5.6-sol', output: [item], usage: null },
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...item, status: 'in_progress', content: [] },
     },
+    {
+      type: 'response.output_text.delta',
+      item_id: item.id,
+      output_index: 0,
+      content_index: 0,
+      delta: 'pong',
+    },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: completed },
   ],
   '/v1/messages': [
-    { type: 'message_start', message: { id: 'msg_1', role: 'assistant', model: 'gpt-5.6-sol' } },
+    {
+      type: 'message_start',
+      message: { id: 'msg_1', role: 'assistant', model: 'gpt-5.6-sol', usage },
+    },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'pong' } },
     { type: 'content_block_stop', index: 0 },
-    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
     { type: 'message_stop' },
   ],
 }
