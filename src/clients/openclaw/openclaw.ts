@@ -28,6 +28,7 @@ import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
+import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 const versions = testedVersions(tested)
@@ -115,6 +116,7 @@ export const openclaw: ClientModule = {
     return [edit]
   },
 
+  accepts: responses.protocols,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
