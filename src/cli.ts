@@ -40,9 +40,9 @@ export async function main(platform: Platform, args: readonly string[]): Promise
 
 /** The arguments before `--`, and before the command of `run NAME`: the rest is another program's command. */
 function ownPart(args: readonly string[]): readonly string[] {
-  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  const name = own.findIndex((arg, index) => index > 0 && !arg.startsWith('-'))
-  return own[0] === 'run' && name !== -1 ? own.slice(0, name + 1) : own
+  const ownArgs = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  const name = ownArgs.findIndex((arg, index) => index > 0 && !arg.startsWith('-'))
+  return ownArgs[0] === 'run' && name !== -1 ? ownArgs.slice(0, name + 1) : ownArgs
 }
 
 /** A command of the command line, before its file is loaded. */

@@ -558,8 +558,11 @@ export function whyUnreadable({ findings }: Pick<ClientState, 'findings'>): stri
 
 /** Whether a client sends the same key or login to the same address. */
 export function usesSameCredentials(one: ClientState, other: ClientState): boolean {
-  const [here, there] = [one.endpoint, other.endpoint]
-  return here.baseUrl === there.baseUrl && here.key === there.key && one.login === other.login
+  return (
+    one.endpoint.baseUrl === other.endpoint.baseUrl &&
+    one.endpoint.key === other.endpoint.key &&
+    one.login === other.login
+  )
 }
 
 /** What reports show as the model that a client starts with. */

@@ -82,8 +82,8 @@ export function ownValues(args: readonly string[], flags: readonly string[]): re
 
   return args.flatMap((arg, index) =>
     patterns.flatMap((pattern) => {
-      const found = pattern.exec(arg)
-      const value = found && (found[1] || args[index + 1])
+      const match = pattern.exec(arg)
+      const value = match && (match[1] || args[index + 1])
       return value ? [value] : []
     }),
   )

@@ -41,16 +41,16 @@ function resolveLiteral(
   if (named !== undefined) return refusal(client, `the model ${named}`)
 
   const listed = catalog?.models ?? []
-  const taken = listed.filter(({ id }) => names.test(id))
-  const [first] = taken
-  if (first !== undefined && taken.length === listed.length)
+  const matching = listed.filter(({ id }) => names.test(id))
+  const [first] = matching
+  if (first !== undefined && matching.length === listed.length)
     return refusal(client, `the model ${first.id}`)
 
-  const models = listed.filter((model) => !taken.includes(model)).map(withoutName(names))
+  const models = listed.filter((model) => !matching.includes(model)).map(withoutName(names))
   const gatewayInfo = { ...input.gatewayInfo, catalog: catalog && { ...catalog, models } }
   const resolved = client.resolve({ ...input, gatewayInfo }, version)
   if (first === undefined || isFinding(resolved)) return resolved
-  const others = taken.length === 1 ? '' : ` and ${taken.length - 1} more`
+  const others = matching.length === 1 ? '' : ` and ${matching.length - 1} more`
   const note = {
     code: 'models-left-out',
     message: `repoint leaves the model ${first.id}${others} out of ${client.label}'s list, because ${client.label} would replace a part of the name`,

@@ -62,7 +62,7 @@ function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
  * The model that a client starts with, its protocol, and the other models of its picker, each over its
  * own protocol.
  *
- * @param isShared as for `protocolsBeside`
+ * @param isShared as for `protocolsOfProvider`
  * @returns a finding as `resolveOneModel` does
  */
 export function resolveWithPicker(

@@ -29,36 +29,37 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
  * one. Without pins, `/model haiku` would request a model that does not exist. Pins nothing if the gateway
  * has the client's IDs, if nobody can tell, or if no model can fill a slot.
  */
-export function fillSlots(asked: {
+export function fillSlots(options: {
   readonly input: ResolveInput
   /** The slot that the client starts with. */
   readonly slot: Slot
   readonly named: Pins
   readonly version: string | undefined
 }): Pins {
-  const { input, slot, named, version } = asked
+  const { input, slot, named, version } = options
   const { gatewayInfo, previous } = input
-  const mayBeRefused =
+  const mayBeRejected =
     gatewayInfo.rejected.length > 0 || (gatewayInfo.catalogOnly && previous?.isOtherGateway)
-  if (keepsModels(input) && !mayBeRefused) return {}
+  if (keepsModels(input) && !mayBeRejected) return {}
 
   const { catalog } = gatewayInfo
   const only = catalog && onlyModel(catalog, 'messages')
   if (only === undefined && hasOwnIds(gatewayInfo, slot, named)) return {}
 
   const tiers = catalog && messagesTiers(catalog, slots)
-  const found: Pins = Object.fromEntries(
-    slots.flatMap((name) => {
-      const id = named[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
-      return id === undefined ? [] : [[name, id]]
-    }),
-  )
-  return Object.fromEntries(
-    slots.flatMap((name) => {
-      const id = [name, ...standIns[name]].map((other) => found[other]).find(Boolean)
-      return named[name] !== undefined || id === undefined ? [] : [[name, id]]
-    }),
-  )
+  const ownModels: Partial<Record<Slot, string>> = {}
+  for (const name of slots) {
+    const id = named[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
+    if (id !== undefined) ownModels[name] = id
+  }
+
+  const filled: Partial<Record<Slot, string>> = {}
+  for (const name of slots) {
+    if (named[name] !== undefined) continue
+    const id = [name, ...standIns[name]].map((other) => ownModels[other]).find(Boolean)
+    if (id !== undefined) filled[name] = id
+  }
+  return filled
 }
 
 /** Reports the slots that `fillSlots` filled. */

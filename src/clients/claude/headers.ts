@@ -19,8 +19,8 @@ export function customHeaders(
 
   const kept = lines.filter((line) => {
     const { name, value } = headerIn(line)
-    const wanted = headers.find((one) => one.name === name)
-    if (wanted !== undefined) return wanted.value === value
+    const required = headers.find((one) => one.name === name)
+    if (required !== undefined) return required.value === value
     return !isCredentialLine(line) && !isStrayHeader({ name, value }, target, isOtherAddress)
   })
 

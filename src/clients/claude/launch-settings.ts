@@ -49,9 +49,9 @@ export function launchSettings(
     ourKeys(settings, open),
     target.fixes,
   )
-  const gone = changes.filter(({ value }) => value === undefined)
+  const removed = changes.filter(({ value }) => value === undefined)
   const empty = [
-    ...gone.flatMap(({ path: [parent, name] }) =>
+    ...removed.flatMap(({ path: [parent, name] }) =>
       parent === 'env' && typeof name === 'string' ? [name] : [],
     ),
     ...others.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
@@ -92,10 +92,10 @@ function secretVariables(
   target: SetupTarget,
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = target
-  // If the settings are for another address, nobody can tell here whose a header line is.
+  // If the settings are for another address, repoint cannot tell which address a header line belongs to.
   const current = isOtherGateway(settings, target) ? undefined : settings.env[names.headers]
   const lines = customHeaders(current, target, false)
-  const wanted = {
+  const required = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
     ...(keyHeader === undefined ? {} : { [names.apiKey]: key }),
   }
@@ -107,13 +107,13 @@ function secretVariables(
       hint: 'Remove the flag, or point Claude Code at the gateway: repoint use NAME claude',
     })
 
-  for (const [name, value] of Object.entries(wanted))
+  for (const [name, value] of Object.entries(required))
     if (settings.env[name] !== undefined && settings.env[name] !== value)
       throw refuse(`${name} in ${settings.path} overrides the value for this gateway`)
-  const asks = keyHeader === undefined ? [] : [...checkKeyQuestion(files, key)]
-  if (asks.some(({ consent }) => consent !== undefined))
+  const keyQuestions = keyHeader === undefined ? [] : [...checkKeyQuestion(files, key)]
+  if (keyQuestions.some(({ consent }) => consent !== undefined))
     throw refuse(
       'Claude Code would ask whether to use the key, and send your saved login if you answer No',
     )
-  return wanted
+  return required
 }

@@ -64,10 +64,10 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly
 }
 
 function customHeaderKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
-  const found = now.env[names.headers]
-  const value = customHeaders(found, target, isOtherGateway(now, target))
-  if (value === undefined && found === undefined) return []
-  const isOurs = value !== found || (target.headers ?? []).length > 0
+  const current = now.env[names.headers]
+  const value = customHeaders(current, target, isOtherGateway(now, target))
+  if (value === undefined && current === undefined) return []
+  const isOurs = value !== current || (target.headers ?? []).length > 0
   return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
 }
 

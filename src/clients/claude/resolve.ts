@@ -135,7 +135,7 @@ function resolvedWith(found: Found): ResolvedOptions | Finding {
     slotModels,
     ...window,
     findings: [
-      ...nameFindings(input, askedFor(options)),
+      ...nameFindings(input, requestedIds(options)),
       ...aboutSlots,
       ...first.findings,
       ...window.notes,
@@ -153,8 +153,8 @@ function mappedSlots(
   const only = catalog && onlyModel(catalog, 'messages')
   const modelOf = (slot: Slot) =>
     pins[slot] ?? rules?.[slot]?.id ?? (slot === 'fable' ? pins.opus : undefined) ?? only
-  const missing = slots.filter((slot) => modelOf(slot) === undefined)
-  if (missing.length > 0) return noRule(gatewayInfo, missing)
+  const unfilled = slots.filter((slot) => modelOf(slot) === undefined)
+  if (unfilled.length > 0) return noRule(gatewayInfo, unfilled)
   return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
 }
 
@@ -167,9 +167,9 @@ function windows(version: string | undefined): WindowHandling {
   }
 }
 
-function askedFor({ model, slotModels, subagentModel }: ClientOptions) {
-  const asked = [model, ...Object.values(slotModels ?? {}), subagentModel]
-  return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
+function requestedIds({ model, slotModels, subagentModel }: ClientOptions) {
+  const ids = [model, ...Object.values(slotModels ?? {}), subagentModel]
+  return ids.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
 
 /** The models of each slot's tier: Claude Code itself chooses one of them. */
@@ -222,9 +222,9 @@ function checkedSubagent(input: ResolveInput): string | undefined | Finding {
 
 /** The catalog's ID, with the window suffix that the user wrote. */
 function checkedAsWritten(input: ResolveInput, written: string): string | Finding {
-  const asked = withoutWindow(written)
-  const checked = checkedModel(input, asked, ['messages'])
-  return isFinding(checked) ? checked : checked + written.slice(asked.length)
+  const id = withoutWindow(written)
+  const checked = checkedModel(input, id, ['messages'])
+  return isFinding(checked) ? checked : checked + written.slice(id.length)
 }
 
 /** The pins without window suffixes. */

@@ -72,8 +72,8 @@ export function isOwnId(id: string): boolean {
  * than the table, it is the best guess.
  */
 export function sentFirst(version: string, slot: Slot): string {
-  const found = sentIds[slot].findLast(({ since }) => !isBefore(version, since))
-  return found?.id ?? slot
+  const latest = sentIds[slot].findLast(({ since }) => !isBefore(version, since))
+  return latest?.id ?? slot
 }
 
 /**
@@ -83,8 +83,8 @@ export function sentFirst(version: string, slot: Slot): string {
 export function knowsModel(id: string, version: string = tableVersions.newest): boolean {
   const name = withoutDate(removeVendor(id))
   const sent = Object.values(sentIds).flat()
-  const found = sent.find((one) => withoutDate(one.id) === name)
-  if (found !== undefined) return !isBefore(version, found.since)
+  const known = sent.find((one) => withoutDate(one.id) === name)
+  if (known !== undefined) return !isBefore(version, known.since)
   return /^claude-(?:3|opus-4|sonnet-4|haiku-4)\b/.test(name)
 }
 

@@ -88,9 +88,9 @@ function needsPin(version: string, start: Start): Finding {
 /** Reports the IDs that the slot may mean and the gateway lacks. */
 function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
   const { slot } = start
-  const missing = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
-  if (missing.length === 0) return []
-  const sent = missing.map(({ id, since }) => `${id} (from ${since} on)`)
+  const unlisted = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
+  if (unlisted.length === 0) return []
+  const sent = unlisted.map(({ id, since }) => `${id} (from ${since} on)`)
 
   return [
     {
@@ -106,20 +106,20 @@ function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
  * others on demand.
  */
 function otherSlots(version: string, start: Start): readonly Finding[] {
-  const missing = slots.filter(
+  const unlisted = slots.filter(
     (slot) =>
       slot !== start.slot &&
       start.pins[slot] === undefined &&
       hasSlot(version, slot) &&
       !isListed(start, sentFirst(version, slot)),
   )
-  if (missing.length === 0) return []
+  if (unlisted.length === 0) return []
 
   return [
     {
       code: 'slot-id-missing',
-      message: `Claude Code ${version} sends models for its other slots that the gateway does not list: ${missing.map((slot) => `${sentFirst(version, slot)} (${slot})`).join(', ')}`,
-      hint: `To use these slots, pin them: repoint ${start.command} ${missing.map((slot) => `--${slot}-model ${pinFor(start, slot)}`).join(' ')}`,
+      message: `Claude Code ${version} sends models for its other slots that the gateway does not list: ${unlisted.map((slot) => `${sentFirst(version, slot)} (${slot})`).join(', ')}`,
+      hint: `To use these slots, pin them: repoint ${start.command} ${unlisted.map((slot) => `--${slot}-model ${pinFor(start, slot)}`).join(' ')}`,
     },
   ]
 }

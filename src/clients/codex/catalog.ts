@@ -68,15 +68,16 @@ export function withCatalog(
   // Nothing new is known about the models in the existing file.
   if (table.length === 0 || (gatewayInfo.catalog === undefined && !requested.writeModelCatalog))
     return resolved
-  // Offers the models that support the protocol, and those about which the catalog says as much as about the
-  // chosen one.
+  // The picker offers the models that support the protocol. If the catalog does not tell that of the chosen
+  // model, it also offers the other models of which the catalog does not tell it.
   const listed = catalogEntry(gatewayInfo.catalog, resolved.model)
-  const said = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
-  const canUse = (one: CatalogModel) => [true, said].includes(supportsProtocol(one, 'responses'))
+  const chosenSupport = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
+  const canUse = (one: CatalogModel) =>
+    [true, chosenSupport].includes(supportsProtocol(one, 'responses'))
   const offered = offeredModels(input, resolved, ['responses']).offered.filter(
     (one) => one.id === resolved.model || canUse(one),
   )
-  const catalog = composed(table, offered, resolved.contextWindow)
+  const catalog = composeCatalog(table, offered, resolved.contextWindow)
   const count = offered.length - catalog.ids.length
   const cut: Finding = {
     code: 'codex-catalog-cut',
@@ -91,7 +92,7 @@ export function withCatalog(
 }
 
 /** Adds models until the file is full. @param window of the first model, in tokens */
-function composed(
+function composeCatalog(
   table: readonly Entry[],
   models: readonly CatalogModel[],
   window: number | undefined,

@@ -26,14 +26,14 @@ function recordedProviders(world: SystemReader): readonly string[] {
     }
   }
 
-  const found: string[] = []
+  const providerIds: string[] = []
   for (const path of newestFirst(join(codexHome(machine), 'sessions'))) {
     const provider = providerOf(world, path)
-    if (provider !== undefined) found.push(provider)
-    if (found.length === maxConversations) break
+    if (provider !== undefined) providerIds.push(provider)
+    if (providerIds.length === maxConversations) break
   }
 
-  return found
+  return providerIds
 }
 
 function providerOf({ files }: SystemReader, path: string): string | undefined {

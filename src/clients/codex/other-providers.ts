@@ -280,8 +280,8 @@ function kept(
 function tokenWithoutKey(table: Table): string | undefined {
   const headers = { ...tableIn(table, ['env_http_headers']), ...tableIn(table, ['http_headers']) }
   // Codex does not send it with a token (0.169.0), nor with auth.json (0.145.0; 2026-11-23).
-  const own = Object.entries(headers).find(([name]) => /^authorization$/i.test(name))
-  return own ? /^Bearer (\S+)$/.exec(String(own[1]))?.[1] : noKey
+  const header = Object.entries(headers).find(([name]) => /^authorization$/i.test(name))
+  return header ? /^Bearer (\S+)$/.exec(String(header[1]))?.[1] : noKey
 }
 
 /** The key of auth.json, if it belongs to that provider. */

@@ -49,8 +49,8 @@ function* checkNow(context: ClientContext): Findings {
   // With one of Factory's models, the user may configure droid freely.
   if (!chosen?.startsWith(idOf(''))) return
 
-  const found = modelCalled(settings, chosen)
-  if (found === undefined) {
+  const customModel = modelCalled(settings, chosen)
+  if (customModel === undefined) {
     yield findingAt(settings, defaultModelPath, {
       code: 'droid-model-missing',
       message: `the default model ${chosen} is not in customModels: droid ends with "Exec failed"`,
@@ -59,17 +59,17 @@ function* checkNow(context: ClientContext): Findings {
     return
   }
 
-  const url = textIn(found.entry, ['baseUrl'])
-  yield* checkMissingKey(context, settings, found)
+  const url = textIn(customModel.entry, ['baseUrl'])
+  yield* checkMissingKey(context, settings, customModel)
   yield* addressFindings(droidName, context, settings, {
     url,
-    protocol: protocolOfEntry(found.entry),
-    path: pathIn(found, 'baseUrl'),
-    name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
-    key: textIn(found.entry, ['apiKey']),
+    protocol: protocolOfEntry(customModel.entry),
+    path: pathIn(customModel, 'baseUrl'),
+    name: `baseUrl of ${textIn(customModel.entry, ['model']) ?? 'the model'}`,
+    key: textIn(customModel.entry, ['apiKey']),
     keyPlace: settings.path,
   })
-  yield* checkOverridden(context, found.providerId, url)
+  yield* checkOverridden(context, customModel.providerId, url)
 }
 
 /** The path of a member of an entry. Without an ID only the list has a path. */
@@ -110,11 +110,11 @@ function* checkProvider(settings: DroidSettings): Findings {
 function checkOtherEntry(context: ClientContext, target: SetupTarget): Findings {
   const { providerId } = target
   const settings = readSettings(fileOf(context.files, 'settings'))
-  const found = settings.models.find((one) => one.providerId === providerId)
+  const customModel = settings.models.find((one) => one.providerId === providerId)
   return otherAddressFinding(context, target, {
     code: 'droid-model-conflict',
     what: `the model ${idOf(providerId)}`,
-    url: textIn(found?.entry, ['baseUrl']),
+    url: textIn(customModel?.entry, ['baseUrl']),
     location: settings.place([...modelPath(providerId), 'baseUrl']),
   })
 }
@@ -122,9 +122,9 @@ function checkOtherEntry(context: ClientContext, target: SetupTarget): Findings 
 function* checkMissingKey(
   context: ClientContext,
   settings: DroidSettings,
-  found: CustomModel,
+  customModel: CustomModel,
 ): Findings {
-  const { entry } = found
+  const { entry } = customModel
   const key = textIn(entry, ['apiKey'])
   const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
   const isSet = isFromVariable(key ?? '')
@@ -138,7 +138,7 @@ function* checkMissingKey(
 
   yield missingKeyFinding(
     droidName,
-    settings.place(pathIn(found, 'apiKey')),
+    settings.place(pathIn(customModel, 'apiKey')),
     names.length > 0
       ? `droid reads its key from ${names.join(', ')}, which is not set`
       : 'the default model has no apiKey: droid sends none',

@@ -150,7 +150,7 @@ function* checkTransport({ models, providerId, provider }: ProviderView): Findin
 
 /** The agent that answers if the user names none must use our model; the others may use another one. */
 function* checkOtherModels({ models, providerId, model }: ProviderView): Findings {
-  const usual = usualAgent(models.root)
+  const defaultAgent = usualAgent(models.root)
   for (const { agent, path, model: own } of ownModels(models.root)) {
     if (own === `${providerId}/${model}`) continue
 
@@ -159,10 +159,11 @@ function* checkOtherModels({ models, providerId, model }: ProviderView): Finding
       message: `the agent ${agent} uses its own model, ${own}`,
       location: models.place(path),
     }
-    const isUsual = agent === usual
-    const cured = isUsual
-      ? removal(models, `the model ${own} of the agent ${agent}`, { path })
-      : { hint: 'If you want to keep it, do nothing.' }
-    yield { ...shared, ...cured, severity: isUsual ? 'error' : 'warning' }
+    if (agent === defaultAgent) {
+      const fix = removal(models, `the model ${own} of the agent ${agent}`, { path })
+      yield { ...shared, ...fix, severity: 'error' }
+    } else {
+      yield { ...shared, hint: 'If you want to keep it, do nothing.', severity: 'warning' }
+    }
   }
 }

@@ -105,12 +105,12 @@ function* checkInlineKeys({ id, context, target, providerId }: OpencodeView): Fi
     const value = file.get(path)
     if (value === undefined) continue
 
-    const gone = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
+    const keyRemoval = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
     yield findingAt(file, path, {
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} overrides auth.json${value === '' ? ', although it is empty' : ''}`,
       // repoint does not write a weaker file.
-      ...(file.path === target.path ? gone : compact({ hint: gone.hint })),
+      ...(file.path === target.path ? keyRemoval : compact({ hint: keyRemoval.hint })),
     })
   }
 }

@@ -121,23 +121,23 @@ function* checkLists(
     { path: ['provider', providerId, 'blacklist'], mustHold: false, ids: models },
   ]
 
-  for (const { path, mustHold, ids } of lists) {
-    const held = valueIn(config, path)
-    if (!Array.isArray(held)) continue
-    const hidden = [...new Set(ids)].filter((one) => held.includes(one) !== mustHold)
+  for (const { path, mustHold: mustContain, ids } of lists) {
+    const list = valueIn(config, path)
+    if (!Array.isArray(list)) continue
+    const hidden = [...new Set(ids)].filter((one) => list.includes(one) !== mustContain)
     if (hidden.length === 0) continue
 
     const name = path.at(-1)
     const file = ownFiles(context.files).findLast((one) => one.get(path) !== undefined)
-    const mended = mustHold ? [...held, ...hidden] : held.filter((one) => !hidden.includes(one))
+    const fixed = mustContain ? [...list, ...hidden] : list.filter((one) => !hidden.includes(one))
     const changes =
       file?.path === target.path
-        ? hidden.map((one) => (mustHold ? addToList : removeFromList)(path, one))
-        : [{ path, value: mended }]
+        ? hidden.map((one) => (mustContain ? addToList : removeFromList)(path, one))
+        : [{ path, value: fixed }]
     yield findingAt(file ?? target, path, {
       code: `${id}-hidden`,
       message: `${name} hides ${hidden.join(', ')} from ${label}`,
-      hint: mustHold ? `Add it to ${name}.` : `Remove it from ${name}.`,
+      hint: mustContain ? `Add it to ${name}.` : `Remove it from ${name}.`,
       fix: { fileKind: 'config', changes },
     })
   }

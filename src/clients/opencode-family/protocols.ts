@@ -56,13 +56,13 @@ export function readRoute(
   readonly isProtocolNamed?: boolean
 } {
   if (url === undefined) return {}
-  const own = textIn(table, ['models', model ?? '', ...npmPath])
-  const name = own ?? textIn(table, ['npm']) ?? usualPackage
+  const modelPackage = textIn(table, ['models', model ?? '', ...npmPath])
+  const name = modelPackage ?? textIn(table, ['npm']) ?? usualPackage
   const protocol = protocols.find((one) => packages[one] === name) ?? 'chat'
   const root = withoutTrailingSlash(url)
   return {
     baseUrl: protocol === 'messages' ? root.replace(/\/v1$/, '') : root,
     protocol,
-    isProtocolNamed: own !== undefined,
+    isProtocolNamed: modelPackage !== undefined,
   }
 }

@@ -131,14 +131,14 @@ function problemOfProvider(at: string, provider: Table): string | undefined {
  * @param besides the provider that a setup is about to write
  */
 export function incompleteProvider({ root }: StrictFile, besides?: string): string | undefined {
-  const [found] = Object.entries(tableIn(root, ['providers'])).flatMap(([id, provider]) => {
-    const lack = id === besides || reservedIds.includes(id) ? undefined : lackOf(provider)
+  const [first] = Object.entries(tableIn(root, ['providers'])).flatMap(([id, provider]) => {
+    const lack = id === besides || reservedIds.includes(id) ? undefined : missingPartOf(provider)
     return lack === undefined ? [] : [`the provider ${id} ${lack}`]
   })
-  return found
+  return first
 }
 
-function lackOf(provider: ConfigValue): string | undefined {
+function missingPartOf(provider: ConfigValue): string | undefined {
   if (!isTable(provider)) return undefined
   const models = Array.isArray(provider['models']) ? provider['models'].filter(isTable) : []
   if (models.length === 0)

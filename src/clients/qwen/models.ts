@@ -45,8 +45,8 @@ export function outputTokensFor(id: string, version: string | undefined, window:
   if (!isSince('0.16.0', version)) return oldOutputTokens
   const name = id.toLowerCase().replace(/^.*\//, '')
   const most = outputTokens.find(([start]) => start.test(name))?.[1] ?? unknownOutputTokens
-  const left = window - promptTokens - Math.max(10_000, Math.round(0.05 * window))
-  return Math.min(most, Math.max(4000, left))
+  const remaining = window - promptTokens - Math.max(10_000, Math.round(0.05 * window))
+  return Math.min(most, Math.max(4000, remaining))
 }
 
 /** In tokens: how long a model thinks over messages if it does not choose itself (0.24.4, 2026-11-26). */

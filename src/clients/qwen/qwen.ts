@@ -91,15 +91,15 @@ export const qwen: ClientModule = {
   files(machine, disk) {
     const { join, dirname, named } = pathsOf(machine)
     const { home, cwd } = machine
-    const usual = join(home, '.qwen')
-    const own = named('QWEN_HOME') ?? usual
+    const defaultFolder = join(home, '.qwen')
+    const folder = named('QWEN_HOME') ?? defaultFolder
     const managed = named('QWEN_CODE_SYSTEM_SETTINGS_PATH') ?? managedPath(machine)
     const defaults =
       named('QWEN_CODE_SYSTEM_DEFAULTS_PATH') ?? join(dirname(managed), 'system-defaults.json')
-    const target = join(own, 'settings.json')
-    // `.orig` (0.15.10) and `.corrupted`, which has a number in 0.15.10.
-    const left = /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/
-    const copies = disk.entries(own).filter((name) => left.test(name))
+    const target = join(folder, 'settings.json')
+    // Qwen Code leaves `.orig` (0.15.10) and `.corrupted`, which has a number in 0.15.10.
+    const copyName = /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/
+    const copies = disk.entries(folder).filter((name) => copyName.test(name))
 
     return [
       { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
@@ -108,9 +108,9 @@ export const qwen: ClientModule = {
         // In the home folder the project's folder is the user's own.
         ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
         ['managed', [managed]],
-        ['login', [join(own, 'oauth_creds.json')]],
-        ['copy', copies.map((name) => join(own, name))],
-        ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
+        ['login', [join(folder, 'oauth_creds.json')]],
+        ['copy', copies.map((name) => join(folder, name))],
+        ['home-env', [join(home, '.env'), join(defaultFolder, '.env'), join(folder, '.env')]],
         ['project-env', projectEnvFile(machine, disk)],
       ]),
     ]
@@ -127,8 +127,11 @@ export const qwen: ClientModule = {
 
     const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
     const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
-      const said = listed.get(model.id)?.contextWindow
-      return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })
+      const listedWindow = listed.get(model.id)?.contextWindow
+      return compact({
+        ...model,
+        contextWindow: knowsWindow(model.id) ? listedWindow : contextWindow,
+      })
     })
 
     const findings = [...(resolved.findings ?? []), ...aboutModelFlag(offered)]
@@ -199,8 +202,8 @@ function managedPath({ os }: Machine): string {
 function projectEnvFile(machine: Machine, disk: DiskReader): readonly string[] {
   const { join, dirname } = pathsOf(machine)
   for (let folder = machine.cwd; folder !== machine.home; folder = dirname(folder)) {
-    const found = [join(folder, '.qwen', '.env'), join(folder, '.env')].find(disk.exists)
-    if (found !== undefined) return [found]
+    const path = [join(folder, '.qwen', '.env'), join(folder, '.env')].find(disk.exists)
+    if (path !== undefined) return [path]
     if (dirname(folder) === folder) break
   }
   return []

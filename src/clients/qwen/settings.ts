@@ -182,9 +182,9 @@ export function isBehindAnother({ document }: ReadFile, { model, protocol }: Mod
   const entries = entriesIn(document?.root, protocol)
   const isOurs = ({ envKey }: Table) => envKey === keyVariable
   const exact = entries.findIndex((entry) => isOurs(entry) && entry['id'] === model)
-  const own = exact === -1 ? entries.findIndex(isOurs) : exact
+  const ourIndex = exact === -1 ? entries.findIndex(isOurs) : exact
   const first = entries.findIndex(({ id }) => id === model)
-  return first !== -1 && first < own
+  return first !== -1 && first < ourIndex
 }
 
 /** The model in use, its address and its key, as far as the files tell. */
@@ -211,7 +211,7 @@ export function inUse(settings: ConfigValue): InUse | undefined {
   const auth = valueIn(settings, ['security', 'auth'])
   const variable = literalIn(entry, ['envKey']) ?? usual.key
   const variables = [...new Set([variable, usual.key])]
-  const found = variables.map((name) => literalIn(settings, ['env', name])).find(Boolean)
+  const key = variables.map((name) => literalIn(settings, ['env', name])).find(Boolean)
 
   return {
     protocol,
@@ -221,7 +221,7 @@ export function inUse(settings: ConfigValue): InUse | undefined {
       literalIn(auth, ['baseUrl']),
     ].find(Boolean),
     model: entry === undefined ? literalIn(settings, paths.model) : literalIn(entry, ['id']),
-    key: found ?? literalIn(auth, ['apiKey']),
+    key: key ?? literalIn(auth, ['apiKey']),
     variable,
     entry,
   }

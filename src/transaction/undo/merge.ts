@@ -98,12 +98,12 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
 
 /** The contents after an undo of the later run and then of the earlier run. */
 function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): Contents {
-  // The contents that the later run found. The undo of the earlier run starts with them.
-  const found = new Map<string, FileVersion | null>([
+  // The contents before the later run. The undo of the earlier run starts with them.
+  const beforeLater = new Map<string, FileVersion | null>([
     ...earlier.files.map(({ path, after }) => [path, after] as const),
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
-  const contents = withChanges({ get: () => null, changes: new Map() }, found)
+  const contents = withChanges({ get: () => null, changes: new Map() }, beforeLater)
   const undone = resultOf(() => undoRun(earlier, contents, { copies }).contents)
   if (!(undone instanceof UserError)) return undone
 

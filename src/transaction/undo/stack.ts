@@ -286,8 +286,13 @@ export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
         },
       }))
     })
-    .toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+    .toSorted(byTime)
     .map(({ run }) => run)
+}
+
+function byTime(one: { readonly at: string }, other: { readonly at: string }): number {
+  if (one.at === other.at) return 0
+  return one.at < other.at ? -1 : 1
 }
 
 /** For each part of a change that was redone, the newest redo of it. */

@@ -78,8 +78,8 @@ export function undoRun(
   const kept: KeptSetting[] = []
   const removedTables: string[] = []
   for (const client of clients) {
-    const own = files.filter((file) => file.client === client)
-    const undone = undoClient(own, after, options)
+    const ofClient = files.filter((file) => file.client === client)
+    const undone = undoClient(ofClient, after, options)
     after = undone.contents
     kept.push(...undone.kept)
     if (undone.removesTables) removedTables.push(client)
