@@ -17,7 +17,7 @@ type Editing = Pick<ClientName, 'id'> & { readonly config: Pick<ConfigRules, 'se
  *
  * @throws UserError `config-invalid`, `config-conflict`
  */
-export function editKeys(
+export function editFile(
   { id, config }: Editing,
   file: LoadedFile,
   own: readonly SettingChange[],
@@ -57,7 +57,7 @@ export function editKeys(
 }
 
 /**
- * As `editKeys`, for a file that the client must be able to read afterwards.
+ * As `editFile`, for a file that the client must be able to read afterwards.
  *
  * @param read as the client reads it
  * @throws UserError `config-invalid`, `config-conflict`
@@ -69,7 +69,7 @@ export function editReadably(
   { fixes }: Pick<SetupTarget, 'fixes'>,
   read: (file: LoadedFile) => StrictFile,
 ): FileEdit {
-  const edit = editKeys(client, file, own, fixes)
+  const edit = editFile(client, file, own, fixes)
   expectRead(client.label, read({ ...file, bytes: edit.after }))
   return edit
 }
@@ -85,7 +85,7 @@ export function planFixes(
   fixes: readonly FileFix[],
 ): readonly FileEdit[] {
   const kinds = [...new Set(fixes.map(({ fileKind }) => fileKind))]
-  return kinds.map((kind) => editKeys(client, fileOf(files, kind), [], fixes))
+  return kinds.map((kind) => editFile(client, fileOf(files, kind), [], fixes))
 }
 
 /** The hint, fix and consent of a finding that `change` removes from a file, and that the user may miss. */

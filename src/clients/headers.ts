@@ -90,7 +90,7 @@ export function isStrayHeader(
  *
  * @param isOtherAddress the table is for another address now
  */
-export function headerKeys(
+export function headerChanges(
   path: SettingPath,
   now: ConfigValue | undefined,
   target: SetupTarget,
@@ -102,13 +102,13 @@ export function headerKeys(
     return { name: existing ?? name, ...header }
   })
 
-  return tableKeys(path, now, required, (one) =>
+  return tableChanges(path, now, required, (one) =>
     isStrayHeader({ ...one, name: one.name.toLowerCase() }, target, isOtherAddress),
   )
 }
 
 /** The change to a bearer key. If the key has another header, the client sends it only there. */
-export function bearerKeys(
+export function bearerChanges(
   path: SettingPath,
   now: ConfigValue | undefined,
   { key, keyHeader }: SetupTarget,
@@ -118,23 +118,28 @@ export function bearerKeys(
 }
 
 /**
- * Like `headerKeys`, for a table of query parameters. Removes those that belong to another address or to an
+ * Like `headerChanges`, for a table of query parameters. Removes those that belong to another address or to an
  * earlier setup.
  */
-export function queryKeys(
+export function queryChanges(
   path: SettingPath,
   now: ConfigValue | undefined,
   { query = [], formerQueries }: SetupTarget,
   isOtherAddress: boolean,
 ): readonly SettingChange[] {
-  return tableKeys(path, now, query, (one) => isOtherAddress || includesHeader(one, formerQueries))
+  return tableChanges(
+    path,
+    now,
+    query,
+    (one) => isOtherAddress || includesHeader(one, formerQueries),
+  )
 }
 
 /**
  * The changes to a table: adds the required members, and removes those that `mustRemove` selects. A table
  * that would be empty is removed as a whole.
  */
-function tableKeys(
+function tableChanges(
   path: SettingPath,
   now: ConfigValue | undefined,
   required: readonly ExtraHeader[],

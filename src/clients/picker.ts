@@ -243,7 +243,7 @@ export interface ModelList {
 }
 
 /** The changes to the list. An existing entry keeps what the user wrote into it. */
-export function listKeys(
+export function listChanges(
   file: LoadedFile,
   list: ModelList,
   target: SetupTarget,
@@ -268,13 +268,13 @@ export function listKeys(
       isOtherGateway: isOtherGateway || hasOtherAddress?.(entry) === true,
     }
     changes.push(...factChanges(existing, model, facts(model), target))
-    changes.push(...routeKeys(existing, route(model), model, target))
+    changes.push(...routeChanges(existing, route(model), model, target))
   }
   return changes
 }
 
 /** The user's settings for the protocol of a model stay, except for the chosen model or another gateway. */
-function routeKeys(
+function routeChanges(
   { path, now, isOtherGateway }: ListedFacts,
   route: readonly SettingChange[],
   { id }: OfferedModel,

@@ -16,7 +16,7 @@ import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
-import { isDiscovering, ourKeys } from './plan.ts'
+import { isDiscovering, ourChanges } from './plan.ts'
 import { resolveMapping, resolveSlots } from './resolve.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -229,7 +229,7 @@ function planClaude(
   target: SetupTarget,
 ): readonly FileEdit[] {
   const file = fileOf(files, 'settings')
-  const changes = ourKeys(readRepairedSettings(file), target)
+  const changes = ourChanges(readRepairedSettings(file), target)
   const client = { id, label: 'Claude Code', config: { sensitiveSettings } }
   return [editReadably(client, file, changes, target, readSettings)]
 }

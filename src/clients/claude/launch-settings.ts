@@ -6,13 +6,13 @@ import {
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
-import { editKeys } from '../fixes.ts'
+import { editFile } from '../fixes.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { fileOf, overlaid } from '../loaded-files.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { checkKeyQuestion } from './check.ts'
 import { customHeaders } from './headers.ts'
-import { isOtherGateway, ourKeys } from './plan.ts'
+import { isOtherGateway, ourChanges } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
@@ -43,10 +43,10 @@ export function launchSettings(
 
   // Every user of the machine can read the arguments.
   const open = { ...target, headers: [], keyHeader: undefined }
-  const { changes } = editKeys(
+  const { changes } = editFile(
     { id: '', config: { sensitiveSettings } },
     file,
-    ourKeys(settings, open),
+    ourChanges(settings, open),
     target.fixes,
   )
   const removed = changes.filter(({ value }) => value === undefined)

@@ -19,22 +19,22 @@ import {
 } from './settings.ts'
 
 /** The changes that a setup makes to the settings: the keys that it sets and the keys that it removes. */
-export function ourKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
+export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const set = (name: string, value: ConfigValue | undefined): SettingChange => ({
     path: inEnv(name),
     value,
   })
 
   return [
-    ...keyKeys(now, target),
+    ...keyChanges(now, target),
     set(names.baseUrl, target.baseUrl),
-    ...customHeaderKeys(now, target),
+    ...customHeaderChanges(now, target),
     // Another file that is already set may hold the authority of a proxy, which repoint does not know.
     ...(target.caFile && !now.env[names.authorities]
       ? [set(names.authorities, target.caFile)]
       : []),
-    ...trafficKeys(now, target).map(([name, value]) => set(name, value)),
-    ...mappingKeys(now, target).map(([name, value]) => set(name, value)),
+    ...trafficChanges(now, target).map(([name, value]) => set(name, value)),
+    ...mappingChanges(now, target).map(([name, value]) => set(name, value)),
     ...effortKey(now, target).map(([name, value]) => set(name, value)),
     ...rootModel(now, target),
     ...permissionMode(now, target),
@@ -53,7 +53,10 @@ function permissionMode(now: ClaudeSettings, target: SetupTarget): readonly Sett
 }
 
 /** Sets one of the two only: if both hold the key, Claude Code sends it twice. */
-function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly SettingChange[] {
+function keyChanges(
+  now: ClaudeSettings,
+  { key, keyHeader }: SetupTarget,
+): readonly SettingChange[] {
   const [name, other] =
     keyHeader === undefined ? [names.token, undefined] : [names.apiKey, names.token]
   const isOtherThere = other !== undefined && now.env[other] !== undefined
@@ -63,7 +66,7 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly
   ]
 }
 
-function customHeaderKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
+function customHeaderChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const current = now.env[names.headers]
   const value = customHeaders(current, target, isOtherGateway(now, target))
   if (value === undefined && current === undefined) return []
@@ -79,7 +82,7 @@ export function isOtherGateway({ env }: ClaudeSettings, { baseUrl }: SetupTarget
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]
 
-function trafficKeys(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+function trafficChanges(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
   if (effectiveOptions(target.input).discoverModels) {
     return [
       [names.discovery, '1'],
@@ -110,7 +113,7 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
  * Without a base URL, the slots are the user's own pins, and a finding names them: they are not restored,
  * because nothing has proven their models. Rollback restores everything that a setup removes.
  */
-function mappingKeys(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+function mappingChanges(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
   const { slotModels = {}, subagentModel, contextWindow } = target.resolved
   const fillsSlots = Object.keys(slotModels).length > 0
   const subagent = asWritten(now.env[names.subagent], subagentModel)
@@ -119,7 +122,7 @@ function mappingKeys(now: ClaudeSettings, target: SetupTarget): readonly Variabl
   const isWindowLeft = window === undefined && fillsSlots && !target.input.resetToDefaults
 
   return [
-    ...slots.flatMap((slot) => slotKeys(now, slot, slotModels[slot])),
+    ...slots.flatMap((slot) => slotChanges(now, slot, slotModels[slot])),
     ...setOrRestored(now, target, names.subagent, subagent),
     ...(isWindowLeft ? [] : setOrRestored(now, target, names.contextTokens, window)),
     ...attributionKey(now, target, isMapped(now) && !fillsSlots),
@@ -127,7 +130,11 @@ function mappingKeys(now: ClaudeSettings, target: SetupTarget): readonly Variabl
 }
 
 /** A slot's model and its label. If the model stays, the user's label stays too. */
-function slotKeys(now: ClaudeSettings, slot: Slot, model: string | undefined): readonly Variable[] {
+function slotChanges(
+  now: ClaudeSettings,
+  slot: Slot,
+  model: string | undefined,
+): readonly Variable[] {
   const [id, label] = [slotVariable(slot), slotLabelVariable(slot)]
   const written = asWritten(now.env[id], model)
   const isSame = written !== undefined && written === now.env[id]

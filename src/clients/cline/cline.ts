@@ -8,7 +8,7 @@ import type { Machine } from '../../platform/platform.ts'
 import { type ClientModule, emptyState, type LoadedFile, type SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
-import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
+import { bearerChanges, headerChanges, readHeaders } from '../headers.ts'
 import {
   brokenText,
   fileOf,
@@ -135,7 +135,7 @@ export const cline: ClientModule = {
 
   plan(files, target) {
     const file = fileOf(files, 'providers')
-    return [editReadably(clineName, file, ourKeys(file, target), target, readProviders)]
+    return [editReadably(clineName, file, ourChanges(file, target), target, readProviders)]
   },
 
   accepts: responses.protocols,
@@ -176,7 +176,11 @@ export const cline: ClientModule = {
   },
 
   launchSettings: (files, target, asked) =>
-    launchSettings(ourKeys({ ...fileOf(files, 'providers'), bytes: null }, target), target, asked),
+    launchSettings(
+      ourChanges({ ...fileOf(files, 'providers'), bytes: null }, target),
+      target,
+      asked,
+    ),
   check,
 }
 
@@ -189,7 +193,7 @@ function envFiles({ env }: Machine): readonly string[] {
 }
 
 /** The changes are in the order in which Cline writes them. */
-function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
+function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { baseUrl, resolved } = target
   const { model, contextWindow } = resolved
   const { root: now, settings } = readProviders(file)
@@ -208,7 +212,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     // Cline would add it itself.
     ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
     { path: at('provider'), value: providerId },
-    ...bearerKeys(at('apiKey'), settings['apiKey'], target),
+    ...bearerChanges(at('apiKey'), settings['apiKey'], target),
     ...(isLoggedIn ? [{ path: at('auth'), value: undefined, isSecret: true }] : []),
     { path: at('model'), value: model },
     ...factChanges(
@@ -218,7 +222,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
       target,
     ),
     { path: at('baseUrl'), value: baseUrl },
-    ...headerKeys(at('headers'), settings['headers'], target, isOtherGateway),
+    ...headerChanges(at('headers'), settings['headers'], target, isOtherGateway),
     // Cline requires both. It writes the time of each start.
     { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),

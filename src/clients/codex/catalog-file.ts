@@ -46,7 +46,7 @@ function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTa
 }
 
 /** The changes in config.toml. A file of the user stays configured. */
-export function catalogKeys(files: LoadedFiles, config: ReadFile, target: SetupTarget) {
+export function catalogChanges(files: LoadedFiles, config: ReadFile, target: SetupTarget) {
   const { path } = fileOf(files, 'catalog')
   if (target.resolved.catalog) return [{ path: catalogPath, value: path }]
   const isDropped = namesCatalog(files, config) && dropsCatalog(target)

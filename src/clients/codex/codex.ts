@@ -10,16 +10,16 @@ import {
   type LoadedFiles,
   type SetupTarget,
 } from '../client.ts'
-import { editKeys } from '../fixes.ts'
+import { editFile } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
-import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
+import { headerChanges, queryChanges, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, sourcesIn, unreadable, withoutTrailingSlash } from '../loaded-files.ts'
 import { effectiveOptions, optionChange, resolveOneModel, type WindowHandling } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import {
-  catalogKeys,
+  catalogChanges,
   checkCatalogs,
   namesCatalog,
   offersOfCodex,
@@ -114,10 +114,10 @@ export const codex: ClientModule = {
   plan(files, target) {
     const file = fileOf(files, 'config')
     const auth = planAuth(files, target)
-    const config = editKeys(
+    const config = editFile(
       { id: 'codex', config: { sensitiveSettings } },
       file,
-      ourKeys(files, target),
+      ourChanges(files, target),
       target.fixes,
     )
     const catalog = planCatalog(files, target)
@@ -218,7 +218,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
   return { ...edit, changes: [{ ...change, value: target.key }], after }
 }
 
-function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
+function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
   const config = readKind(files, 'config')
   const provider = ['model_providers', target.providerId]
   const name = config.text([...provider, 'name'])
@@ -233,7 +233,7 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
     { path: ['model'], value: target.resolved.model },
     ...optionChange(config, ['model_context_window'], contextWindow, target.input),
     ...optionChange(config, effortPath, effort, target.input),
-    ...catalogKeys(files, config, target),
+    ...catalogChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     // For old conversations: see `ownAddressPath`.
     { path: ['openai_base_url'], value: target.baseUrl },
@@ -248,7 +248,7 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
     { path: [...provider, 'supports_websockets'], value: false },
     // Not `env_http_headers`: the variable would have to be set in every shell. Run with 0.105.0 and 0.169.0,
     // 2026-11-22.
-    ...headerKeys(headers, config.get(headers), target, isOtherAddress),
-    ...queryKeys(query, config.get(query), target, isOtherAddress),
+    ...headerChanges(headers, config.get(headers), target, isOtherAddress),
+    ...queryChanges(query, config.get(query), target, isOtherAddress),
   ]
 }

@@ -5,7 +5,7 @@ import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
-import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
+import { bearerChanges, headerChanges, readHeaders } from '../headers.ts'
 import {
   brokenText,
   fileOf,
@@ -121,7 +121,7 @@ export const droid: ClientModule = {
 
   plan(files, target) {
     const file = fileOf(files, 'settings')
-    return [editReadably(droidName, file, ourKeys(file, target), target, readSettings)]
+    return [editReadably(droidName, file, ourChanges(file, target), target, readSettings)]
   },
 
   accepts: responses.protocols,
@@ -168,11 +168,15 @@ export const droid: ClientModule = {
   },
 
   launchSettings: (files, target, asked) =>
-    launchSettings(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
+    launchSettings(
+      ourChanges({ ...fileOf(files, 'settings'), bytes: null }, target),
+      target,
+      asked,
+    ),
   check,
 }
 
-function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
+function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { providerId, resolved, baseUrl } = target
   const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
   const { contextWindow: _, ...known }: OfferedModel = chosen
@@ -194,14 +198,14 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
 
   return [
     ...removedEntries(file, others, all, target),
-    ...entryKeys(file, providerId, started, target),
-    ...all.flatMap((model) => entryKeys(file, `${providerId}/${model.id}`, model, target)),
+    ...entryChanges(file, providerId, started, target),
+    ...all.flatMap((model) => entryChanges(file, `${providerId}/${model.id}`, model, target)),
     { path: defaultModelPath, value: idOf(providerId) },
   ]
 }
 
 /** Other members of our entry stay, unless the entry is for another address. */
-function entryKeys(
+function entryChanges(
   file: LoadedFile,
   id: string,
   model: OfferedModel,
@@ -226,8 +230,8 @@ function entryKeys(
     { path: [...path, 'model'], value: model.id },
     ...(isNamed ? [] : [{ path: [...path, 'displayName'], value: name }]),
     { path: [...path, 'baseUrl'], value: baseUrl },
-    ...bearerKeys([...path, 'apiKey'], now['apiKey'], target),
-    ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], target, isOtherGateway),
+    ...bearerChanges([...path, 'apiKey'], now['apiKey'], target),
+    ...headerChanges([...path, 'extraHeaders'], now['extraHeaders'], target, isOtherGateway),
     { path: [...path, 'provider'], value: apiOf[protocol] },
     // Each of them would change the protocol.
     ...['authMode', 'bedrock']

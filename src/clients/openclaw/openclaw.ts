@@ -4,10 +4,10 @@ import { ifPossible } from '../../errors.ts'
 import { isFinding } from '../../finding.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import { type ClientModule, emptyState, type OfferedModel } from '../client.ts'
-import { editKeys } from '../fixes.ts'
+import { editFile } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, sourcesIn, unreadable } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
-import { effectiveSettings, providerKeys, providerOf } from '../pi-family/providers.ts'
+import { effectiveSettings, providerChanges, providerOf } from '../pi-family/providers.ts'
 import { resolveWithPicker } from '../picker.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofNode, testedVersions } from '../tested.ts'
@@ -27,8 +27,8 @@ import {
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
-import { sensitiveSettings } from './sensitive-settings.ts'
 import responses from './responses.json' with { type: 'json' }
+import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const versions = testedVersions(tested)
@@ -107,11 +107,11 @@ export const openclaw: ClientModule = {
     const file = fileOf(files, 'config')
     const { root } = readConfig(files)
     const keys = [
-      ...providerKeys(providers, { ...file, root }, target),
+      ...providerChanges(providers, { ...file, root }, target),
       { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
     ]
 
-    const edit = editKeys({ id: 'openclaw', config: { sensitiveSettings } }, file, keys, fixes)
+    const edit = editFile({ id: 'openclaw', config: { sensitiveSettings } }, file, keys, fixes)
     expectRead('OpenClaw', readConfig(asPlanned(files, [edit])))
     return [edit]
   },

@@ -9,7 +9,7 @@ import {
 import { fileOf, isTable, overlaid, type Table } from '../loaded-files.ts'
 import { mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
-import { ourKeys } from './plan.ts'
+import { ourChanges } from './plan.ts'
 
 const ownId = 'repoint-run'
 
@@ -36,7 +36,7 @@ export function launchSettings(
   const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
 
   const changes = [
-    ...ourKeys(layout, fileOf(files, 'config'), { ...target, providerId }),
+    ...ourChanges(layout, fileOf(files, 'config'), { ...target, providerId }),
     ...(isKeyed ? [] : [{ path: apiKey, value: `{env:${runKeyVariable}}` }]),
     ...(Array.isArray(enabled)
       ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]

@@ -4,10 +4,10 @@ import { UserError } from '../../errors.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import { isCodexAuth } from '../auth-json.ts'
 import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../client.ts'
-import { editKeys, editReadably } from '../fixes.ts'
-import { headerKeys } from '../headers.ts'
+import { editFile, editReadably } from '../fixes.ts'
+import { headerChanges } from '../headers.ts'
 import { fileOf, readFile, withoutTrailingSlash } from '../loaded-files.ts'
-import { type FactSetting, listKeys } from '../picker.ts'
+import { type FactSetting, listChanges } from '../picker.ts'
 import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -19,10 +19,10 @@ export function plan(layout: Layout, files: LoadedFiles, target: SetupTarget): r
   const file = fileOf(files, 'config')
   return [
     planAuth(layout, files, target),
-    editKeys(
+    editFile(
       { id: layout.id, config: { sensitiveSettings } },
       file,
-      ourKeys(layout, file, target),
+      ourChanges(layout, file, target),
       target.fixes,
     ),
   ]
@@ -68,7 +68,7 @@ function keyEntry(
   ]
 }
 
-export function ourKeys(
+export function ourChanges(
   { schema }: Layout,
   file: LoadedFile,
   target: SetupTarget,
@@ -108,8 +108,8 @@ export function ourKeys(
     { path: [...provider, 'npm'], value: usualPackage },
     ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: baseUrl },
-    ...headerKeys(headers, now.get(headers), target, isOtherGateway),
-    ...listKeys(file, list, target),
+    ...headerChanges(headers, now.get(headers), target, isOtherGateway),
+    ...listChanges(file, list, target),
     ...(now.get(entry) === undefined
       ? []
       : optionChange(now, [...entry, effortTable, effortName], effort, target.input)),

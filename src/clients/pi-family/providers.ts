@@ -11,7 +11,7 @@ import type {
   ResolvedOptions,
   SetupTarget,
 } from '../client.ts'
-import { headerKeys, readHeaders } from '../headers.ts'
+import { headerChanges, readHeaders } from '../headers.ts'
 import {
   isTable,
   numberIn,
@@ -21,7 +21,7 @@ import {
   textIn,
   withoutTrailingSlash,
 } from '../loaded-files.ts'
-import { type FactSetting, factValues, limitsAndAbilities, listKeys } from '../picker.ts'
+import { type FactSetting, factValues, limitsAndAbilities, listChanges } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 
 /**
@@ -117,7 +117,7 @@ export function effectiveSettings(
  *
  * @throws UserError `config-conflict` if it lists a model twice, which only the user can fix
  */
-export function providerKeys(
+export function providerChanges(
   at: ProviderTable,
   file: LoadedFile & Rooted,
   target: SetupTarget,
@@ -147,8 +147,8 @@ export function providerKeys(
     // Without it, the client sends the key only as x-api-key over messages; pi adds the value of
     // ANTHROPIC_AUTH_TOKEN.
     ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
-    ...headerKeys([...path, 'headers'], now.table['headers'], target, isForeign),
-    ...modelKeys(at, file, now, target),
+    ...headerChanges([...path, 'headers'], now.table['headers'], target, isForeign),
+    ...modelChanges(at, file, now, target),
   ]
 }
 
@@ -156,7 +156,7 @@ function usesMessages({ protocol, offered = [] }: ResolvedOptions): boolean {
   return protocol === 'messages' || offered.some((model) => model.protocol === 'messages')
 }
 
-function modelKeys(
+function modelChanges(
   at: ProviderTable,
   file: LoadedFile,
   now: PiProvider,
@@ -176,7 +176,7 @@ function modelKeys(
     facts: (model: CatalogModel) => factsOf(at, model, resolved),
     route: (model: OfferedModel) => routeOf(model, target),
   }
-  return listKeys(file, list, target)
+  return listChanges(file, list, target)
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { SettingChange } from '../../edits/plan.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import { type ClientModule, emptyState } from '../client.ts'
-import { editKeys } from '../fixes.ts'
+import { editFile } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, layersOf, originOf, unreadable } from '../loaded-files.ts'
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import {
   effectiveSettings,
-  providerKeys,
+  providerChanges,
   providerOf,
   providerPath,
 } from '../pi-family/providers.ts'
@@ -100,7 +100,7 @@ export const pi: ClientModule = {
       auth: [],
       models: [
         ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
-        ...providerKeys(providers, { ...fileOf(files, 'models'), root }, target),
+        ...providerChanges(providers, { ...fileOf(files, 'models'), root }, target),
       ],
       settings: [
         { path: ['defaultProvider'], value: providerId },
@@ -109,7 +109,7 @@ export const pi: ClientModule = {
     }
     const edits = Object.entries(keys).flatMap(([role, own]) =>
       layersOf(files, role).map((file) =>
-        editKeys({ id: 'pi', config: { sensitiveSettings } }, file, own, fixes),
+        editFile({ id: 'pi', config: { sensitiveSettings } }, file, own, fixes),
       ),
     )
 

@@ -3,7 +3,7 @@ import type { SettingChange, SettingPath } from '../../edits/plan.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
-import { headerKeys } from '../headers.ts'
+import { headerChanges } from '../headers.ts'
 import { readFile, type Table, tableIn, valueIn, withoutTrailingSlash } from '../loaded-files.ts'
 import { type FactSetting, factChanges, factValues, removedEntries } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
@@ -43,7 +43,7 @@ export function settingChanges(file: LoadedFile, target: SetupTarget): readonly 
     // Only Qwen Code itself can migrate a file of an older layout.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: target.key, isSecret: true },
-    ...entries.flatMap((entry) => entryKeys(entry, target)),
+    ...entries.flatMap((entry) => entryChanges(entry, target)),
     { path: paths.type, value: loginTypes[protocol] },
     { path: paths.model, value: model },
     ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, { model, protocol })
@@ -122,7 +122,7 @@ function isOtherGateway(entry: Table, baseUrl: string): boolean {
 }
 
 /** The changes to an entry. One of another protocol moves to the list of this one, with all its members. */
-function entryKeys(
+function entryChanges(
   { model, path, name, present }: EntryToWrite,
   target: SetupTarget,
 ): readonly SettingChange[] {
@@ -157,7 +157,7 @@ function entryKeys(
     ...factChanges(config, model, factsOf(model, protocol), target),
     // Keeps other members, such as a temperature that the user set.
     ...factChanges(sampling, model, { max_tokens: limitOf(model, target) }, target),
-    ...headerKeys([...path, ...paths.headers], headers, target, config.isOtherGateway),
+    ...headerChanges([...path, ...paths.headers], headers, target, config.isOtherGateway),
   ]
 }
 
