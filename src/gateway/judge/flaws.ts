@@ -15,6 +15,7 @@ export const flawWords = {
   'headers-30kb': 'sends more than 16 kB of headers',
   'headers-100kb': 'sends more than 64 kB of headers',
   'type-json': 'calls its stream application/json',
+  'type-none': 'does not call its stream text/event-stream',
   'type-text': 'does not call its stream text/event-stream',
   bom: 'starts its answer with a byte order mark',
   'bad-json': 'sends an event that is not JSON',
@@ -125,6 +126,7 @@ function transportFlaws({ headers, body }: HttpAnswer): readonly (Flaw | false)[
     ...(['gzip', 'br', 'deflate', 'zstd'] as const).map((name) => encodings.includes(name) && name),
     bytes > headerLimits.node && 'headers-30kb',
     bytes > headerLimits.others && 'headers-100kb',
+    type === '' && 'type-none',
     type !== '' &&
       !type.includes('event-stream') &&
       (type.includes('json') ? 'type-json' : 'type-text'),
@@ -215,7 +217,7 @@ const shapeFlaws: Readonly<
 > = {
   chat(events) {
     const choices = choicesOf(events)
-    const deltas = choices.map(({ delta }) => asObject(delta) ?? {})
+    const deltas = choices.map(({ delta, message }) => asObject(delta ?? message) ?? {})
     const texts = deltas.flatMap(({ content, tool_calls: calls }) => [content, calls])
     const hasText = texts.some(isFilled)
     const isThought = deltas.some(
