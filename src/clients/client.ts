@@ -108,8 +108,8 @@ export interface ClientModule {
 
   /**
    * How `repoint run` points one process at the gateway without changing a file. The key is in the
-   * variable `runKeyVariable`, never in the arguments. Absent: by the variables that programs usually
-   * read.
+   * variable `runKeyVariable`, never in the arguments. If absent, `run` sets the variables that programs
+   * usually read.
    *
    * @throws UserError `usage` if the command line already says otherwise
    */

@@ -63,16 +63,7 @@ export function ownFlag(args: readonly string[], flags: readonly string[]): stri
   return flags.find((flag) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)))
 }
 
-/** @throws UserError `usage` if a flag or a variable of the client sets what the run itself must set */
-export function expectUnsaid(name: string | undefined, why: (name: string) => string): void {
-  if (!name) return
-  const hint = name.startsWith('-')
-    ? `Remove ${name} from the command.`
-    : `Unset it for this run: env -u ${name} repoint run …`
-  throw new UserError({ code: 'usage', message: why(name), hint })
-}
-
-/** The values of such flags: the next word, or the text after `=` or directly after a short flag. */
+/** The values of these flags: the next word, or the text after `=` or directly after a short flag. */
 export function ownValues(args: readonly string[], flags: readonly string[]): readonly string[] {
   const patterns = flags.map((flag) =>
     flag.startsWith('--')
@@ -87,6 +78,15 @@ export function ownValues(args: readonly string[], flags: readonly string[]): re
       return value ? [value] : []
     }),
   )
+}
+
+/** @throws UserError `usage` if a flag or a variable of the client sets what the run itself must set */
+export function expectUnsaid(name: string | undefined, why: (name: string) => string): void {
+  if (!name) return
+  const hint = name.startsWith('-')
+    ? `Remove ${name} from the command.`
+    : `Unset it for this run: env -u ${name} repoint run …`
+  throw new UserError({ code: 'usage', message: why(name), hint })
 }
 
 /** For a client whose configuration has the token limits of a model. */

@@ -24,21 +24,21 @@ import type {
 
 /** The file of a kind. A client lists each of its targets exactly once. */
 export function fileOf(files: LoadedFiles, kind: string): LoadedFile {
-  const file = files.find((text) => text.kind === kind)
+  const file = files.find((one) => one.kind === kind)
   if (!file) throw new Error(`no file of the kind ${kind} was read`)
   return file
 }
 
 /** All layers of a kind, weakest first. */
 export function layersOf(files: LoadedFiles, kind: string): readonly LoadedFile[] {
-  return files.filter((text) => text.kind === kind)
+  return files.filter((file) => file.kind === kind)
 }
 
 /** The files as they will be after the edits. */
 export function asPlanned(files: LoadedFiles, edits: readonly FileEdit[]): LoadedFiles {
-  return files.map((text) => {
-    const edit = edits.find(({ path }) => path === text.path)
-    return edit === undefined ? text : { ...text, bytes: edit.after }
+  return files.map((file) => {
+    const edit = edits.find(({ path }) => path === file.path)
+    return edit === undefined ? file : { ...file, bytes: edit.after }
   })
 }
 
@@ -104,13 +104,13 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
 }
 
 /** Reads the file of a kind. */
-export function readKind(files: LoadedFiles, role: string): ReadFile {
-  return readFile(fileOf(files, role))
+export function readKind(files: LoadedFiles, kind: string): ReadFile {
+  return readFile(fileOf(files, kind))
 }
 
 /** Reads the layers of a kind. */
-export function readLayers(files: LoadedFiles, role: string): readonly ReadFile[] {
-  return layersOf(files, role).map(readFile)
+export function readLayers(files: LoadedFiles, kind: string): readonly ReadFile[] {
+  return layersOf(files, kind).map(readFile)
 }
 
 export type Table = { readonly [key: string]: ConfigValue }

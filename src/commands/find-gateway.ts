@@ -203,7 +203,7 @@ function rootsAt(
   baseUrl: string,
 ): BaseUrls {
   // An address with a query was copied whole from instructions: its path is the path of the routes.
-  const isExact = known.query?.length !== 0 && new URL(baseUrl).pathname !== '/'
+  const isExact = (known.query ?? []).length > 0 && new URL(baseUrl).pathname !== '/'
   const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedRoots(baseUrl)
   const roots = known.baseUrls ?? savedRoots(session.platform, baseUrl) ?? assumed
   if (messagesUrl === undefined) return roots

@@ -119,6 +119,8 @@ function findInsertionPoint(
 
   const keys = toIndexedPath(parsed, path)
 
+  // From the innermost table outwards: next to the members of an inline table or object, after dotted
+  // siblings, or under a header for a single key.
   for (let length = keys.length - 1; length >= 0; length--) {
     const table = keys.slice(0, length)
     const rest = path.slice(length).map(plainKey)

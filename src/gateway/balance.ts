@@ -103,9 +103,10 @@ const balanceWays: readonly BalanceWay[] = [
     read: (at) => {
       const [budget, spend] = [at('info.max_budget'), numberOf(at('info.spend'))]
       if (spend === undefined) return undefined
-      const left = numberOf(budget)
+      const limit = numberOf(budget)
+      const left = limit === undefined ? undefined : limit - spend
       return {
-        remaining: budget == null ? 'unlimited' : left && left - spend,
+        remaining: budget == null ? 'unlimited' : left,
         resets: at('info.budget_reset_at'),
         expires: at('info.expires'),
       }

@@ -121,7 +121,7 @@ async function askInOrder(input: ProbeInput, roots: readonly string[]): Promise<
     const { outcome } = attempt
     if (outcome === undefined) return attempt
 
-    // Keeps the first answer unless its base URL may be wrong, and a later one only if an API gave it.
+    // The first answer decides unless its base URL may be wrong. A later one decides only if an API gave it.
     const isDecided = first === undefined ? !mayBeElsewhere(outcome) : provesAnApi(outcome)
     if (isDecided) return attempt
     first ??= attempt

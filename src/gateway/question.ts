@@ -64,20 +64,22 @@ export function requestAt(root: string, form: QuestionForm): RequestSpec {
   }
 }
 
-function safeguardsMember({ safeguards }: FirstRequest = { body: {} }) {
+function safeguardsMember(clientRequest: FirstRequest | undefined) {
+  const safeguards = clientRequest?.safeguards
   return typeof safeguards === 'object' ? { safeguards: safeguards.body } : {}
 }
 
 /** The client's betas and the beta of its safeguards. */
-function betaHeader({ headers = {}, safeguards }: FirstRequest = { body: {} }) {
+function betaHeader(clientRequest: FirstRequest | undefined) {
+  const { headers = {}, safeguards } = clientRequest ?? {}
   if (typeof safeguards !== 'object') return {}
   const betas = [headers['anthropic-beta'], safeguards.beta].filter(Boolean)
   return { 'anthropic-beta': betas.join(',') }
 }
 
 /** Some gateways admit a client by its User-Agent. Their operators can still tell a probe from the client. */
-function agentHeader({ headers = {} }: FirstRequest = { body: {} }) {
-  const agent = headers['user-agent']
+function agentHeader(clientRequest: FirstRequest | undefined) {
+  const agent = clientRequest?.headers?.['user-agent']
   return agent === undefined ? {} : { 'user-agent': `${agent} repoint` }
 }
 

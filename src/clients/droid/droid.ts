@@ -192,7 +192,7 @@ function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChan
     const protocol = protocolOfEntry(entry)
     return [{ id: model, path: modelPath(id), isOtherGateway, isMarked: true as const, protocol }]
   })
-  // If the gateway has not reported its models, the entries for this gateway stay.
+  // If the gateway has not reported its models, its entries stay, with the new address and key.
   const isKept = offered.length === 0 && !resolved.offersWholeCatalog
   const all = isKept ? others.filter(({ isOtherGateway }) => !isOtherGateway) : offered
 

@@ -73,7 +73,7 @@ async function firstAnsweredModel(
       await session.step(`Asking ${question.model} for one word`, probe(question))
       return question
     } catch (error) {
-      if (!(error instanceof UserError) || !traitsOf(error)?.mayBeOneProtocol) throw error
+      if (!(error instanceof UserError) || !traitsOf(error)?.mayWorkOverAnotherProtocol) throw error
       rejected.push({ ...question, error })
     }
   }

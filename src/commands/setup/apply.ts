@@ -76,8 +76,8 @@ export async function nextSteps(
   }
 }
 
-/** Whether the gateway answered before anything was written. */
-export function isProven({ run }: SetupPlan): boolean {
+/** Whether the gateway was asked before anything was written. */
+function isProven({ run }: SetupPlan): boolean {
   return run.request.flags.verify
 }
 
@@ -106,6 +106,7 @@ export function writePlan(
 ): ApplyResult {
   const mismatches: UserError[] = []
   const applied = applyPlan(session.platform, plan, {
+    // They are thrown only after the run is recorded, so that the error can name its undo.
     verify: () => mismatches.push(...findMismatches()),
     lastStep,
   })

@@ -152,7 +152,7 @@ function mayServeOtherwise(
   { model, protocol, error }: RejectedModel,
   catalog: Catalog | undefined,
 ): boolean {
-  if (traitsOf(error)?.mayBeOneProtocol !== true) return false
+  if (traitsOf(error)?.mayWorkOverAnotherProtocol !== true) return false
   if (error.code === 'model-unknown') {
     if (catalog === undefined) return protocol !== usualProtocol
     // If the catalog does not list it either, no other protocol helps.

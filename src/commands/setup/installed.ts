@@ -44,7 +44,8 @@ export function expectUsable(
   access: GatewayAccess,
   program?: InstalledProgram,
 ): void {
-  // A new key changes nothing for a version that cannot use the gateway.
-  const version = program && !request.isKeyOnly ? { program } : {}
-  refuseBlocked(checkClient({ session, client, purpose: 'setup', access, ...version }))
+  // A new key is written even for a version that cannot use the gateway: that is not the key's fault.
+  const checksVersion = program !== undefined && !request.isKeyOnly
+  const withProgram = checksVersion ? { program } : {}
+  refuseBlocked(checkClient({ session, client, purpose: 'setup', access, ...withProgram }))
 }

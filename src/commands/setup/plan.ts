@@ -79,6 +79,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { platform } = session
   const { resolved: withCatalog, input: provenInput, answersSafeguards } = chosen.get(client)!
   const { gatewayInfo } = provenInput
+  // Decided again, because the probes may have found other base URLs.
   const input = resolveInputFor(run, client, access, gatewayInfo)
   const resolved = request.isKeyOnly ? withoutCatalog(withCatalog) : withCatalog
   const files = readClientFiles(session, client)

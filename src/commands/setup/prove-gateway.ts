@@ -25,7 +25,7 @@ import type { Session } from '../screen/session.ts'
 import { expectUsable, programFindings, programsOf } from './installed.ts'
 import { type ClientsProof, type Proven, type ProveOptions, proveClients } from './prove-clients.ts'
 import type { Chosen, GatewayAnswer, Proof, ProvenRun, SetupRun } from './request.ts'
-import { noGatewayInfo, requestedFor, resolveInputFor, withModelFromUser } from './resolve.ts'
+import { noGatewayInfo, nothingToPickFrom, requestedFor, resolveInputFor } from './resolve.ts'
 
 /** How often the user may type an address or a key that does not work. */
 const maxTries = 5
@@ -251,7 +251,7 @@ function withOtherClients(
 async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { clients, request } = run
   for (const client of clients) expectUsable(run, client, access)
-  await withModelFromUser(run, undefined)
+  if (request.picksModel) throw nothingToPickFrom(run.session)
   const programs = await programsOf(run)
   for (const [client, program] of programs) expectUsable(run, client, access, program)
 

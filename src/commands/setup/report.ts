@@ -3,7 +3,7 @@ import { editDocument } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/plan.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
-import { type AppliedSetup, isProven } from './apply.ts'
+import type { AppliedSetup } from './apply.ts'
 import type { SetupPlan } from './plan.ts'
 
 /**
@@ -61,8 +61,8 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
     roots: plan.baseUrls,
     model: plan.model,
     files,
-    // The gateway was proven before, and the files were read back after.
-    verified: { before: result ? isProven(plan) : verify, after: applied ? verify : null },
+    // With `--no-verify` neither is true: nobody knows whether the gateway works with these files.
+    verified: { before: verify, after: applied ? verify : null },
     balance,
     tried: tried.length > 0 ? tried : undefined,
     warnings: session.warnings,

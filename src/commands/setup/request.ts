@@ -28,7 +28,7 @@ export interface SetupRequest {
   readonly picksModel?: boolean
   /** Asks which of `clients` to set up, once the gateway has answered. Absent: all of them. */
   readonly chooseClients?: (run: SetupRun, answer: GatewayAnswer) => Promise<readonly string[]>
-  /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
+  /** What is known of the gateway before repoint looks for it. */
   readonly preset?: Preset
   /** Changes only the key, whatever else the gateway offers now. */
   readonly isKeyOnly?: boolean

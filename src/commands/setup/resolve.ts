@@ -247,6 +247,17 @@ export function canChooseAgain(
   return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
 }
 
+/** The error for `--model` without an ID, if there is no catalog or no terminal. */
+export function nothingToPickFrom({ canAsk }: Session): UserError {
+  return new UserError({
+    code: 'usage',
+    message: canAsk
+      ? '--model has no ID, and the gateway has no list of models'
+      : '--model has no ID, and repoint cannot ask here',
+    hint: 'Name the model: --model ID',
+  })
+}
+
 /**
  * `--model` without an ID: the setup with the model that the user picks from the catalog.
  *
@@ -258,14 +269,7 @@ export async function withModelFromUser(
 ): Promise<SetupRun> {
   const { session, request, clients } = run
   if (!request.picksModel) return run
-  if (catalog === undefined || !session.canAsk)
-    throw new UserError({
-      code: 'usage',
-      message: session.canAsk
-        ? '--model has no ID, and the gateway has no list of models'
-        : '--model has no ID, and repoint cannot ask here',
-      hint: 'Name the model: --model ID',
-    })
+  if (catalog === undefined || !session.canAsk) throw nothingToPickFrom(session)
 
   const labels = clients.map(({ label }) => label)
   const model = await session.platform.ask.search({

@@ -25,7 +25,7 @@ export interface Traits {
   /** A working gateway without a catalog may answer the catalog request like this. */
   readonly mayLackList: boolean
   /** The gateway may serve the same model over another protocol. */
-  readonly mayBeOneProtocol?: true
+  readonly mayWorkOverAnotherProtocol?: true
   /** The client's own request may succeed although our probe failed: `--try-client` would prove it. */
   readonly curedByTryClient: boolean
 }
@@ -38,28 +38,33 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
 
   'key-rejected': { ...anApi, blames: 'key', mayLackList: false },
 
-  'not-an-api': { ...nothingProven, blames: 'address', mayBeOneProtocol: true },
-  'wrong-route': { ...nothingProven, blames: 'address', mayLackList: true, mayBeOneProtocol: true },
+  'not-an-api': { ...nothingProven, blames: 'address', mayWorkOverAnotherProtocol: true },
+  'wrong-route': {
+    ...nothingProven,
+    blames: 'address',
+    mayLackList: true,
+    mayWorkOverAnotherProtocol: true,
+  },
   'docs-host': { ...nothingProven, blames: 'address' },
 
-  'model-unknown': { ...anApi, blames: 'model', mayBeOneProtocol: true },
-  'model-not-allowed': { ...anApi, blames: 'model', mayBeOneProtocol: true },
+  'model-unknown': { ...anApi, blames: 'model', mayWorkOverAnotherProtocol: true },
+  'model-not-allowed': { ...anApi, blames: 'model', mayWorkOverAnotherProtocol: true },
   // Some gateways answer an unknown path with this.
   'protocol-unsupported': {
     ...nothingProven,
     blames: 'model',
     mayLackList: true,
-    mayBeOneProtocol: true,
+    mayWorkOverAnotherProtocol: true,
   },
-  'route-not-allowed': { ...anApi, blames: 'route', mayBeOneProtocol: true },
-  'tools-unsupported': { ...anApi, blames: 'model', mayBeOneProtocol: true },
-  'parameter-unsupported': { ...anApi, blames: 'model', mayBeOneProtocol: true },
+  'route-not-allowed': { ...anApi, blames: 'route', mayWorkOverAnotherProtocol: true },
+  'tools-unsupported': { ...anApi, blames: 'model', mayWorkOverAnotherProtocol: true },
+  'parameter-unsupported': { ...anApi, blames: 'model', mayWorkOverAnotherProtocol: true },
   // Another model or protocol may help. Nobody knows.
   'request-rejected': {
     ...nothingProven,
     blames: 'model',
     mayLackList: true,
-    mayBeOneProtocol: true,
+    mayWorkOverAnotherProtocol: true,
   },
 
   refused: { ...nothingProven, blames: 'network' },
@@ -75,7 +80,7 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
     ...nothingProven,
     blames: 'gateway',
     mayLackList: true,
-    mayBeOneProtocol: true,
+    mayWorkOverAnotherProtocol: true,
   },
   'client-refused': { ...anApi, blames: 'asker', curedByTryClient: true },
   forbidden: { ...anApi, blames: 'asker', curedByTryClient: true },

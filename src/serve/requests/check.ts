@@ -34,7 +34,7 @@ function createChecker(protocol: Protocol): Check {
   const prepared = new Map<Rows, Map<Shape, Check>>()
   return checkOf(bodies[protocol], protocolRules[protocol].rows)
 
-  /** Null counts as absent. */
+  /** The check of a shape, made once: a shape can contain itself. Null counts as absent. */
   function checkOf(shape: Shape, rows: Rows = noRows): Check {
     const known = prepared.get(rows) ?? new Map<Shape, Check>()
     prepared.set(rows, known)

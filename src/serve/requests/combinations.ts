@@ -24,11 +24,16 @@ interface Combination {
 
   /** The paths of the rejected value, separated by spaces. An absent value is accepted. */
   readonly at: string
-  /** Which values are rejected: these, all but these, larger or smaller ones, or matching texts. Absent: all. */
+  // Which values are rejected. Without any of these five members: every value.
+  /** Rejects only these. */
   readonly is?: readonly unknown[]
+  /** Rejects all but these. */
   readonly takes?: readonly unknown[]
+  /** Rejects larger ones. */
   readonly most?: number
+  /** Rejects smaller ones. */
   readonly least?: number
+  /** Rejects texts that match this regular expression. */
   readonly matches?: string
   /** The members that must be present, or absent. An empty list counts as absent. */
   readonly with?: readonly string[]

@@ -37,10 +37,11 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
 
 /** Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing. */
 function dropRedone(stack: Stack): Stack {
-  const redone = undoneParts(stack)
+  const undoneUndos = undoneParts(stack)
   const undo = stack.find(
     ({ id, kind, undoes = [] }) =>
-      kind === 'undo' && undoes.every(({ client }) => redone.has(partName({ run: id, client }))),
+      kind === 'undo' &&
+      undoes.every(({ client }) => undoneUndos.has(partName({ run: id, client }))),
   )
   if (undo === undefined) return stack
   const isRedo = ({ kind, undoes = [] }: RunRecord) =>

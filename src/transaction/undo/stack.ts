@@ -118,16 +118,17 @@ export function redo(
   const incomplete = options.force ? runsWithKeptSettings(stack, 'redo', options.clients) : []
   if (incomplete.length > 0) return undoRuns(incomplete, contents, options)
 
-  const redone = undoneParts(stack)
+  const undoneUndos = undoneParts(stack)
   const changed = new Set<string>()
 
+  // From the newest run to the oldest: an undo can be redone if no newer change wrote its files.
   for (const run of stack.toReversed()) {
     if (run.kind === 'change') for (const { path } of run.files) changed.add(path)
     if (run.kind !== 'undo') continue
 
     const isSelected = ({ client }: RunPart) =>
       (options.clients?.includes(client) ?? true) &&
-      !redone.has(partName({ run: run.id, client })) &&
+      !undoneUndos.has(partName({ run: run.id, client })) &&
       run.files.every((file) => file.client !== client || !changed.has(file.path))
     const clients = (run.undoes ?? []).filter(isSelected).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))
@@ -277,22 +278,26 @@ export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
     ({ id }, client) => !undone.has(partName({ run: id, client })),
   )
     .flatMap((run) => {
-      const times = new Set(run.files.map(({ client }) => effectiveRunId(run.id, client)))
-      return [...times].map((at) => ({
-        at,
+      const ids = new Set(run.files.map(({ client }) => effectiveRunId(run.id, client)))
+      return [...ids].map((effectiveId) => ({
+        effectiveId,
         run: {
           ...run,
-          files: run.files.filter(({ client }) => effectiveRunId(run.id, client) === at),
+          files: run.files.filter(({ client }) => effectiveRunId(run.id, client) === effectiveId),
         },
       }))
     })
-    .toSorted(byTime)
+    .toSorted(byEffectiveId)
     .map(({ run }) => run)
 }
 
-function byTime(one: { readonly at: string }, other: { readonly at: string }): number {
-  if (one.at === other.at) return 0
-  return one.at < other.at ? -1 : 1
+/** The IDs of runs begin with their time, so this is the order in which they count. */
+function byEffectiveId(
+  one: { readonly effectiveId: string },
+  other: { readonly effectiveId: string },
+): number {
+  if (one.effectiveId === other.effectiveId) return 0
+  return one.effectiveId < other.effectiveId ? -1 : 1
 }
 
 /** For each part of a change that was redone, the newest redo of it. */

@@ -138,6 +138,7 @@ function undoClient(
 
   for (const attempt of attempts) {
     const undone = undo({ ...attempt, isOurModel })
+    // A file keeps the key of the gateway, so its address must stay too: nothing is undone.
     if (undone.keepsOurKey) break
     if (problemAfter?.(client, undone.contents, contents) !== undefined) continue
     return attempt.sharedTables === 'remove' ? { ...undone, removesTables: true } : undone
@@ -219,7 +220,7 @@ function changedConnection(
 /**
  * Which models that someone chose since the run are undone with it. If the run connected the client to
  * the gateway, every model of the gateway is undone, because it does not exist at the earlier service.
- * A model of another provider stays, and then so do models that do not name their provider.
+ * A model of another provider stays. If there is one, models that do not name their provider stay too.
  */
 function modelsOfGateway(
   copies: Copies,
