@@ -54,7 +54,9 @@ const mostRequests = 12
 const [client, protocol, ...only] = process.argv.slice(2)
 const names = only.length > 0 ? only : Object.keys(casesOf(protocol))
 const waiting = [...names]
-const setups = hasServer(client)
+// A server takes longer to start than a few processes.
+const asServer = hasServer(client) && names.length > 5
+const setups = asServer
   ? Array.from({ length: atOnce }).fill(await setUp())
   : await Promise.all(Array.from({ length: atOnce }, setUp))
 await Promise.all(
@@ -104,7 +106,7 @@ async function setUp() {
   const cwd = join(home, 'work')
   if (!isCopilot) await setUpFiles({ model, url: gateway.url, cwd, env })
 
-  const server = hasServer(client)
+  const server = asServer
     ? await startServer(client, program, { home, cwd, env: { ...env, ...clients[client].env } })
     : undefined
   // The first answer of a server takes longer than the others.

@@ -1,6 +1,6 @@
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
-import { loadClients } from '../../src/clients/list.ts'
+import { loadPrograms } from '../../src/clients/list.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 
 /**
@@ -10,8 +10,7 @@ import type { Protocol } from '../../src/gateway/types.ts'
 const samples: readonly (readonly [client: string, protocol: Protocol, cases: string])[] = [
   ['codex', 'responses', 'gzip headers-60kb item-only usage-text once-503'],
   ['claude', 'messages', 'no-end zstd no-block-stop whole once-529'],
-  ['opencode', 'responses', 'type-json usage-text once-500'],
-  ['kilo', 'messages', 'finish-unknown no-usage'],
+  ['opencode', 'chat', 'no-end choices-missing'],
   ['cline', 'chat', 'finish-null whole-choice'],
   ['copilot', 'responses', 'whole output-empty'],
   ['droid', 'chat', 'finish-unknown content-list'],
@@ -25,7 +24,7 @@ interface Row {
   readonly unstreamed?: number
 }
 
-const clients = await loadClients()
+const clients = await loadPrograms()
 
 test.each(samples)('%s over %s: %s', { timeout: 400_000 }, async (client, protocol, cases) => {
   const { stdout } = await execa(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { casesOf } from '../../../scripts/responses/cases.js'
-import { loadClients } from '../../../src/clients/list.ts'
+import { loadPrograms } from '../../../src/clients/list.ts'
 import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
 import { flawWords } from '../../../src/gateway/judge/flaws.ts'
 import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
@@ -42,7 +42,7 @@ function answerOf(protocol: Protocol, name: string): HttpAnswer {
   }
 }
 
-const clients = (await loadClients()).filter(({ accepts }) => accepts)
+const clients = (await loadPrograms()).filter(({ accepts }) => accepts)
 
 /** The case of another name that shows the same flaw. */
 const caseOf: Partial<Record<string, string>> = {
