@@ -25,9 +25,9 @@ import {
   clientUndosOf,
   isInstalledHere,
   problemAfterUndo,
+  type RollbackContext,
   refuseUnknownClient,
   refuseWrongKey,
-  type UndoContext,
 } from './rollback/guard.ts'
 import type { Session } from './screen/session.ts'
 
@@ -73,7 +73,7 @@ export async function rollback(
   if (flags.list) return listRecorded(session, runsOfClient(id, runs))
 
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
-  const undoing: UndoContext = { session, runs, clients }
+  const undoing: RollbackContext = { session, runs, clients }
   const options = await withPickedRun(undoing, flags, optionsFor(undoing, id, flags))
   const undo = planRollback(platform, options)
   if (undo === undefined) return reportNothing(undoing, id, flags)
@@ -94,7 +94,7 @@ export async function rollback(
 }
 
 function optionsFor(
-  undoing: UndoContext,
+  undoing: RollbackContext,
   id: string | undefined,
   { run, original, redo, force }: RollbackFlags,
 ): RollbackOptions {
@@ -114,7 +114,7 @@ const maxChoices = 10
 
 /** On a terminal, the user chooses the run. With `--yes` and in a script, it is the newest. */
 async function withPickedRun(
-  { session, runs }: UndoContext,
+  { session, runs }: RollbackContext,
   { run, original, redo, force, yes, dryRun }: RollbackFlags,
   options: RollbackOptions,
 ): Promise<RollbackOptions> {
@@ -151,7 +151,7 @@ function newerRuns({ files }: RunRecord, newer: Runs): string {
 const maxRunsShown = 5
 
 function showPlan(
-  { session, runs }: UndoContext,
+  { session, runs }: RollbackContext,
   undo: RollbackPlan,
   outlooks: readonly ClientUndo[],
 ): void {
@@ -257,7 +257,7 @@ function reportDryRun(session: Session, undo: RollbackPlan): number {
 }
 
 async function applyAndReport(
-  undoing: UndoContext,
+  undoing: RollbackContext,
   flags: RollbackFlags,
   undo: RollbackPlan,
 ): Promise<number> {
@@ -329,7 +329,7 @@ function undoCommandFor({ isRedo }: RollbackPlan): string {
 
 /** Stops servers that still use the old key, and returns what the user must do. */
 async function stopServersAndAdvise(
-  { session, clients }: UndoContext,
+  { session, clients }: RollbackContext,
   { yes }: RollbackFlags,
   { files }: ApplyResult,
 ): Promise<string[]> {
@@ -339,7 +339,7 @@ async function stopServersAndAdvise(
 }
 
 function reportNothing(
-  undoing: UndoContext,
+  undoing: RollbackContext,
   id: string | undefined,
   { redo, dryRun }: RollbackFlags,
 ): number {

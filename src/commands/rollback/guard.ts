@@ -23,7 +23,7 @@ import { gatewayOf, isAtOwnRoot, ownRoots, runsOf, shownAddress } from '../clien
 import type { Session } from '../screen/session.ts'
 
 /** What a rollback is planned with. */
-export interface UndoContext {
+export interface RollbackContext {
   readonly session: Session
   readonly runs: Runs
   /** One client of each family that a run names. */
@@ -39,7 +39,7 @@ export interface ClientUndo {
 }
 
 export function clientUndosOf(
-  { session, runs, clients }: UndoContext,
+  { session, runs, clients }: RollbackContext,
   { plan: { edits } }: RollbackPlan,
 ): readonly ClientUndo[] {
   const concerned = clients.filter(({ id }) =>
@@ -62,7 +62,7 @@ function readAllFiles(session: Session, client: Client, runs: Runs): LoadedFiles
  * Checks what an undo would break for a client. The transaction knows only the recorded files, and this
  * check reads all files of the client.
  */
-export function problemAfterUndo(undoing: UndoContext): ProblemAfter {
+export function problemAfterUndo(undoing: RollbackContext): ProblemAfter {
   const checks = new Map<Client, ClientCheck>()
   const checkOf = (id: string) => {
     const client = undoing.clients.find((one) => familyIds(one.id).includes(id))
@@ -80,7 +80,7 @@ type ClientCheck = (
   before: ReadonlyMap<string, Bytes | null>,
 ) => UndoProblem | undefined
 
-function clientCheck({ session, runs }: UndoContext, client: Client): ClientCheck {
+function clientCheck({ session, runs }: RollbackContext, client: Client): ClientCheck {
   const files = readAllFiles(session, client, runs)
   const read = (contents: ReadonlyMap<string, Bytes | null>) =>
     client.read(
@@ -196,7 +196,7 @@ function wrongKeyCheck(
  * @throws UserError `config-conflict`
  */
 export function refuseWrongKey(
-  { session, runs }: UndoContext,
+  { session, runs }: RollbackContext,
   outlooks: readonly ClientUndo[],
 ): void {
   for (const { client, before, afterState } of outlooks) {
@@ -313,7 +313,7 @@ function isCopyOfOurs(
 export function isInstalledHere({
   session,
   clients,
-}: UndoContext): (file: RecordedFile) => boolean {
+}: RollbackContext): (file: RecordedFile) => boolean {
   const path = session.platform.machine.os === 'win32' ? win32 : posix
   const targets = clients
     .flatMap((client) => listClientFiles(session, client))

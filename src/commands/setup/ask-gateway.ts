@@ -1,5 +1,5 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-import type { Client, GatewayInfo } from '../../clients/client.ts'
+import type { Client } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import { isFinding } from '../../finding.ts'
 import { mayStillServe } from '../../gateway/catalog.ts'
@@ -10,6 +10,7 @@ import { authoritiesOf } from '../client-state/certificate-stores.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import { programsOf } from './installed.ts'
 import { ifSlow, type Probes } from './probes.ts'
+import { resolvingClients } from './proving.ts'
 import type { SetupRun } from './request.ts'
 import { isDecided, resolveInputFor } from './resolve.ts'
 import { probesFor } from './setup-probes.ts'
@@ -83,13 +84,8 @@ function startProbes(
   const { access } = finder
   const catalog = undefined
   const probes = probesFor(run, finder, { catalog, catalogError, programs })
-  for (const client of run.clients) {
-    const { version, modelTable } = programs.get(client)!
-    const gatewayInfo: GatewayInfo = {
-      ...{ catalog, catalogError, modelTable },
-      rejected: [],
-      gateway: access,
-    }
+  const resolving = resolvingClients(run, { access, catalog, catalogError, programs, probes })
+  for (const { client, version, gatewayInfo } of resolving) {
     const resolved = client.resolve(resolveInputFor(run, client, access, gatewayInfo), version)
     if (!isFinding(resolved)) void probes.askFor(client, resolved)
   }

@@ -17,7 +17,7 @@ import { askForOtherModel, canChooseAgain, chooseModels, type ResolvingClient } 
 const maxTries = 3
 
 /** A client, and the gateway's answers to the models that it chose. */
-interface Attempt {
+interface ProbedClient {
   readonly proving: Proving
   readonly resolving: ResolvingClient
   readonly current: Chosen
@@ -71,17 +71,17 @@ export async function chooseAgain(proving: Proving): Promise<void> {
     throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 }
 
-async function nextFor(attempt: Attempt): Promise<Next> {
-  const byProtocol = overOtherProtocol(attempt)
+async function nextFor(probed: ProbedClient): Promise<Next> {
+  const byProtocol = overOtherProtocol(probed)
   if (byProtocol.kind === 'try') return byProtocol
 
   const noProtocolLeft = byProtocol.kind === 'fail' ? byProtocol.error : undefined
-  const byModel = await withOtherModel(attempt, noProtocolLeft)
+  const byModel = await withOtherModel(probed, noProtocolLeft)
   return byModel.kind === 'stay' ? byProtocol : byModel
 }
 
 /** The same models over other protocols, or at base URLs that have turned out to be others. */
-function overOtherProtocol({ proving, resolving, current, answers }: Attempt): Next {
+function overOtherProtocol({ proving, resolving, current, answers }: ProbedClient): Next {
   const { finder, catalog } = proving
   const { client, version } = resolving
   if (client.protocols.length === 1) return { kind: 'stay' }
@@ -114,7 +114,7 @@ function overOtherProtocol({ proving, resolving, current, answers }: Attempt): N
  * @param noProtocolLeft why the client cannot use the model over another protocol
  */
 async function withOtherModel(
-  { proving, resolving, current, answers, replacements }: Attempt,
+  { proving, resolving, current, answers, replacements }: ProbedClient,
   noProtocolLeft: UserError | undefined,
 ): Promise<Next> {
   const { run, catalog } = proving

@@ -15,9 +15,9 @@ import { type AskedGateway, askGateway, openGateway } from './ask-gateway.ts'
 import { chooseAgain } from './choose-again.ts'
 import { expectUsable, programFindings, programsOf } from './installed.ts'
 import type { ProbeAnswer } from './probes.ts'
-import { askAll, type Proving, rejectionsIn, unlessFailed } from './proving.ts'
+import { askAll, type Proving, rejectionsIn, resolvingClients, unlessFailed } from './proving.ts'
 import type { Chosen, GatewayAnswer, Proof, SetupRun } from './request.ts'
-import { chooseModels, type ResolvingClient, withModelFromUser } from './resolve.ts'
+import { chooseModels, withModelFromUser } from './resolve.ts'
 import { probesFor } from './setup-probes.ts'
 
 /** What the gateway answered before anything was written. */
@@ -102,11 +102,7 @@ function startProving(
 ): Proving {
   const probes = probesFor(run, finder, { catalog, catalogError, programs, earlier: earlyProbes })
   const { access } = finder
-  const clients = run.clients.map((client): ResolvingClient => {
-    const { version, modelTable } = programs.get(client)!
-    const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access, modelTable }
-    return { run, access, client, version, gatewayInfo, probes }
-  })
+  const clients = resolvingClients(run, { access, catalog, catalogError, programs, probes })
   return { run, finder, catalog, probes, clients, chosen: new Map(), failed: new Map() }
 }
 

@@ -1,9 +1,10 @@
 /** What steps 3 and 4 of a setup share. */
-import type { Client, RejectedModel } from '../../clients/client.ts'
+import type { Client, GatewayInfo, RejectedModel } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import type { GatewayFinder } from '../../gateway/find-roots.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import type { Catalog } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { InstalledProgram } from '../client-state/program.ts'
 import type { ProbeAnswer, Probes } from './probes.ts'
 import type { Chosen, SetupRun } from './request.ts'
 import type { ResolvingClient } from './resolve.ts'
@@ -18,6 +19,28 @@ export interface Proving {
   /** The options of each client that may still use the gateway. */
   readonly chosen: Map<Client, Chosen>
   readonly failed: Map<Client, UserError>
+}
+
+/** Each client with what the gateway has answered so far. */
+export function resolvingClients(
+  run: SetupRun,
+  {
+    access,
+    catalog,
+    catalogError,
+    programs,
+    probes,
+  }: Pick<GatewayInfo, 'catalog' | 'catalogError'> & {
+    readonly access: GatewayAccess
+    readonly programs: ReadonlyMap<Client, InstalledProgram>
+    readonly probes: Probes
+  },
+): readonly ResolvingClient[] {
+  return run.clients.map((client) => {
+    const { version, modelTable } = programs.get(client)!
+    const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access, modelTable }
+    return { run, access, client, version, gatewayInfo, probes }
+  })
 }
 
 /**

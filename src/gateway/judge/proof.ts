@@ -14,7 +14,8 @@ import {
 /**
  * What the body of a 200 proves about an inference.
  *
- * `answered`: an answer in the protocol's format, with these flaws. One of them may be an error after some text. `failed`: an error inside a stream. `foreign`: something else.
+ * `answered`: an answer in the protocol's format, with these flaws. One of them may be an error after some
+ * text. `failed`: an error inside a stream. `foreign`: something else.
  */
 export type BodyProof =
   | { readonly kind: 'answered'; readonly flaws: readonly Flaw[]; readonly error?: unknown }
