@@ -5,13 +5,13 @@ import type { Catalog } from '../../src/gateway/types.ts'
 import {
   aMachine,
   byId,
-  keptIn,
+  filesOf,
+  inputFor,
   key,
   planOn,
+  previousIn,
   resolvedBy,
   text,
-  textsOf,
-  wanted,
   written,
 } from './support.ts'
 
@@ -27,7 +27,7 @@ const without = (...ids: string[]): Catalog => ({
 })
 
 function choose(version: string | undefined, requested: ClientOptions, catalog = everything) {
-  return resolvedBy(byId('claude'), wanted(catalog, requested), version)
+  return resolvedBy(byId('claude'), inputFor(catalog, requested), version)
 }
 
 describe('the models that each version of Claude Code sends', () => {
@@ -112,10 +112,14 @@ describe('the probe asks for the model that the installed version sends', () => 
   test('a version that does not know a slot sends the name of the slot, pinned or not', () => {
     const asked = { probeModel: 'fable', probeHint: expect.stringContaining('no slot fable') }
     expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
-    const mapped = resolvedBy(byId('claude-gpt'), wanted(everything, { slot: 'fable' }), '2.1.150')
+    const mapped = resolvedBy(
+      byId('claude-gpt'),
+      inputFor(everything, { slot: 'fable' }),
+      '2.1.150',
+    )
     expect(mapped).toMatchObject(asked)
     expect(
-      resolvedBy(byId('claude-gpt'), wanted(everything, { slot: 'fable' }), '2.1.170').probeModel,
+      resolvedBy(byId('claude-gpt'), inputFor(everything, { slot: 'fable' }), '2.1.170').probeModel,
     ).toBe('gpt-5.6-sol')
   })
 
@@ -132,7 +136,7 @@ describe('the probe asks for the model that the installed version sends', () => 
 
   test('without a catalog it asks for the ID, not for the name of the slot', () => {
     const asked = (version?: string) =>
-      resolvedBy(byId('claude'), wanted(undefined, { slot: 'opus' }), version).probeModel
+      resolvedBy(byId('claude'), inputFor(undefined, { slot: 'opus' }), version).probeModel
     expect(asked('2.1.238')).toBe('claude-opus-5')
     expect(asked()).toBe('claude-opus-5-5')
     expect(asked('9.0.0')).toBe('claude-opus-5-5')
@@ -201,7 +205,7 @@ describe('the first request asks for thinking', () => {
   ])('with %s it is %s', async (model, type) => {
     const client = byId('claude')
     const recordings = await client.loadRecordings()
-    const files = textsOf(client, aMachine(), {})
+    const files = filesOf(client, aMachine(), {})
     for (const version of ['2.1.197', '2.1.330']) {
       const asking = { model, protocol: 'messages', version, env: {} } as const
       expect(client.firstRequest(recordings, files, asking).body['thinking']).toMatchObject({
@@ -215,8 +219,9 @@ describe('repoint reads model names as the client does', () => {
   const client = byId('claude')
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
-    const known = client.read(textsOf(client, aMachine(), disk))
-    return resolvedBy(client, wanted(everything, {}, keptIn(client, known)), version).probeModel
+    const known = client.read(filesOf(client, aMachine(), disk))
+    return resolvedBy(client, inputFor(everything, {}, previousIn(client, known)), version)
+      .probeModel
   }
 
   // Run on 2.1.150, .197, .285 and .329, 2026-11-22.

@@ -6,8 +6,8 @@ import {
   aMachine,
   byId,
   type Disk,
+  findingsOn,
   key,
-  obstaclesOn,
   planOn,
   readValues,
   type StateValues,
@@ -121,18 +121,18 @@ describe('check finds', () => {
     ['cline-relative-folder', {}, { CLINE_DIR: 'here' }],
   ])('%s', (code, disk, env) => {
     const ownRoots = [ours.baseUrl]
-    expect(codesOf(obstaclesOn(cline, disk, aMachine({ env }), { ownRoots }))).toEqual([code])
+    expect(codesOf(findingsOn(cline, disk, aMachine({ env }), { ownRoots }))).toEqual([code])
   })
 
   test('nothing if the environment has a second key next to the one in the file', () => {
-    expect(obstaclesOn(cline, home(), aMachine({ env: { OPENAI_API_KEY: 'sk-env' } }))).toEqual([])
+    expect(findingsOn(cline, home(), aMachine({ env: { OPENAI_API_KEY: 'sk-env' } }))).toEqual([])
   })
 
   test.each<readonly [string, Disk, string]>([
     ['cline-provider-conflict', home({}, { baseUrl: 'https://b.example/v1' }), 'b.example'],
     ['cline-login', home({ lastUsedProvider: 'cline' }, {}, login), 'provider cline'],
   ])('%s, and a setup asks for consent', (code, disk, expectedText) => {
-    const found = planOn(cline, disk).obstacles.find((one) => one.code === code)
+    const found = planOn(cline, disk).findings.find((one) => one.code === code)
     expect(found?.message).toContain(expectedText)
     expect(found?.consent).toBeDefined()
   })
@@ -155,16 +155,16 @@ describe('a setup', () => {
     'for a model with at most %d output tokens, writes the context window: %s',
     (limit, hasWindow) => {
       const options = { model: 'big' }
-      const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), options })
+      const { edits, target } = planOn(cline, {}, { ...ofLimit(limit), options })
       expect(text(edits[0]!.after!).includes('200000')).toBe(hasWindow)
-      expect(choice.resolved.findings.map(({ code }) => code)).toEqual(
+      expect(target.resolved.findings.map(({ code }) => code)).toEqual(
         hasWindow ? [] : ['context-window-left-out'],
       )
       const withWindow = { ...options, contextWindow: 90_000 }
-      for (const more of [{ options: withWindow }, { kept: { options: withWindow } }]) {
-        const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), ...more })
+      for (const more of [{ options: withWindow }, { previous: { options: withWindow } }]) {
+        const { edits, target } = planOn(cline, {}, { ...ofLimit(limit), ...more })
         expect(text(edits[0]!.after!)).toContain('90000')
-        expect(choice.resolved.findings).toEqual([])
+        expect(target.resolved.findings).toEqual([])
       }
     },
   )
@@ -173,8 +173,8 @@ describe('a setup', () => {
 describe('a run', () => {
   const launchInput = { args: ['hi there'], env: { [runKeyVariable]: key }, tempFolder: '/run' }
   const run = (more: Partial<typeof launchInput>, keyHeader?: 'api-key') => {
-    const { texts, choice } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
-    return cline.launchSettings!(texts, { ...choice, keyHeader }, { ...launchInput, ...more })
+    const { texts, target } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
+    return cline.launchSettings!(texts, { ...target, keyHeader }, { ...launchInput, ...more })
   }
 
   test('uses a separate file without the key, and leaves no daemon running', () => {

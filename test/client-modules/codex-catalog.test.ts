@@ -5,13 +5,13 @@ import {
   aMachine,
   byId,
   type Disk,
-  keptIn,
-  obstaclesOn,
+  filesOf,
+  findingsOn,
   planOn,
+  previousIn,
   readValues,
   type Setup,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -30,9 +30,9 @@ const list = gateway(
 )
 
 function setUp(disk: Disk, setup: Setup & { options?: object } = {}) {
-  const heard = { modelTable: codexTable }
-  const { edits, choice } = planOn(codex, disk, { catalog: list, heard, ...setup })
-  return { edits, choice, disk: written(disk, aMachine(), edits) }
+  const gatewayInfo = { modelTable: codexTable }
+  const { edits, target } = planOn(codex, disk, { catalog: list, gatewayInfo, ...setup })
+  return { edits, target, disk: written(disk, aMachine(), edits) }
 }
 
 const withCatalog = { options: { model: 'glm-5', writeModelCatalog: true } }
@@ -47,8 +47,8 @@ function entriesOn(disk: Disk): readonly Entry[] {
   return JSON.parse(typeof content === 'string' ? content : text(content)).models
 }
 
-function keptOn(disk: Disk) {
-  return keptIn(codex, codex.read(textsOf(codex, aMachine(), disk)))
+function previousOn(disk: Disk) {
+  return previousIn(codex, codex.read(filesOf(codex, aMachine(), disk)))
 }
 
 describe('the catalog file', () => {
@@ -123,13 +123,13 @@ describe('the catalog file', () => {
   test('is cut before it exceeds the maximum size of a file, and repoint reports that', () => {
     const long = codexTable.replaceAll('Instructions of', `${'x'.repeat(20_000)} of`)
     const models = Array.from({ length: 120 }, (_, index) => ({ id: `model-${index}` }))
-    const { disk, choice } = setUp(
+    const { disk, target } = setUp(
       {},
-      { ...withCatalog, catalog: gateway(...models), heard: { modelTable: long } },
+      { ...withCatalog, catalog: gateway(...models), gatewayInfo: { modelTable: long } },
     )
     expect(disk[path]?.length).toBeLessThan(2_000_000)
     expect(entriesOn(disk).length).toBeGreaterThan(80)
-    expect(choice.resolved.findings.map(({ code }) => code)).toContain('codex-catalog-cut')
+    expect(target.resolved.findings.map(({ code }) => code)).toContain('codex-catalog-cut')
   })
 })
 
@@ -145,19 +145,19 @@ describe('an existing catalog file', () => {
     ],
     [
       'stays if neither the gateway nor Codex provides a list',
-      { catalog: undefined, heard: {} },
+      { catalog: undefined, gatewayInfo: {} },
       ['unchanged', 'unchanged'],
     ],
   ])('%s', (_, setup, actions) => {
-    const { edits } = setUp(before, { kept: keptOn(before), ...setup })
+    const { edits } = setUp(before, { previous: previousOn(before), ...setup })
     const actionOf = (edit: (typeof edits)[number]) =>
       Buffer.compare(edit.before!, edit.after!) === 0 ? 'unchanged' : 'updated'
     expect(edits.map(actionOf)).toEqual(actions)
   })
 
   test.each([
-    ['--no-catalog', { kept: keptOn(before), options: { writeModelCatalog: false } }],
-    ['--defaults', { options: {}, choice: { input: { requested: {}, resetToDefaults: true } } }],
+    ['--no-catalog', { previous: previousOn(before), options: { writeModelCatalog: false } }],
+    ['--defaults', { options: {}, target: { input: { requested: {}, resetToDefaults: true } } }],
   ])('%s removes it from config.toml, then deletes it', (_, setup) => {
     const { edits, disk } = setUp(before, setup)
     expect(edits.map(({ path, after }) => [path.split('/').at(-1), after === null])).toEqual([
@@ -177,40 +177,40 @@ describe('an existing catalog file', () => {
     const { [path]: __, ...rest } = before
     const disk = content === undefined ? rest : { ...rest, [path]: content }
     expect(readValues(codex, aMachine(), disk).broken).toContain(message)
-    const found = obstaclesOn(codex, disk).find(({ code }) => code === 'codex-catalog')
+    const found = findingsOn(codex, disk).find(({ code }) => code === 'codex-catalog')
     expect(found).toMatchObject({
       message: expect.stringContaining(message),
       severity: 'error',
       fix: { fileKind: 'config', changes: [{ path: ['model_catalog_json'], value: undefined }] },
     })
     // The next setup needs no repair.
-    const again = setUp(disk, { kept: keptOn(disk) })
+    const again = setUp(disk, { previous: previousOn(disk) })
     expect(entriesOn(again.disk)).toHaveLength(3)
   })
 
   test('that does not describe the model is reported', () => {
     const disk = { ...before, [config]: text(before[config] as Uint8Array).replace('glm-5', 'new') }
-    expect(obstaclesOn(codex, disk).map(({ code }) => code)).toContain('codex-catalog-stale')
+    expect(findingsOn(codex, disk).map(({ code }) => code)).toContain('codex-catalog-stale')
   })
 })
 
 test("the user's userDisk catalog stays without the flag, and is replaced only with consent", () => {
   const userDisk = { [config]: 'model_catalog_json = "/srv/models.json"\n' }
   expect(text(setUp(userDisk).disk[config] as Uint8Array)).toContain('"/srv/models.json"')
-  const { obstacles } = planOn(codex, userDisk, {
+  const { findings } = planOn(codex, userDisk, {
     catalog: list,
-    heard: { modelTable: codexTable },
+    gatewayInfo: { modelTable: codexTable },
     ...withCatalog,
   })
-  expect(obstacles.find(({ code }) => code === 'codex-other-catalog')?.consent).toContain(
+  expect(findings.find(({ code }) => code === 'codex-other-catalog')?.consent).toContain(
     '/srv/models.json',
   )
 })
 
 test('--catalog is rejected if Codex does not print its table of models', () => {
-  expect(() => setUp({}, { ...withCatalog, heard: { modelTable: 'codex-cli 0.105.0' } })).toThrow(
-    '--catalog needs Codex',
-  )
+  expect(() =>
+    setUp({}, { ...withCatalog, gatewayInfo: { modelTable: 'codex-cli 0.105.0' } }),
+  ).toThrow('--catalog needs Codex')
 })
 
 test.each([
@@ -221,7 +221,7 @@ test.each([
 ])(
   'for %s with %i tokens, repoint reports the part that Codex does not use',
   (model, contextWindow, codes) => {
-    const { choice } = setUp({}, { options: { model, contextWindow } })
-    expect(choice.resolved.findings.map(({ code }) => code)).toEqual(codes)
+    const { target } = setUp({}, { options: { model, contextWindow } })
+    expect(target.resolved.findings.map(({ code }) => code)).toEqual(codes)
   },
 )

@@ -5,13 +5,13 @@ import {
   aMachine,
   byId,
   type Disk,
+  filesOf,
+  findingsOn,
   key,
-  obstaclesOn,
   planOn,
   readValues,
   type Setup,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -37,15 +37,15 @@ const aHome = (config: string, files: Disk = {}): Disk => ({
 
 /** The findings of a setup about other providers, the new config.toml, and the disk afterwards. */
 function setUp(disk: Disk, setup: Setup = {}) {
-  const { obstacles, edits, machine } = planOn(codex, disk, setup)
+  const { findings: all, edits, machine } = planOn(codex, disk, setup)
   const after = written(disk, machine, edits)
-  const findings = obstacles.filter(({ code }) => /other-provider|keyless|set-aside/.test(code))
+  const findings = all.filter(({ code }) => /other-provider|keyless|set-aside/.test(code))
   return { findings, config: text(edits[1]?.after), after }
 }
 
 /** A provider's table in config.toml, parsed. */
 function tableOf(disk: Disk, id: string): unknown {
-  const config = textsOf(codex, aMachine(), disk).find(({ kind }) => kind === 'config')
+  const config = filesOf(codex, aMachine(), disk).find(({ kind }) => kind === 'config')
   return (parse(text(config?.bytes))['model_providers'] as Record<string, unknown>)[id]
 }
 
@@ -84,12 +84,12 @@ describe('a setup sets setAsideTable a provider that sends the key of auth.json 
     ])
     expect(tableOf(after, 'old')).toEqual(setAsideTable)
     expect(setUp(after).findings).toEqual([])
-    expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
+    expect(findingsOn(codex, after, aMachine(), ours)).toEqual([])
   })
 
   test('a table of an earlier setup with another ID, so that its conversations stay', () => {
     const first = setUp({}).after
-    const setup = { options: { providerId: 'two' }, choice: { baseUrl: 'https://two.example/v1' } }
+    const setup = { options: { providerId: 'two' }, target: { baseUrl: 'https://two.example/v1' } }
     const { findings, after } = setUp(first, setup)
     expect(findings).toMatchObject([{ code: 'codex-other-provider' }])
     expect(tableOf(after, 'gateway')).toEqual(setAsideTable)
@@ -124,8 +124,8 @@ describe('a setup sets setAsideTable a provider that sends the key of auth.json 
   )
 
   test('but not if the key is in a header and the setup removes auth.json', () => {
-    const choice = { keyHeader: 'x-api-key' } as const
-    expect(setUp(aHome(aTable(takesKey)), { choice }).findings).toEqual([])
+    const target = { keyHeader: 'x-api-key' } as const
+    expect(setUp(aHome(aTable(takesKey)), { target }).findings).toEqual([])
   })
 })
 
@@ -150,9 +150,9 @@ describe('--keep-old-gateway', () => {
   test('copies the key into the table of the current provider, in a file that is private', () => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}${aTable(takesKey, 'third')}`)
     expect(setUp(disk).findings[0]?.consent).toContain('--keep-old-gateway')
-    const { edits, obstacles } = planOn(codex, disk, { options })
+    const { edits, findings } = planOn(codex, disk, { options })
     expect(edits[1]?.holdsSecret).toBe(true)
-    expect(JSON.stringify(obstacles.map(({ fix: _, ...shown }) => shown))).not.toContain(oldKey)
+    expect(JSON.stringify(findings.map(({ fix: _, ...shown }) => shown))).not.toContain(oldKey)
 
     const { after } = setUp(disk, { options })
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: oldKey })
@@ -173,7 +173,7 @@ describe('--keep-old-gateway', () => {
 })
 
 describe('a later setup at that address restores the provider', () => {
-  const back = { choice: { baseUrl: 'https://old.example/v1' } }
+  const back = { target: { baseUrl: 'https://old.example/v1' } }
 
   test.each([aTable(takesKey), aTable()])('%s', (table) => {
     const { after } = setUp(aHome(`model_provider = "old"\n${table}`))
@@ -185,15 +185,15 @@ describe('a later setup at that address restores the provider', () => {
   test('it does so under the same ID too, and does not ask about lines that repoint wrote', () => {
     const { after } = setUp(aHome(aTable(takesKey)))
     const setup = { ...back, options: { providerId: 'old' } }
-    const { obstacles } = planOn(codex, after, setup)
-    expect(obstacles.map(({ code }) => code)).not.toContain('codex-provider-auth')
+    const { findings } = planOn(codex, after, setup)
+    expect(findings.map(({ code }) => code)).not.toContain('codex-provider-auth')
     expect(tableOf(setUp(after, setup).after, 'old')).not.toHaveProperty('env_key')
   })
 })
 
 describe('a setup stops', () => {
   const stopping = (disk: Disk, setup: Setup = {}) =>
-    planOn(codex, disk, setup).obstacles.filter(
+    planOn(codex, disk, setup).findings.filter(
       ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
     )
 
@@ -227,34 +227,34 @@ describe('status and doctor', () => {
 
   test('report a table that was added later, and the fix sets it aside', () => {
     const disk = aHome(`${config()}\n${aTable(takesKey)}`)
-    const found = obstaclesOn(codex, disk, aMachine(), ours)
+    const found = findingsOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-other-provider', severity: 'error' }])
-    const files = textsOf(codex, aMachine(), disk)
+    const files = filesOf(codex, aMachine(), disk)
     expect(codex.read(files).endpoint.alsoSendsTo).toBe('https://old.example')
 
     const edits = planFixes(codex, files, [found[0]!.fix!])
     const repaired = written(disk, aMachine(), edits)
-    expect(obstaclesOn(codex, repaired, aMachine(), ours)).toEqual([])
+    expect(findingsOn(codex, repaired, aMachine(), ours)).toEqual([])
     expect(readValues(codex, aMachine(), repaired).alsoSendsTo).toBeUndefined()
   })
 
   test('report a profile that points the gateway elsewhere', () => {
     const profile = '[model_providers.gateway]\nbase_url = "https://old.example/v1"\n'
     const disk = aHome(config(), { '.codex/x.config.toml': profile })
-    expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(
+    expect(findingsOn(codex, disk, aMachine(), ours)).toContainEqual(
       expect.objectContaining({ code: 'codex-key-elsewhere', severity: 'error' }),
     )
   })
 
   test('report nothing about a gateway that repoint did not set up', () => {
     const disk = aHome(`${config()}\n${aTable(takesKey)}`)
-    expect(obstaclesOn(codex, disk)).toEqual([])
+    expect(findingsOn(codex, disk)).toEqual([])
   })
 
   test('do not suggest a key for a current provider that was set aside', () => {
     const { config } = setUp(aHome(aTable(takesKey)))
     const disk = aHome(config.replace('model_provider = "gateway"', 'model_provider = "old"'))
-    const found = obstaclesOn(codex, disk, aMachine(), ours)
+    const found = findingsOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-set-aside', cause: 'key-missing' }])
     expect(found[0]?.fix).toBeUndefined()
     expect(readValues(codex, aMachine(), disk).key).toBeUndefined()

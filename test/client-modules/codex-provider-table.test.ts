@@ -5,12 +5,12 @@ import {
   aMachine,
   byId,
   type Disk,
+  filesOf,
+  findingsOn,
   key,
-  obstaclesOn,
   planOn,
   type Setup,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -31,13 +31,13 @@ const aHome = (config: string, files: Disk = {}): Disk => ({
 })
 
 function setUp(disk: Disk, setup: Setup = {}) {
-  const { obstacles, edits, machine } = planOn(codex, disk, setup)
-  const codes = obstacles.map(({ code }) => code)
-  return { obstacles, codes, after: written(disk, machine, edits), edits }
+  const { findings, edits, machine } = planOn(codex, disk, setup)
+  const codes = findings.map(({ code }) => code)
+  return { findings, codes, after: written(disk, machine, edits), edits }
 }
 
 function tableOf(disk: Disk, id = 'gateway') {
-  const config = textsOf(codex, aMachine(), disk).find(({ kind }) => kind === 'config')
+  const config = filesOf(codex, aMachine(), disk).find(({ kind }) => kind === 'config')
   const providers = parse(text(config?.bytes))['model_providers']
   return (providers as Record<string, Record<string, unknown>>)[id]
 }
@@ -51,8 +51,8 @@ describe('our table', () => {
     ['project_id', 'project_id = "p"'],
     ['a_key_of_tomorrow', 'a_key_of_tomorrow = true'],
   ])('a setup removes %s without a question', (name, line) => {
-    const { obstacles, after } = setUp(aHome(aTable(line)))
-    const [found, ...more] = obstacles.filter(({ code }) => code === 'codex-provider-setting')
+    const { findings, after } = setUp(aHome(aTable(line)))
+    const [found, ...more] = findings.filter(({ code }) => code === 'codex-provider-setting')
     expect(more).toEqual([])
     expect(found).toMatchObject({
       severity: 'error',
@@ -62,7 +62,7 @@ describe('our table', () => {
     expect(found?.consent).toBeUndefined()
     expect(tableOf(after)).not.toHaveProperty(name)
     expect(setUp(after).codes).toEqual([])
-    expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
+    expect(findingsOn(codex, after, aMachine(), ours)).toEqual([])
   })
 
   test('several harmful settings are reported once, and undone together with the address', () => {
@@ -90,8 +90,8 @@ describe('our table', () => {
 
   test('settings for an earlier gateway are removed with its address', () => {
     const lines = 'env_http_headers = { x = "OLD_KEY" }\nsupports_standalone_web_search = true'
-    const { obstacles, after } = setUp(aHome(aTable(lines, 'gateway', 'https://old.example/v1')))
-    expect(obstacles).toContainEqual(
+    const { findings, after } = setUp(aHome(aTable(lines, 'gateway', 'https://old.example/v1')))
+    expect(findings).toContainEqual(
       expect.objectContaining({
         code: 'codex-provider-setting',
         message: expect.stringMatching('env_http_headers, supports_standalone_web_search'),
@@ -110,7 +110,7 @@ describe('our table', () => {
 
   test('a setup removes a harmful setting even if the key is in a header', () => {
     const { codes, after } = setUp(aHome(aTable(oldCatalog)), {
-      choice: { keyHeader: 'x-api-key' },
+      target: { keyHeader: 'x-api-key' },
     })
     expect(codes).toContain('codex-provider-setting')
     expect(tableOf(after)).not.toHaveProperty('model_catalog_url')
@@ -118,13 +118,13 @@ describe('our table', () => {
 
   test('status and doctor report a harmful setting, and the fix removes it', () => {
     const disk = aHome(aTable(oldCatalog))
-    const found = obstaclesOn(codex, disk, aMachine(), ours)
+    const found = findingsOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-provider-setting', severity: 'error' }])
     expect(found[0]?.consent).toBeUndefined()
-    const edits = planFixes(codex, textsOf(codex, aMachine(), disk), [found[0]!.fix!])
+    const edits = planFixes(codex, filesOf(codex, aMachine(), disk), [found[0]!.fix!])
     expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
     // A gateway that repoint did not set up is not checked.
-    expect(obstaclesOn(codex, disk)).toEqual([])
+    expect(findingsOn(codex, disk)).toEqual([])
   })
 })
 
@@ -143,10 +143,10 @@ describe('files that a setup does not write', () => {
       location: `${path}:2`,
       message: expect.stringContaining('model_catalog_url'),
     })
-    const { obstacles } = setUp(disk)
-    expect(obstacles).toContainEqual(expected)
-    expect(obstacles.find(({ code }) => code === 'codex-key-elsewhere')?.fix).toBeUndefined()
-    expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(expected)
+    const { findings } = setUp(disk)
+    expect(findings).toContainEqual(expected)
+    expect(findings.find(({ code }) => code === 'codex-key-elsewhere')?.fix).toBeUndefined()
+    expect(findingsOn(codex, disk, aMachine(), ours)).toContainEqual(expected)
   })
 
   test('a harmful key of the table "openai" stops it too', () => {
@@ -168,14 +168,14 @@ describe('another table at the same gateway', () => {
         '.codex/x.config.toml': `[model_providers.other]\n${oldCatalog}\n`,
       }),
     ]) {
-      expect(obstaclesOn(codex, disk, aMachine(), ours)).toMatchObject([
+      expect(findingsOn(codex, disk, aMachine(), ours)).toMatchObject([
         { code: 'codex-other-provider', message: expect.stringContaining('model_catalog_url') },
       ])
       const { codes, after } = setUp(disk)
       expect(codes).toEqual(['codex-other-provider'])
       expect(tableOf(after, 'other')).toEqual(setAsideTable)
       expect(setUp(after).codes).toEqual([])
-      expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
+      expect(findingsOn(codex, after, aMachine(), ours)).toEqual([])
     }
   })
 
@@ -198,9 +198,9 @@ describe('another table at the same gateway', () => {
 
 describe('a run', () => {
   const providerOf = (disk: Disk) => {
-    const { choice } = planOn(codex, {})
+    const { target } = planOn(codex, {})
     const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
-    const { args } = codex.launchSettings!(textsOf(codex, aMachine(), disk), choice, launchInput)
+    const { args } = codex.launchSettings!(filesOf(codex, aMachine(), disk), target, launchInput)
     return args.find((arg) => arg.startsWith('model_provider='))
   }
 
@@ -221,8 +221,8 @@ describe('a run', () => {
 })
 
 test.each(['gcp', 'amazon-bedrock-runtime'])('%s is an ID that Codex reserves', (id) => {
-  const found = obstaclesOn(codex, aHome(aTable('') + aTable('', id)))
+  const found = findingsOn(codex, aHome(aTable('') + aTable('', id)))
   expect(found).toMatchObject([{ code: 'codex-reserved-provider' }])
   const settings = `[model_providers.${id}]\nhttp_headers = { x = "y" }\n`
-  expect(obstaclesOn(codex, aHome(aTable('') + settings))).toEqual([])
+  expect(findingsOn(codex, aHome(aTable('') + settings))).toEqual([])
 })

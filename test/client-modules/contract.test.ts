@@ -12,15 +12,15 @@ import {
   catalog,
   catalogWithWindows,
   type Disk,
-  keptIn,
+  filesOf,
+  findingsOn,
+  inputFor,
   key,
-  obstaclesOn,
   planOn,
+  previousIn,
   readValues,
   resolvedBy,
   type Setup,
-  textsOf,
-  wanted,
   windows,
   written,
 } from './support.ts'
@@ -55,7 +55,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   '%s',
   (_, client) => {
     test('an unresolved model is a finding', () => {
-      const problem = client.resolve(wanted({ models: [] }))
+      const problem = client.resolve(inputFor({ models: [] }))
       expect(problem).toMatchObject({ severity: 'error', message: expect.any(String) })
       expect(['usage', 'model-unknown']).toContain((problem as Finding).code)
     })
@@ -64,22 +64,24 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       describe.each(waysOf(client, machine))('$way', ({ protocol, keyHeader, options }) => {
         const env = { ANTHROPIC_API_KEY: 'sk-x', ANTHROPIC_MODEL: 'x', CODEX_API_KEY: 'sk-y' }
         const shell = { ...machine, env }
-        const setup: Setup = { options, choice: { keyHeader }, catalog: catalogWithWindows }
-        const { edits, choice } = planOn(client, disk, { ...setup, machine: shell })
+        const setup: Setup = { options, target: { keyHeader }, catalog: catalogWithWindows }
+        const { edits, target } = planOn(client, disk, { ...setup, machine: shell })
         const after = written(disk, machine, edits)
 
         test('the client reads back the chosen values, and check finds nothing', () => {
-          const state = client.read(textsOf(client, machine, after))
-          expect(state.endpoint).toMatchObject({ baseUrl: choice.baseUrl, key })
+          const state = client.read(filesOf(client, machine, after))
+          expect(state.endpoint).toMatchObject({ baseUrl: target.baseUrl, key })
           expect(state.endpoint.keyHeader).toBe(keyHeader)
           expect(state.options.protocol ?? client.protocols[0]).toBe(protocol)
           expect(state.endpoint.alsoSendsTo).toBeUndefined()
           expect(state.findings).toEqual([])
           expect(state.login).toBeUndefined()
-          const remaining = obstaclesOn(client, after, machine)
+          const remaining = findingsOn(client, after, machine)
           expect(remaining.filter(({ severity }) => severity === 'error')).toEqual([])
-          expect(resolvedBy(client, wanted(catalog, {}, keptIn(client, state)))).toMatchObject({
-            probeModel: choice.resolved.probeModel,
+          expect(
+            resolvedBy(client, inputFor(catalog, {}, previousIn(client, state))),
+          ).toMatchObject({
+            probeModel: target.resolved.probeModel,
             ...options,
           })
         })
@@ -119,9 +121,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
       test('the first request is known for every protocol, and does not contain the key', async () => {
         const recordings = await client.loadRecordings()
-        const { machine, edits, choice } = planOn(client, disk)
-        const files = textsOf(client, machine, written(disk, machine, edits))
-        const { probeModel: model } = choice.resolved
+        const { machine, edits, target } = planOn(client, disk)
+        const files = filesOf(client, machine, written(disk, machine, edits))
+        const { probeModel: model } = target.resolved
         const requests = client.protocols.map((protocol) =>
           client.firstRequest(recordings, files, { model, protocol, env: {} }),
         )
@@ -149,10 +151,10 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       test('no description and no finding contains a secret', () => {
         const first = planOn(client, disk, { machine })
         const after = written(disk, machine, first.edits)
-        const second = planOn(client, after, { machine, choice: { key: newKey } })
-        const shown = [first, second].flatMap(({ edits, obstacles }) => [
+        const second = planOn(client, after, { machine, target: { key: newKey } })
+        const shown = [first, second].flatMap(({ edits, findings }) => [
           ...edits.flatMap((edit) => describeEdit(edit, { showPath: (path) => path })),
-          JSON.stringify(obstacles),
+          JSON.stringify(findings),
         ])
         expect(shown.join('\n')).not.toMatch(/sk-(test-0123|another-98|users-own-key)/)
         expect(shown.join('\n')).toContain(first.edits[0]!.path)
@@ -160,7 +162,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
       test('a setup writes the same files from every folder, so that all of them can be undone', () => {
         const targetsIn = (cwd: string) =>
-          textsOf(client, { ...machine, cwd }, disk).flatMap(({ use, path }) =>
+          filesOf(client, { ...machine, cwd }, disk).flatMap(({ use, path }) =>
             use === 'target' ? [path] : [],
           )
         expect(targetsIn(machine.os === 'win32' ? 'D:\\other' : '/srv/other')).toEqual(
@@ -169,12 +171,12 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       })
 
       test('a plan edits the files in the order of the list, and writes the key no later than the address', () => {
-        const { texts, edits, choice } = planOn(client, disk, { machine })
+        const { texts, edits, target } = planOn(client, disk, { machine })
         const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
         const firstOnly = written(disk, machine, edits.slice(0, 1))
-        const { endpoint } = client.read(textsOf(client, machine, firstOnly))
-        if (endpoint.baseUrl === choice.baseUrl) expect(endpoint.key).toBe(key)
+        const { endpoint } = client.read(filesOf(client, machine, firstOnly))
+        if (endpoint.baseUrl === target.baseUrl) expect(endpoint.key).toBe(key)
       })
     })
 
@@ -206,9 +208,9 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
 
     test.each(cases)('$way, on $home: no file and no argument contains the key', (one) => {
       const { machine, disk, options, keyHeader } = one
-      const { texts, choice } = planOn(client, disk, { machine, options, choice: { keyHeader } })
+      const { texts, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
       const launchInput = { args: [], tempFolder: machine.cwd, env: { [runKeyVariable]: key } }
-      const run = resultOf(() => client.launchSettings?.(texts, choice, launchInput))
+      const run = resultOf(() => client.launchSettings?.(texts, target, launchInput))
       // Some clients cannot read every value from outside their files.
       if (run instanceof UserError)
         return expect(run.code).toMatch(/^(protocol-unsupported|usage)$/)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Platform } from '../../src/platform/platform.ts'
-import { aMachine, byId, type Disk, planOn, textsOf, written } from './support.ts'
+import { aMachine, byId, type Disk, filesOf, planOn, written } from './support.ts'
 
 const codex = byId('codex')
 
@@ -35,8 +35,8 @@ function aWorld(providers: readonly string[]) {
 function reportsFor(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
   const found = codex.sideEffects?.(world, {
     by: 'setup',
-    before: textsOf(codex, world.machine, disks.before),
-    after: textsOf(codex, world.machine, disks.after),
+    before: filesOf(codex, world.machine, disks.before),
+    after: filesOf(codex, world.machine, disks.after),
   })
   return [...(found ?? [])].map(({ code, message, hint }) => `${code}: ${message} ${hint ?? ''}`)
 }

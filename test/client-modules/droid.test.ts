@@ -10,13 +10,13 @@ import {
   catalogWithWindows,
   type Disk,
   emptySystem,
+  filesOf,
+  findingsOn,
   key,
-  obstaclesOn,
   planOn,
   readValues,
   type StateValues,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -46,7 +46,7 @@ function readBack(disk: Disk): StateValues {
 
 function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
   return {
-    files: textsOf(droid, aMachine(machine), disk),
+    files: filesOf(droid, aMachine(machine), disk),
     machine: aMachine(machine),
     ownRoots: ['https://gw.example/v1'],
     knownModels: [],
@@ -55,8 +55,8 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
   }
 }
 
-function findingsOn(disk: Disk, machine: Partial<Machine> = {}): readonly Finding[] {
-  return obstaclesOn(droid, disk, aMachine(machine), { ownRoots: ['https://gw.example/v1'] })
+function findingsAt(disk: Disk, machine: Partial<Machine> = {}): readonly Finding[] {
+  return findingsOn(droid, disk, aMachine(machine), { ownRoots: ['https://gw.example/v1'] })
 }
 
 const codes = (found: readonly Finding[]) => found.map(({ code }) => code)
@@ -130,8 +130,8 @@ describe('repoint reads the entry that droid uses', () => {
   test('a reference to a variable is not read as the key', () => {
     const disk = home({}, [], { apiKey: '${WORK_KEY}' })
     expect(readBack(disk)).not.toHaveProperty('key')
-    expect(codes(findingsOn(disk))).toEqual(['droid-no-key'])
-    expect(codes(findingsOn(disk, { env: { WORK_KEY: 'sk-c' } }))).toEqual([])
+    expect(codes(findingsAt(disk))).toEqual(['droid-no-key'])
+    expect(codes(findingsAt(disk, { env: { WORK_KEY: 'sk-c' } }))).toEqual([])
   })
 })
 
@@ -168,28 +168,28 @@ describe('check finds', () => {
       {},
     ],
   ])('%s', (code, disk, machine) => {
-    expect(codes(findingsOn(disk, machine))).toEqual([code])
+    expect(codes(findingsAt(disk, machine))).toEqual([code])
   })
 
   test('settings in parent folders only inside a repository', () => {
     const cwd = '/home/ada/project/deep'
     const disk = { ...home(), [projectFile]: '{"model":"claude-opus-5"}' }
-    expect(codes(findingsOn(disk, { cwd }))).toEqual([])
+    expect(codes(findingsAt(disk, { cwd }))).toEqual([])
     const repository = { ...disk, '/home/ada/project/.git': '' }
-    expect(codes(findingsOn(repository, { cwd }))).toEqual(['droid-project-settings'])
+    expect(codes(findingsAt(repository, { cwd }))).toEqual(['droid-project-settings'])
   })
 
   test('a project that points elsewhere, and names its address', () => {
     const disk = { ...home(), [projectFile]: JSON.stringify({ customModels: [projectEntry] }) }
-    const [found] = findingsOn(disk, { cwd: '/home/ada/project' })
+    const [found] = findingsAt(disk, { cwd: '/home/ada/project' })
     expect(found).toMatchObject({ redirectsKey: true, severity: 'error' })
     expect(found!.message).toContain('https://other.example/v1')
   })
 
   test('a file that droid ignores, and the fix keeps its comments', () => {
     const disk = { [file]: '\ufeff{\n  // mine\n  "theme": "dark", // at night\n}\n' }
-    const files = textsOf(droid, aMachine(), disk)
-    const [found] = findingsOn(disk)
+    const files = filesOf(droid, aMachine(), disk)
+    const [found] = findingsAt(disk)
     expect(found).toMatchObject({ code: 'droid-settings-unreadable', cause: 'broken' })
     const [edit] = planFixes(droid, files, [found!.fix!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
@@ -197,8 +197,8 @@ describe('check finds', () => {
 
   test('an entry with our ID for another address, and asks before overwriting it', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
-    const { choice } = planOn(droid, {})
-    expect([...droid.check(scene(disk), choice)]).toMatchObject([
+    const { target } = planOn(droid, {})
+    expect([...droid.check(scene(disk), target)]).toMatchObject([
       { code: 'droid-model-conflict', consent: expect.any(String) },
     ])
   })
@@ -252,7 +252,7 @@ describe('a run', () => {
   const planned = planOn(droid, home({}, [], { extraHeaders: { 'x-team': 'a' } }))
   const tempFolder = '/home/ada/state/.try-1'
   const run = (args: string[], env: Record<string, string> = {}) =>
-    droid.launchSettings!(planned.texts, planned.choice, { args, env, tempFolder })
+    droid.launchSettings!(planned.texts, planned.target, { args, env, tempFolder })
 
   test('uses a settings file that overrides all otherEntries, and reads the key from a variable', () => {
     const { args, env, files } = run(['exec', 'ping'])
@@ -272,8 +272,8 @@ describe('a run', () => {
 
   test('uses the limits of the model, whether or not the client is set up', () => {
     const limits = (disk: Disk) => {
-      const { texts, choice } = planOn(droid, disk, { catalog: catalogWithWindows })
-      const { files } = droid.launchSettings!(texts, choice, { args: [], env: {}, tempFolder })
+      const { texts, target } = planOn(droid, disk, { catalog: catalogWithWindows })
+      const { files } = droid.launchSettings!(texts, target, { args: [], env: {}, tempFolder })
       const [{ maxContextLimit, maxOutputTokens }] = JSON.parse(files!['droid.json']!).customModels
       return { maxContextLimit, maxOutputTokens }
     }
@@ -284,10 +284,10 @@ describe('a run', () => {
   })
 
   test('is rejected if the gateway needs the key in another header, because the file would contain it', () => {
-    const { texts, choice } = planned
+    const { texts, target } = planned
     const launchInput = { args: [], env: {}, tempFolder: tempFolder }
     expect(() =>
-      droid.launchSettings!(texts, { ...choice, keyHeader: 'x-api-key' }, launchInput),
+      droid.launchSettings!(texts, { ...target, keyHeader: 'x-api-key' }, launchInput),
     ).toThrow('droid reads this header only from its files')
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../src/platform/platform.ts'
-import { aMachine, byId, type Disk, planOn, textsOf } from './support.ts'
+import { aMachine, byId, type Disk, filesOf, planOn } from './support.ts'
 
 function paths(
   id: string,
@@ -8,7 +8,7 @@ function paths(
   changes: Partial<Machine> = {},
   disk: Disk = {},
 ) {
-  return textsOf(byId(id), aMachine(changes), disk)
+  return filesOf(byId(id), aMachine(changes), disk)
     .filter((file) => file.use === use && !file.isOptional)
     .map(({ path }) => path)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Protocol } from '../../src/gateway/types.ts'
-import { aMachine, byId, type Disk, textsOf } from './support.ts'
+import { aMachine, byId, type Disk, filesOf } from './support.ts'
 
 /**
  * Builds a client's first request: a recorded one, adapted to the files, the model and the version.
@@ -12,7 +12,7 @@ async function requestOf(
   input: { readonly protocol?: Protocol; readonly model: string; readonly version?: string },
 ) {
   const client = byId(id)
-  const files = textsOf(client, aMachine(), disk)
+  const files = filesOf(client, aMachine(), disk)
   const recordings = await client.loadRecordings()
   return client.firstRequest(recordings, files, { protocol: 'chat', env: {}, ...input })
 }

@@ -9,9 +9,9 @@ import {
   byId,
   catalog,
   catalogWithWindows,
+  filesOf,
   planOn,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -27,7 +27,7 @@ const cases = rows.flatMap(({ id }) =>
 interface CaseSetup {
   readonly options?: ClientOptions
   /** The values of an earlier setup, if the new one depends on them. */
-  readonly kept?: PreviousSetup
+  readonly previous?: PreviousSetup
   /** Whether the gateway reports the context windows of its models. */
   readonly saysWindows?: boolean
 }
@@ -58,7 +58,7 @@ describe('a setup turns the files before into the files after', () => {
 
 test('every family with files has a lived-in home, and only families have fixtures', async () => {
   const withFiles = (await loadClients(familyRows)).filter((client) =>
-    textsOf(client, aMachine(), {}).some(({ use }) => use === 'target'),
+    filesOf(client, aMachine(), {}).some(({ use }) => use === 'target'),
   )
   for (const { family } of withFiles)
     expect(namesIn(join(clientFixtures, family))).toContain('lived-in')

@@ -13,12 +13,12 @@ function afterSetup(client: Client): Disk {
 
 /** The findings of a setup with another ID, and the files after it. */
 function renamed(client: Client, disk: Disk, baseUrl: string, context = ours) {
-  const { obstacles, edits } = planOn(client, disk, {
+  const { findings, edits } = planOn(client, disk, {
     options: { providerId: 'gw2' },
-    choice: { baseUrl: `${baseUrl}/v1` },
+    target: { baseUrl: `${baseUrl}/v1` },
     context,
   })
-  const former = obstacles.filter(({ code }) => code.includes('former'))
+  const former = findings.filter(({ code }) => code.includes('former'))
   return { former, texts: edits.map(({ after }) => text(after)) }
 }
 
@@ -83,5 +83,5 @@ test.each(['codex', 'opencode'])('%s: a second setup with the new ID changes not
   const first = planOn(client, afterSetup(client), setup)
   const second = planOn(client, written(afterSetup(client), first.machine, first.edits), setup)
   for (const edit of second.edits) expect(edit.after).toEqual(edit.before)
-  expect(second.obstacles).toEqual([])
+  expect(second.findings).toEqual([])
 })

@@ -10,12 +10,12 @@ import {
   aMachine,
   byId,
   type Disk,
+  filesOf,
+  findingsOn,
   key,
-  obstaclesOn,
   planOn,
   readValues,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -35,15 +35,15 @@ describe.each(
     ...keyHeaders.map((keyHeader) => [keyHeader, { headers, keyHeader }] as const),
   ] as const
 
-  test.each(ways)('%s: the values are read back, masked and undone', (_, choice) => {
+  test.each(ways)('%s: the values are read back, masked and undone', (_, target) => {
     const files = demoFiles[client.id] ?? {}
-    const first = planOn(client, files, { choice })
+    const first = planOn(client, files, { target })
     const after = written(files, first.machine, first.edits)
     const state = readValues(client, first.machine, after)
     const sent = state.headers?.map(({ name, value }) => ({ name, value }))
     expect(sent).toEqual(headers.map(({ name, value }) => ({ name, value })))
-    expect([state.key, state.keyHeader]).toEqual([key, first.choice.keyHeader])
-    const blocking = obstaclesOn(client, after).filter(({ severity }) => severity === 'error')
+    expect([state.key, state.keyHeader]).toEqual([key, first.target.keyHeader])
+    const blocking = findingsOn(client, after).filter(({ severity }) => severity === 'error')
     expect(blocking).toEqual([])
 
     for (const edit of first.edits) {
@@ -55,15 +55,15 @@ describe.each(
       const paths = edit.changes.map(({ path }) => path)
       expect(formatOf(edit.format).undo(versions, paths, '').bytes).toEqual(edit.before)
     }
-    const second = planOn(client, after, { choice })
+    const second = planOn(client, after, { target })
     expect(second.edits.every(({ before, after }) => before === after)).toBe(true)
   })
 
-  test.each(ways)('%s: a setup for another gateway removes the headers', (_, choice) => {
-    const first = planOn(client, {}, { choice })
+  test.each(ways)('%s: a setup for another gateway removes the headers', (_, target) => {
+    const first = planOn(client, {}, { target })
     const between = written({}, first.machine, first.edits)
     const other = { baseUrl: 'https://other.example/v1', formerHeaders: headers }
-    const second = planOn(client, between, { choice: other })
+    const second = planOn(client, between, { target: other })
     const after = written(between, first.machine, second.edits)
     expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
     const state = readValues(client, first.machine, after)
@@ -74,9 +74,9 @@ describe.each(
 
   test.each(ways)(
     '%s: a run passes the headers, and its arguments contain no secret',
-    (_, choice) => {
+    (_, target) => {
       if (client.launchSettings === undefined) return
-      const { texts, choice: whole } = planOn(client, {}, { choice })
+      const { texts, target: whole } = planOn(client, {}, { target })
       const launchInput = {
         args: ['say hello'],
         tempFolder: '/home/ada/run',
@@ -118,7 +118,7 @@ describe('headers that exist before a setup', () => {
         'http_headers = { "X-Team" = "a", "X-Portkey-Provider" = "old" } # mine',
       ),
     }
-    const { edits } = planOn(byId('codex'), disk, { choice: { headers } })
+    const { edits } = planOn(byId('codex'), disk, { target: { headers } })
     const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
     expect(after).toContain('"X-Team" = "a", "X-Portkey-Provider" = "openai"')
     expect(after).toContain('} # mine')
@@ -138,18 +138,18 @@ describe('headers that exist before a setup', () => {
       ANTHROPIC_CUSTOM_HEADERS: 'X-Team:  a\nx-api-key: sk-old\nx-portkey-provider: old',
     }
     const disk = { '.claude/settings.json': JSON.stringify({ env }) }
-    const { edits, obstacles } = planOn(byId('claude'), disk, { choice: { headers } })
+    const { edits, findings } = planOn(byId('claude'), disk, { target: { headers } })
     expect(JSON.parse(text(edits[0]!.after)).env.ANTHROPIC_CUSTOM_HEADERS).toBe(
       `X-Team:  a\nx-portkey-provider: openai\nx-portkey-api-key: ${secret}`,
     )
-    expect(obstacles.map(({ code }) => code)).toEqual(['claude-custom-headers'])
+    expect(findings.map(({ code }) => code)).toEqual(['claude-custom-headers'])
   })
 
   test('claude: with the key as x-api-key only, Claude Code asks the user, and after "No" it would send a saved login', () => {
-    const choice = { keyHeader: 'x-api-key' } as const
+    const target = { keyHeader: 'x-api-key' } as const
     const code = (disk: Record<string, string>) => {
-      const { obstacles } = planOn(byId('claude'), disk, { choice })
-      return obstacles.map((one) => [one.code, one.consent !== undefined])
+      const { findings } = planOn(byId('claude'), disk, { target })
+      return findings.map((one) => [one.code, one.consent !== undefined])
     }
     const login = { '.claude/.credentials.json': '{"claudeAiOauth":{}}' }
     const answered = (list: string) => ({
@@ -160,11 +160,11 @@ describe('headers that exist before a setup', () => {
     expect(code({ ...login, ...answered('rejected') })).toEqual([['claude-asks-for-key', true]])
     expect(code({ ...login, ...answered('approved') })).toEqual([])
     const token = aMachine({ env: { ANTHROPIC_AUTH_TOKEN: 'sk-shell', ANTHROPIC_API_KEY: 'sk-x' } })
-    const { edits, obstacles } = planOn(byId('claude'), answered('approved'), {
-      choice,
+    const { edits, findings } = planOn(byId('claude'), answered('approved'), {
+      target,
       machine: token,
     })
-    expect(obstacles.map(({ code }) => code)).toEqual(['claude-shell-variable'])
+    expect(findings.map(({ code }) => code)).toEqual(['claude-shell-variable'])
     expect(JSON.parse(text(edits[0]!.after)).env).toMatchObject({
       ANTHROPIC_API_KEY: key,
       ANTHROPIC_AUTH_TOKEN: '',
@@ -178,25 +178,25 @@ describe('headers that exist before a setup', () => {
         env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_CUSTOM_HEADERS: lines },
       }),
     })
-    const { machine, choice } = planOn(byId('claude'), {}, { choice: { headers: [headers[0]!] } })
+    const { machine, target } = planOn(byId('claude'), {}, { target: { headers: [headers[0]!] } })
     const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
     const run = (disk: Disk) =>
-      byId('claude').launchSettings!(textsOf(byId('claude'), machine, disk), choice, launchInput)
+      byId('claude').launchSettings!(filesOf(byId('claude'), machine, disk), target, launchInput)
 
-    expect(run(settingsFor(choice.baseUrl)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
+    expect(run(settingsFor(target.baseUrl)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
     expect(() => run(settingsFor('https://old.example'))).toThrow('ANTHROPIC_CUSTOM_HEADERS in ')
   })
 
   test('codex: if the key is in a header, a setup removes a ChatGPT login with consent', () => {
     const disk = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"access_token":"t"}}' }
-    const { edits, obstacles } = planOn(byId('codex'), disk, { choice: { keyHeader: 'api-key' } })
-    expect(obstacles.map(({ code }) => code)).toContain('codex-login')
+    const { edits, findings } = planOn(byId('codex'), disk, { target: { keyHeader: 'api-key' } })
+    expect(findings.map(({ code }) => code)).toContain('codex-login')
     expect(edits[0]).toMatchObject({ scope: 'whole', after: null })
   })
 
   test('opencode: a setup rejects a value that opencode would replace', () => {
-    const choice = { headers: [{ name: 'x-a', value: '{env:HOME}' }] }
-    expect(() => planOn(byId('opencode'), {}, { choice })).toThrow('the header x-a')
+    const target = { headers: [{ name: 'x-a', value: '{env:HOME}' }] }
+    expect(() => planOn(byId('opencode'), {}, { target })).toThrow('the header x-a')
   })
 })
 

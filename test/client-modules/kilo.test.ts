@@ -3,7 +3,7 @@ import { emptyState, type SystemReader } from '../../src/clients/client.ts'
 import { checkOptions } from '../../src/clients/list.ts'
 import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
-import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
+import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn, text } from './support.ts'
 
 /** The differences between Kilo and opencode. */
 
@@ -14,7 +14,7 @@ const codesOf = (found: readonly { readonly code: string }[]) => found.map(({ co
 
 describe('a setup writes the file with the highest precedence', () => {
   const targetOn = (disk: Disk, env = {}) =>
-    textsOf(kilo, aMachine({ env }), disk).find(({ kind }) => kind === 'config')?.path
+    filesOf(kilo, aMachine({ env }), disk).find(({ kind }) => kind === 'config')?.path
 
   test.each([
     [[], 'kilo.jsonc'],
@@ -44,7 +44,7 @@ test('a setup reports the files that override it, in the order of their preceden
     'work/.opencode/opencode.json': text,
     '/etc/kilo/kilo.json': text,
   }
-  const found = planOn(kilo, disk).obstacles.filter(({ code }) => /-config$/.test(code))
+  const found = planOn(kilo, disk).findings.filter(({ code }) => /-config$/.test(code))
   expect(found.map(({ code, location }) => [code, location?.replace('/home/ada/', '~/')])).toEqual([
     ['kilo-upper-config', '~/.kilo/kilo.jsonc:1'],
     ['kilo-project-config', '~/work/kilo.json:1'],
@@ -63,7 +63,7 @@ describe('before the first start of Kilo', () => {
     ['an empty home', {}],
     ['a file with only the schema', { [config]: '{"$schema":"https://app.kilo.ai/config.json"}' }],
   ])('with %s, the setup does not allow every command', (_, disk) => {
-    expect(codesOf(planOn(kilo, disk).obstacles)).toEqual(['kilo-first-start'])
+    expect(codesOf(planOn(kilo, disk).findings)).toEqual(['kilo-first-start'])
     expect(permissionAfter(disk)).toEqual({ bash: {} })
   })
 
@@ -71,7 +71,7 @@ describe('before the first start of Kilo', () => {
     ['Kilo was started before', { '.config/kilo/.bash-permission-migrated': '' }],
     ['a configuration exists', { [config]: '{"share":"disabled"}' }],
   ])('if %s, the setup adds nothing', (_, disk) => {
-    expect(planOn(kilo, disk).obstacles).toEqual([])
+    expect(planOn(kilo, disk).findings).toEqual([])
     expect(permissionAfter(disk)).toBeUndefined()
   })
 })
@@ -90,7 +90,7 @@ test('findings name Kilo, not opencode', () => {
     [auth]: '{ "gateway": { "type": "api", "key": "sk-a" }, }',
   }
   const machine = aMachine({ env: { KILO_AUTH_CONTENT: '{}', OPENCODE_CONFIG_CONTENT: '{}' } })
-  const found = obstaclesOn(kilo, disk, machine)
+  const found = findingsOn(kilo, disk, machine)
   expect(codesOf(found)).toEqual([
     'kilo-auth-unreadable',
     'kilo-model-unlisted',
@@ -100,8 +100,8 @@ test('findings name Kilo, not opencode', () => {
 })
 
 test('a run passes its settings in KILO_CONFIG_CONTENT, and the key in another variable', () => {
-  const { texts, choice } = planOn(kilo, {})
-  const { env, args } = kilo.launchSettings!(texts, choice, {
+  const { texts, target } = planOn(kilo, {})
+  const { env, args } = kilo.launchSettings!(texts, target, {
     args: ['run', 'hi'],
     env: {},
     tempFolder: '/x',
@@ -138,7 +138,7 @@ describe("Kilo's server", () => {
   }
 
   const serverIn = (system: SystemReader) =>
-    obstaclesOn(kilo, {}, system.machine, { system }).find(({ code }) => code === 'kilo-server')
+    findingsOn(kilo, {}, system.machine, { system }).find(({ code }) => code === 'kilo-server')
 
   test('still has the key from its start, and repoint can stop it', async () => {
     const { outside, ran } = world({ [`/home/ada/${auth}`]: 2, [state]: 1 })

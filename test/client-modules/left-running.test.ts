@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SystemReader } from '../../src/clients/client.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Platform, RunResult } from '../../src/platform/platform.ts'
-import { aMachine, byId, obstaclesOn } from './support.ts'
+import { aMachine, byId, findingsOn } from './support.ts'
 
 /** Codex 0.169.0 writes this file, with a digest that is omitted here (2026-11-21). */
 const pidFile =
@@ -55,7 +55,7 @@ const codex = byId('codex')
 
 /** The server that `check` finds for Codex. */
 function serverIn(system: SystemReader): Finding | undefined {
-  const found = obstaclesOn(codex, {}, system.machine, { system })
+  const found = findingsOn(codex, {}, system.machine, { system })
   return found.find(({ code }) => code === 'codex-server')
 }
 

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/client.ts'
 import { usesByRules } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { byId, catalog, catalogWithWindows, resolvedBy, wanted } from './support.ts'
+import { byId, catalog, catalogWithWindows, inputFor, resolvedBy } from './support.ts'
 
 const unknown: Catalog = { models: ['glm-4.6', 'kimi-k3', 'gpt-image-2'].map((id) => ({ id })) }
 const one: Catalog = { models: [{ id: 'llama3', contextWindow: 8192 }] }
 
 function choose(id: string, options: ClientOptions = {}, from: Catalog = catalog) {
-  return resolvedBy(byId(id), wanted(from, options))
+  return resolvedBy(byId(id), inputFor(from, options))
 }
 
 function refusal(id: string, options: ClientOptions, from?: Catalog) {
-  return byId(id).resolve(wanted(from, options))
+  return byId(id).resolve(inputFor(from, options))
 }
 
 describe('codex and opencode', () => {
@@ -71,7 +71,7 @@ describe('codex and opencode', () => {
       code: 'usage',
       hint: expect.stringContaining('--model'),
     })
-    expect(resolvedBy(byId(id), wanted(undefined, { model: 'any' })).model).toBe('any')
+    expect(resolvedBy(byId(id), inputFor(undefined, { model: 'any' })).model).toBe('any')
   })
 
   test('the only chat model is chosen, with its context window', () => {
@@ -131,13 +131,13 @@ describe('codex and opencode', () => {
 
   test('an older Claude Code does not know the models that came after it', () => {
     const notes = (version: string, model: string) =>
-      resolvedBy(byId('claude'), wanted(undefined, { model }), version).findings.map(
+      resolvedBy(byId('claude'), inputFor(undefined, { model }), version).findings.map(
         ({ code }) => code,
       )
     expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
     const { contextWindow } = resolvedBy(
       byId('claude'),
-      wanted(undefined, { model: 'claude-opus-5-5' }),
+      inputFor(undefined, { model: 'claude-opus-5-5' }),
       '2.1.197',
     )
     expect(contextWindow).toBe(1_000_000)
@@ -157,8 +157,8 @@ describe('codex and opencode', () => {
       })
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
       expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })
-      const kept = { options: { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } } }
-      expect(resolvedBy(byId(id), wanted(catalog, {}, kept))).toMatchObject({
+      const previous = { options: { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } } }
+      expect(resolvedBy(byId(id), inputFor(catalog, {}, previous))).toMatchObject({
         probeModel: 'gpt-5.6',
         findings: [],
       })
@@ -201,7 +201,7 @@ describe('claude', () => {
   })
 
   test('a slot can be chosen without a catalog', () => {
-    expect(resolvedBy(byId('claude'), wanted(undefined, { slot: 'fable' }))).toMatchObject({
+    expect(resolvedBy(byId('claude'), inputFor(undefined, { slot: 'fable' }))).toMatchObject({
       model: 'fable',
       findings: [],
     })

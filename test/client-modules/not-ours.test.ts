@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aMachine, byId, type Disk, obstaclesOn } from './support.ts'
+import { aMachine, byId, type Disk, findingsOn } from './support.ts'
 
 /** Variables that are correct for a client's own service. */
 const env = { ANTHROPIC_API_KEY: 'sk-mine', CODEX_API_KEY: 'sk-mine' }
@@ -41,6 +41,6 @@ test.each<readonly [client: string, what: string, disk: Disk]>([
   ],
 ])('doctor offers no fix for %s with %s', (id, _, disk) => {
   const client = byId(id)
-  const found = obstaclesOn(client, disk, aMachine({ env }))
+  const found = findingsOn(client, disk, aMachine({ env }))
   expect(found.filter(({ fix }) => fix !== undefined)).toEqual([])
 })

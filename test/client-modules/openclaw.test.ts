@@ -9,15 +9,15 @@ import {
   byId,
   catalog,
   type Disk,
+  filesOf,
+  findingsOn,
+  inputFor,
   key,
-  obstaclesOn,
   planOn,
   readValues,
   resolvedBy,
   type StateValues,
   text,
-  textsOf,
-  wanted,
   written,
 } from './support.ts'
 
@@ -117,18 +117,18 @@ test.each([
   [{ OPENCLAW_CONFIG_PATH: '~/own.json', OPENCLAW_STATE_DIR: '/srv' }, '/home/ada/own.json'],
   [{ OPENCLAW_PROFILE: 'p' }, '/home/ada/.openclaw/openclaw.json'],
 ] as readonly (readonly [Machine['env'], string])[])('with %j the file is %s', (env, at) => {
-  expect(textsOf(openclaw, aMachine({ env }), {})[0]!.path).toBe(at)
+  expect(filesOf(openclaw, aMachine({ env }), {})[0]!.path).toBe(at)
 })
 
 test('a file with the old name is still used if it exists', () => {
-  const files = textsOf(openclaw, aMachine(), { '.clawdbot/clawdbot.json': '{}' })
+  const files = filesOf(openclaw, aMachine(), { '.clawdbot/clawdbot.json': '{}' })
   expect(files[0]!.path).toBe('/home/ada/.clawdbot/clawdbot.json')
 })
 
 describe('a setup', () => {
   test('limits the output to what gateways accept, unless the user names a limit', () => {
     const most = (named: object) =>
-      resolvedBy(openclaw, wanted(catalog, named)).offered?.[0]?.maxOutputTokens
+      resolvedBy(openclaw, inputFor(catalog, named)).offered?.[0]?.maxOutputTokens
     expect(most({})).toBe(32_000)
     expect(most({ maxOutputTokens: 64_000 })).toBe(64_000)
   })
@@ -136,14 +136,14 @@ describe('a setup', () => {
   test.each([['sk-a${HOME}'], ['$MY_KEY'], ['MY_KEY'], ['oauth:x'], ['ollama-local']])(
     'rejects the key %s, because OpenClaw would replace it',
     (refused) => {
-      expect(caught(() => planOn(openclaw, {}, { choice: { key: refused } }))).toMatchObject({
+      expect(caught(() => planOn(openclaw, {}, { target: { key: refused } }))).toMatchObject({
         code: 'config-conflict',
       })
     },
   )
 
   test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])('rejects the model %s', (model) => {
-    const launchInput = () => resolvedBy(openclaw, wanted({ models: [{ id: model }] }, { model }))
+    const launchInput = () => resolvedBy(openclaw, inputFor({ models: [{ id: model }] }, { model }))
     expect(caught(launchInput)).toMatchObject({ code: 'config-conflict' })
   })
 
@@ -198,30 +198,28 @@ const cases: Case[] = [
 describe('check finds', () => {
   test.each(cases)('$code', ({ code, disk, line, env = {}, context, stays = false }) => {
     const machine = aMachine({ env })
-    const found = obstaclesOn(openclaw, disk, machine, context).filter((one) => one.code === code)
+    const found = findingsOn(openclaw, disk, machine, context).filter((one) => one.code === code)
     expect(found).toHaveLength(1)
     if (line !== undefined) expect(found[0]!.location).toBe(`/home/ada/${path}:${line}`)
     expect(found[0]!.fix === undefined).toBe(stays)
     if (found[0]!.fix === undefined) return
 
-    const edits = planFixes(openclaw, textsOf(openclaw, machine, disk), [found[0]!.fix])
-    const after = obstaclesOn(openclaw, written(disk, machine, edits), machine, context)
+    const edits = planFixes(openclaw, filesOf(openclaw, machine, disk), [found[0]!.fix])
+    const after = findingsOn(openclaw, written(disk, machine, edits), machine, context)
     expect(after.map((one) => one.code)).not.toContain(code)
   })
 
   test('nothing in a working configuration', () => {
-    expect(obstaclesOn(openclaw, aHome())).toEqual([])
-    expect(obstaclesOn(openclaw, aHome({}, login))).toEqual([])
+    expect(findingsOn(openclaw, aHome())).toEqual([])
+    expect(findingsOn(openclaw, aHome({}, login))).toEqual([])
     const env = { GATEWAY_KEY: 'sk-x' }
-    expect(obstaclesOn(openclaw, aHome({ apiKey: '${GATEWAY_KEY}' }), aMachine({ env }))).toEqual(
-      [],
-    )
+    expect(findingsOn(openclaw, aHome({ apiKey: '${GATEWAY_KEY}' }), aMachine({ env }))).toEqual([])
   })
 })
 
 describe('before a setup, check', () => {
   const findingsOn = (disk: Disk) =>
-    planOn(openclaw, disk).obstacles.map(({ code, consent, fix }) => {
+    planOn(openclaw, disk).findings.map(({ code, consent, fix }) => {
       return { code, asks: consent !== undefined, goes: fix !== undefined }
     })
 
@@ -254,9 +252,9 @@ describe('a run', () => {
   }
   const headers = [{ name: 'x-team', value: 'sk-users-own-key', isSecret: true as const }]
   const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
-    const { choice } = planOn(openclaw, {}, { choice: { headers } })
-    const texts = textsOf(openclaw, aMachine(), disk)
-    return openclaw.launchSettings!(texts, choice, { ...launchInput, ...changes })
+    const { target } = planOn(openclaw, {}, { target: { headers } })
+    const texts = filesOf(openclaw, aMachine(), disk)
+    return openclaw.launchSettings!(texts, target, { ...launchInput, ...changes })
   }
 
   test("uses a separate file, which includes the user's file and contains no secret", () => {
@@ -297,7 +295,7 @@ describe('the first request', async () => {
   const bodyOf = (protocol: Protocol, model: string, entry: object) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
-    const files = textsOf(openclaw, aMachine(), disk)
+    const files = filesOf(openclaw, aMachine(), disk)
     return openclaw.firstRequest(recordings, files, { model, protocol, env: {} }).body
   }
   const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }

@@ -4,7 +4,16 @@ import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { overrideFindings } from '../../src/clients/overrides.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { usualRoots } from '../../src/gateway/roots.ts'
-import { aMachine, baseUrl, byId, catalog, planOn, resolvedBy, textsOf, wanted } from './support.ts'
+import {
+  aMachine,
+  baseUrl,
+  byId,
+  catalog,
+  filesOf,
+  inputFor,
+  planOn,
+  resolvedBy,
+} from './support.ts'
 
 /** Every file that a client would read if all of them existed. */
 function everyFile(client: Client): readonly ConfigFile[] {
@@ -30,7 +39,7 @@ function fileWith(file: ConfigFile, keys: readonly string[], value: string): Uin
 }
 
 function found(client: Client, { path }: ConfigFile, content: Uint8Array) {
-  const files = textsOf(client, aMachine(), { [path]: content, '/home/ada/work/.git/HEAD': '' })
+  const files = filesOf(client, aMachine(), { [path]: content, '/home/ada/work/.git/HEAD': '' })
   const root = `${baseUrl}/v1`
   return [
     ...overrideFindings(client, files, { baseUrl: root, providerId: 'gateway', model: 'gpt-5.6' }),
@@ -52,16 +61,16 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
       const keys = keysOf(client, row)
       for (const file of ofLayer) {
-        const obstacles = found(client, file, fileWith(file, keys, 'planted'))
-        expect(obstacles.map(({ location }) => location?.replace(/:\d+$/, ''))).toContain(file.path)
-        const text = JSON.stringify(obstacles)
+        const findings = found(client, file, fileWith(file, keys, 'planted'))
+        expect(findings.map(({ location }) => location?.replace(/:\d+$/, ''))).toContain(file.path)
+        const text = JSON.stringify(findings)
         expect(text).toContain(keys.at(-1))
 
         const isOfFolder = layer.startsWith('project')
         const isModel = row.role === 'model'
-        expect(obstacles.some(({ redirectsKey }) => redirectsKey)).toBe(isOfFolder && !isModel)
+        expect(findings.some(({ redirectsKey }) => redirectsKey)).toBe(isOfFolder && !isModel)
         // An error that repoint cannot fix and does not ask about stops a setup.
-        const stops = obstacles.some(({ severity, consent }) => severity === 'error' && !consent)
+        const stops = findings.some(({ severity, consent }) => severity === 'error' && !consent)
         expect(stops).toBe(!isOfFolder && !isModel && layer !== 'profile')
       }
     })
@@ -148,8 +157,8 @@ describe('a setting in a list, or in another spelling', () => {
   ])('%s: %s that is too large to read may point the key elsewhere', (id, path) => {
     const client = byId(id)
     const file = everyFile(client).find((one) => one.path.endsWith(path))!
-    const obstacles = [...overrideFindings(client, [{ ...file, bytes: null }], {})]
-    expect(obstacles).toMatchObject([{ redirectsKey: true, location: file.path }])
+    const findings = [...overrideFindings(client, [{ ...file, bytes: null }], {})]
+    expect(findings).toMatchObject([{ redirectsKey: true, location: file.path }])
   })
 
   test("another provider in the user's own file is harmless", () => {
@@ -169,31 +178,31 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
     )
 
     test.each(hostile)('%s is rejected as a model, and skipped in a catalog', (id) => {
-      expect(() => resolvedBy(client, wanted(catalog, { model: id }))).toThrow(
+      expect(() => resolvedBy(client, inputFor(catalog, { model: id }))).toThrow(
         expect.objectContaining({ code: 'config-conflict' }),
       )
-      expect(() => resolvedBy(client, wanted(undefined, { model: id }))).toThrow(client.label)
-      expect(() => resolvedBy(client, wanted({ models: [{ id }] }))).toThrow(client.label)
+      expect(() => resolvedBy(client, inputFor(undefined, { model: id }))).toThrow(client.label)
+      expect(() => resolvedBy(client, inputFor({ models: [{ id }] }))).toThrow(client.label)
 
       const models = [{ id }, ...catalog.models.map((one) => ({ ...one, displayName: id }))]
-      const { edits, choice } = planOn(client, {}, { catalog: { models } })
+      const { edits, target } = planOn(client, {}, { catalog: { models } })
       const texts = edits.map(({ after }) => new TextDecoder().decode(after ?? undefined))
       expect(texts.join('\n')).not.toContain(id)
-      expect(choice.resolved.findings.map(({ code }) => code)).toContain('models-left-out')
+      expect(target.resolved.findings.map(({ code }) => code)).toContain('models-left-out')
     })
 
     test('is rejected as a key or header, and not shown', () => {
       const samples = ['{env:HOME}', '$HOME', '${HOME}', '!id', 'a\\nb'].filter((one) =>
         values?.test(one),
       )
-      const choice = {
+      const target = {
         baseUrls: usualRoots(baseUrl),
         ...{ baseUrl: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
-        ...{ resolved: resolvedBy(client, wanted(catalog)), input: { requested: {} } },
+        ...{ resolved: resolvedBy(client, inputFor(catalog)), input: { requested: {} } },
       }
       for (const value of samples)
         for (const part of [{ key: value }, { headers: [{ name: 'x-team', value }] }])
-          expect(() => client.plan([], { ...choice, ...part })).toThrow(
+          expect(() => client.plan([], { ...target, ...part })).toThrow(
             expect.objectContaining({
               code: 'config-conflict',
               message: expect.not.stringContaining(value),

@@ -5,7 +5,7 @@ import { isAtGateway, planOwnService } from '../../src/clients/own-service.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { livedInHome } from '../support/fixtures.ts'
-import { aMachine, key, planOn, readValues, text, textsOf, windows, written } from './support.ts'
+import { aMachine, filesOf, key, planOn, readValues, text, windows, written } from './support.ts'
 
 /** Every protocol with every key header of a client. */
 function waysOf({ protocols, sends }: Client) {
@@ -31,13 +31,13 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     test.each(homes)('$way, on $machine.os: the plan removes everything of the gateway', (one) => {
       const { machine, disk, options, keyHeader } = one
       const headers = [{ name: 'x-team', value: 'tools-of-the-gateway', isSecret: true as const }]
-      const setUp = planOn(client, disk, { machine, options, choice: { keyHeader, headers } })
+      const setUp = planOn(client, disk, { machine, options, target: { keyHeader, headers } })
       const before = written(disk, machine, setUp.edits)
-      const files = textsOf(client, machine, before)
+      const files = filesOf(client, machine, before)
       expect(isAtGateway(client, files)).toBe(true)
 
       const edits = planOwnService(client, files)
-      const after = textsOf(client, machine, written(before, machine, edits))
+      const after = filesOf(client, machine, written(before, machine, edits))
       const state = client.read(after)
       expect(state.endpoint.baseUrl).toBeUndefined()
       expect(state.findings).toEqual([])
@@ -52,7 +52,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     test('the plan removes the address first, shows no secret, and undo restores every byte', () => {
       const { machine, edits: setUp } = planOn(client, livedInHome(client.family))
       const before = written(livedInHome(client.family), machine, setUp)
-      const files = textsOf(client, machine, before)
+      const files = filesOf(client, machine, before)
       const edits = planOwnService(client, files)
 
       const first = written(before, machine, edits.slice(0, 1))

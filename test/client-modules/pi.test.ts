@@ -11,16 +11,16 @@ import {
   byId,
   catalog,
   type Disk,
-  keptIn,
+  filesOf,
+  findingsOn,
+  inputFor,
   key,
-  obstaclesOn,
   planOn,
+  previousIn,
   readValues,
   resolvedBy,
   type StateValues,
   text,
-  textsOf,
-  wanted,
   written,
 } from './support.ts'
 
@@ -97,8 +97,8 @@ describe('repoint reads the files as pi does', () => {
     const broken = expect.stringContaining('models.json: the provider other ')
     expect(readBack(disk)).toMatchObject({ ...good, broken })
     expect(readBack({ [models]: json({ providers: { other } }) })).toEqual({ broken })
-    const { obstacles } = planOn(pi, disk)
-    expect(obstacles.map(({ code }) => code)).toEqual(['pi-provider-incomplete'])
+    const { findings } = planOn(pi, disk)
+    expect(findings.map(({ code }) => code)).toEqual(['pi-provider-incomplete'])
   })
 
   test.each([
@@ -155,7 +155,7 @@ describe('repoint reads the files as pi does', () => {
   test('and finds no gateway if the provider is built in', () => {
     const own = { [settings]: '{"defaultProvider":"anthropic","defaultModel":"claude-opus-4-5"}' }
     expect(readBack(own).baseUrl).toBeUndefined()
-    expect(obstaclesOn(pi, own)).toEqual([])
+    expect(findingsOn(pi, own)).toEqual([])
   })
 })
 
@@ -168,7 +168,7 @@ describe('the folder of pi follows PI_CODING_AGENT_DIR', () => {
     ['', '/home/ada/.pi/agent/models.json'],
   ])('with %j models.json is %s', (value, path) => {
     const machine = aMachine({ env: { PI_CODING_AGENT_DIR: value } })
-    expect(textsOf(pi, machine, {})[0]!.path).toBe(path)
+    expect(filesOf(pi, machine, {})[0]!.path).toBe(path)
   })
 })
 
@@ -182,22 +182,22 @@ describe('the protocol', () => {
     ['anthropic', '', 'messages'],
   ])('of a model that is listed for %s %s is %s', (one, other, protocol) => {
     const types = [one, other].filter((type) => type !== '')
-    expect(resolvedBy(pi, wanted(listed(...types))).protocol).toBe(protocol)
+    expect(resolvedBy(pi, inputFor(listed(...types))).protocol).toBe(protocol)
   })
 
   test('is the one that the user names, and a later setup keeps it', () => {
-    const { protocol } = resolvedBy(pi, wanted(catalog, { protocol: 'chat' }))
+    const { protocol } = resolvedBy(pi, inputFor(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
     const again = resolvedBy(
       pi,
-      wanted(catalog, {}, keptIn(pi, pi.read(textsOf(pi, aMachine(), piHome())))),
+      inputFor(catalog, {}, previousIn(pi, pi.read(filesOf(pi, aMachine(), piHome())))),
     )
     expect(again.protocol).toBe('chat')
   })
 
   test('is rejected if the model is not listed for it', () => {
     const launchInput = () =>
-      resolvedBy(pi, wanted(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
+      resolvedBy(pi, inputFor(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
     expect(caught(launchInput)).toMatchObject({ code: 'protocol-unsupported' })
   })
 
@@ -209,7 +209,7 @@ describe('the protocol', () => {
 
 describe('a setup rejects', () => {
   test.each([['sk-a$HOME'], ['!true'], ['MY_KEY']])('the key %s', (key) => {
-    expect(caught(() => planOn(pi, {}, { choice: { key } }))).toMatchObject({
+    expect(caught(() => planOn(pi, {}, { target: { key } }))).toMatchObject({
       code: 'config-conflict',
     })
   })
@@ -326,14 +326,14 @@ describe('check finds', () => {
     '$code at $location',
     ({ code, disk, location, env = {}, context, stays = false }) => {
       const machine = aMachine({ env })
-      const found = obstaclesOn(pi, disk, machine, context).filter((one) => one.code === code)
+      const found = findingsOn(pi, disk, machine, context).filter((one) => one.code === code)
       expect(found.map((one) => one.location?.replace('/home/ada/', ''))).toEqual([location])
       expect(found[0]!.message).not.toContain('users-own-key')
       expect(found[0]!.fix === undefined).toBe(stays)
       if (found[0]!.fix === undefined) return
 
-      const edits = planFixes(pi, textsOf(pi, machine, disk), [found[0]!.fix])
-      const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
+      const edits = planFixes(pi, filesOf(pi, machine, disk), [found[0]!.fix])
+      const after = findingsOn(pi, written(disk, machine, edits), machine, context)
       expect(after.map((one) => one.code)).not.toContain(code)
     },
   )
@@ -341,17 +341,17 @@ describe('check finds', () => {
   test("nothing about code in the user's home folder", () => {
     const machine = aMachine({ cwd: '/home/ada' })
     const disk = piHome({}, {}, { '.pi/extensions/x.ts': '' })
-    expect(obstaclesOn(pi, disk, machine)).toEqual([])
+    expect(findingsOn(pi, disk, machine)).toEqual([])
   })
 
   test('nothing in working files', () => {
-    expect(obstaclesOn(pi, piHome())).toEqual([])
+    expect(findingsOn(pi, piHome())).toEqual([])
   })
 
   test.each([['gateway/big'], ['big'], ['*big*'], ['gateway/*:high'], ['GATEWAY/b?g']])(
     'nothing if enabledModels matches the model with %s',
     (pattern) => {
-      expect(obstaclesOn(pi, piHome({}, { enabledModels: ['anthropic/*', pattern] }))).toEqual([])
+      expect(findingsOn(pi, piHome({}, { enabledModels: ['anthropic/*', pattern] }))).toEqual([])
     },
   )
 
@@ -359,13 +359,13 @@ describe('check finds', () => {
     ['$MY_KEY', { MY_KEY: 'sk-x' }],
     ['!true', {}],
   ])('nothing if the key comes from %s', (apiKey, env) => {
-    expect(obstaclesOn(pi, piHome({ apiKey }), aMachine({ env }))).toEqual([])
+    expect(findingsOn(pi, piHome({ apiKey }), aMachine({ env }))).toEqual([])
   })
 })
 
 describe('before a setup, check finds', () => {
   const codes = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) =>
-    planOn(pi, disk, setup).obstacles.map(({ code }) => code)
+    planOn(pi, disk, setup).findings.map(({ code }) => code)
 
   test('a provider with another address', () => {
     expect(codes(piHome({ baseUrl: 'https://other.example/v1' }))).toEqual(['pi-provider-conflict'])
@@ -384,16 +384,16 @@ describe('before a setup, check finds', () => {
   test('a variable whose name is the key', () => {
     const key = 'abc123def456'
     const machine = aMachine({ env: { [key]: 'x' } })
-    expect(codes({}, { machine, choice: { key } })).toEqual(['pi-key-is-variable'])
-    expect(codes({}, { choice: { key } })).toEqual([])
+    expect(codes({}, { machine, target: { key } })).toEqual(['pi-key-is-variable'])
+    expect(codes({}, { target: { key } })).toEqual([])
   })
 })
 
 describe('a run', () => {
   const launchInput = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' }
   const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
-    const { choice } = planOn(pi, {})
-    return pi.launchSettings!(textsOf(pi, aMachine(), disk), choice, { ...launchInput, ...changes })
+    const { target } = planOn(pi, {})
+    return pi.launchSettings!(filesOf(pi, aMachine(), disk), target, { ...launchInput, ...changes })
   }
 
   test('uses an extension, which contains no secret', () => {
@@ -491,12 +491,12 @@ describe('with any files', () => {
     const optionSets = fc.constantFrom({}, { model: 'claude-opus-5-5' }, { providerId: 'work' })
     fc.assert(
       fc.property(disks, optionSets, (disk, options) => {
-        const { machine, edits, choice } = planOn(pi, disk, { options })
+        const { machine, edits, target } = planOn(pi, disk, { options })
         const after = written(disk, machine, edits)
-        const { baseUrl, providerId } = choice
-        const { model, protocol } = choice.resolved
+        const { baseUrl, providerId } = target
+        const { model, protocol } = target.resolved
         expect(readBack(after)).toMatchObject({ baseUrl, key, providerId, model, protocol })
-        expect(obstaclesOn(pi, after).filter(({ severity }) => severity === 'error')).toEqual([])
+        expect(findingsOn(pi, after).filter(({ severity }) => severity === 'error')).toEqual([])
         for (const edit of edits) {
           const versions = { before: edit.before, written: edit.after, current: edit.after }
           const paths = edit.changes.map(({ path }) => path)

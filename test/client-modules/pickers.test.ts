@@ -7,11 +7,11 @@ import {
   aMachine,
   byId,
   type Disk,
+  filesOf,
   planOn,
   readValues,
   type Setup,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -22,8 +22,8 @@ const gateway = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id 
 
 function setUp(id: string, disk: Disk, catalog: Catalog | undefined, more: Setup = {}): Disk {
   // The file did not exist before the first run.
-  const choice = { earlier: () => [null], ...more.choice }
-  const { edits } = planOn(byId(id), disk, { catalog, ...more, choice })
+  const target = { earlier: () => [null], ...more.target }
+  const { edits } = planOn(byId(id), disk, { catalog, ...more, target })
   return written(disk, machine, edits)
 }
 
@@ -52,7 +52,7 @@ const droidList = (disk: Disk): readonly DroidEntry[] =>
 
 const options = { model: 'glm-5' }
 const elsewhere = {
-  choice: {
+  target: {
     baseUrl: 'https://other.example/v1',
     baseUrls: usualRoots('https://other.example'),
     key: 'sk-other-0123456789',
@@ -94,7 +94,7 @@ describe.each(lists)('%s', (id, models, roots) => {
     expect([...models(fewer)].sort()).toEqual(['glm-5', 'new'])
     const one = setUp(id, fewer, gateway('glm-5'), { options })
     expect(models(one)).toEqual(['glm-5'])
-    expect(byId(id).read(textsOf(byId(id), machine, all)).offered).toEqual(models(all))
+    expect(byId(id).read(filesOf(byId(id), machine, all)).offered).toEqual(models(all))
   })
 
   test('still offers the earlier model if the user chooses another', () => {
@@ -114,7 +114,7 @@ describe.each(lists)('%s', (id, models, roots) => {
     const all = setUp(id, {}, gateway('glm-5', 'mine'), { options })
     expect(setUp(id, all, undefined, { options })).toEqual(all)
     const moved = setUp(id, all, undefined, { options, ...elsewhere })
-    expect(roots(moved)).toEqual([elsewhere.choice.baseUrl])
+    expect(roots(moved)).toEqual([elsewhere.target.baseUrl])
     expect(models(moved)).toEqual(['glm-5'])
   })
 })
@@ -131,7 +131,7 @@ test('droid: an entry says that its model accepts images, because droid would as
 
 test('droid: a new key reaches every entry', () => {
   const all = setUp('droid', {}, gateway('glm-5', 'mine'), { options })
-  const next = setUp('droid', all, undefined, { options, choice: { key: 'sk-next-0123456789' } })
+  const next = setUp('droid', all, undefined, { options, target: { key: 'sk-next-0123456789' } })
   expect(droidList(next).map(({ apiKey }) => apiKey)).toEqual(Array(2).fill('sk-next-0123456789'))
 })
 

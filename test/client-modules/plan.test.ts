@@ -4,12 +4,12 @@ import {
   byId,
   catalogWithWindows,
   type Disk,
+  inputFor,
   key,
   planOn,
   resolvedBy,
   type Setup,
   text,
-  wanted,
 } from './support.ts'
 
 /** The decoded file of a plan whose path ends with `name`. */
@@ -35,15 +35,15 @@ describe('claude', () => {
 
   test('pins and a subagent without a base URL belong to the user, so a setup keeps or reports them', () => {
     const userEnv = { ANTHROPIC_DEFAULT_OPUS_MODEL: 'mine', CLAUDE_CODE_SUBAGENT_MODEL: 'mine' }
-    const { obstacles, texts, choice } = planOn(byId('claude'), settings(userEnv))
-    expect(obstacles.map(({ code }) => code)).toEqual(['claude-old-pin'])
-    const [edit] = byId('claude').plan(texts, choice)
+    const { findings, texts, target } = planOn(byId('claude'), settings(userEnv))
+    expect(findings.map(({ code }) => code)).toEqual(['claude-old-pin'])
+    const [edit] = byId('claude').plan(texts, target)
     expect(JSON.parse(text(edit!.after)).env).toMatchObject(userEnv)
   })
 
   test('a pin with a base URL belongs to an earlier setup, and is removed silently', () => {
     const mapped = settings({ ...gateway, ANTHROPIC_DEFAULT_OPUS_MODEL: 'x' })
-    expect(planOn(byId('claude'), mapped).obstacles).toEqual([])
+    expect(planOn(byId('claude'), mapped).findings).toEqual([])
     expect(planned('claude', 'settings.json', mapped).env).toEqual({ ...gateway, ...quiet })
   })
 
@@ -85,11 +85,11 @@ describe('claude', () => {
     ['comments, if the user did not accept the fix', '{ // mine\n}'],
     ['a permission list that is a string', '{"permissions":{"allow":"Bash"}}'],
   ])('a setup rejects a file that the client would skip: %s', (_, content) => {
-    const { texts, choice } = { ...planOn(byId('claude'), {}) }
+    const { texts, target } = { ...planOn(byId('claude'), {}) }
     const broken = texts.map((file) =>
       file.kind === 'settings' ? { ...file, bytes: new TextEncoder().encode(content) } : file,
     )
-    expect(() => byId('claude').plan(broken, choice)).toThrow(
+    expect(() => byId('claude').plan(broken, target)).toThrow(
       expect.objectContaining({ code: 'config-invalid' }),
     )
   })
@@ -102,13 +102,13 @@ describe('claude', () => {
         shellProfiles: [{ path: '/home/ada/.zshrc', text: 'export ANTHROPIC_API_KEY=1' }],
       },
     }
-    const { edits, obstacles } = planOn(byId('claude'), {}, setup)
-    expect(obstacles).toHaveLength(2)
+    const { edits, findings } = planOn(byId('claude'), {}, setup)
+    expect(findings).toHaveLength(2)
     expect(edits[0]!.changes.filter(({ path }) => path[1] === 'ANTHROPIC_API_KEY')).toHaveLength(1)
 
-    const { texts, choice } = planOn(byId('claude'), settings({}, { model: 'default' }))
+    const { texts, target } = planOn(byId('claude'), settings({}, { model: 'default' }))
     const fixes = [{ fileKind: 'settings', changes: [{ path: ['model'], value: 'haiku' }] }]
-    const [edit] = byId('claude').plan(texts, { ...choice, fixes })
+    const [edit] = byId('claude').plan(texts, { ...target, fixes })
     expect(JSON.parse(text(edit!.after)).model).toBe('sonnet')
     expect(edit!.changes.filter(({ path }) => path[0] === 'model')).toHaveLength(1)
   })
@@ -118,7 +118,7 @@ describe('claude-gpt', () => {
   test('fable gets the model of opus if no rule fills it', () => {
     const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
     const options = { slotModels: { opus: 'gpt-5.4' } }
-    expect(resolvedBy(byId('claude-gpt'), wanted({ models }, options)).slotModels).toMatchObject({
+    expect(resolvedBy(byId('claude-gpt'), inputFor({ models }, options)).slotModels).toMatchObject({
       opus: 'gpt-5.4',
       fable: 'gpt-5.4',
     })
@@ -128,7 +128,7 @@ describe('claude-gpt', () => {
     const models = catalogWithWindows.models.map((model) =>
       model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
     )
-    const resolved = resolvedBy(byId('claude-gpt'), wanted({ models }))
+    const resolved = resolvedBy(byId('claude-gpt'), inputFor({ models }))
     expect(resolved.contextWindow).toBeUndefined()
     expect(resolved.findings).toMatchObject([
       { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.5-mini') },
@@ -141,12 +141,12 @@ describe('codex', () => {
     'model = "gpt-5.6-sol"\nmodel_context_window = 9\n[model_providers.gateway]\nwire_api = "chat"\nbase_url = "https://gw.example/v1"\n'
 
   test('settings that the plan corrects are not reported, nor is a context window for the chosen model', () => {
-    expect(planOn(byId('codex'), { '.codex/config.toml': gatewayTable }).obstacles).toEqual([])
+    expect(planOn(byId('codex'), { '.codex/config.toml': gatewayTable }).findings).toEqual([])
   })
 
   test('the same key without its provider is not reported as another key', () => {
     const disk = { '.codex/auth.json': JSON.stringify({ OPENAI_API_KEY: key }) }
-    expect(planOn(byId('codex'), disk).obstacles).toEqual([])
+    expect(planOn(byId('codex'), disk).findings).toEqual([])
   })
 
   test('outside a repository, parent folders are not part of a project', () => {
@@ -215,11 +215,11 @@ describe('opencode', () => {
   })
 
   test('a setup rejects an auth.json that opencode would ignore, if the user did not accept the fix', () => {
-    const { texts, choice } = planOn(byId('opencode'), {})
+    const { texts, target } = planOn(byId('opencode'), {})
     const broken = texts.map((file) =>
       file.kind === 'auth' ? { ...file, bytes: new TextEncoder().encode('{ /* */ }') } : file,
     )
-    expect(() => byId('opencode').plan(broken, choice)).toThrow(
+    expect(() => byId('opencode').plan(broken, target)).toThrow(
       expect.objectContaining({ code: 'config-invalid' }),
     )
   })
@@ -229,7 +229,7 @@ describe('opencode', () => {
       ...withModels({}),
       '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth","refresh":"r"}}',
     }
-    expect(planOn(byId('opencode'), disk).obstacles).toMatchObject([
+    expect(planOn(byId('opencode'), disk).findings).toMatchObject([
       { code: 'opencode-other-key', consent: expect.any(String) },
     ])
   })

@@ -7,7 +7,7 @@ import {
 import { UserError } from '../../src/errors.ts'
 import type { Finding } from '../../src/finding.ts'
 import { type Catalog, type Protocol, protocols } from '../../src/gateway/types.ts'
-import { wanted } from './support.ts'
+import { inputFor } from './support.ts'
 
 const silent = (id: string): Catalog => ({ models: [{ id }] })
 const listed = (id: string, ...endpointTypes: string[]): Catalog => ({
@@ -40,18 +40,18 @@ describe('the protocol of a model', () => {
     ['glm-5', ['anthropic'], 'messages'],
   ])('%s, listed for %j: %s', (id, types, expected) => {
     const catalog = types.length === 0 ? silent(id) : listed(id, ...types)
-    expect(chooseProtocol(id, wanted(catalog), protocols)).toBe(expected)
+    expect(chooseProtocol(id, inputFor(catalog), protocols)).toBe(expected)
   })
 
   test('without a catalog is the native one, which the probe then tries', () => {
-    expect(chooseProtocol('gpt-5.6-sol', wanted(undefined), protocols)).toBe('responses')
+    expect(chooseProtocol('gpt-5.6-sol', inputFor(undefined), protocols)).toBe('responses')
   })
 
   test('if no probe follows, is one that the catalog lists, or chat', () => {
     const choose = (catalog: Catalog | undefined, proven?: Protocol) =>
       chooseProtocol(
         'gpt-5.6-sol',
-        wanted(catalog, {}, undefined, {
+        inputFor(catalog, {}, undefined, {
           catalogOnly: true,
           proven: proven && { model: 'gpt-5.4', protocol: proven },
         }),
@@ -65,10 +65,10 @@ describe('the protocol of a model', () => {
 
   test('is the requested one, or the one that it had before', () => {
     const catalog = listed('gpt-5.6-sol', 'openai', 'openai-response')
-    expect(chooseProtocol('gpt-5.6-sol', wanted(catalog, { protocol: 'chat' }), protocols)).toBe(
+    expect(chooseProtocol('gpt-5.6-sol', inputFor(catalog, { protocol: 'chat' }), protocols)).toBe(
       'chat',
     )
-    const before = wanted(catalog, {}, { options: { model: 'gpt-5.6-sol', protocol: 'chat' } })
+    const before = inputFor(catalog, {}, { options: { model: 'gpt-5.6-sol', protocol: 'chat' } })
     expect(chooseProtocol('gpt-5.6-sol', before, protocols)).toBe('chat')
   })
 
@@ -76,7 +76,7 @@ describe('the protocol of a model', () => {
     const choose = (rejected: ReturnType<typeof rejection>[], supported = protocols) =>
       chooseProtocol(
         'gpt-5.6-sol',
-        wanted(silent('gpt-5.6-sol'), {}, undefined, { rejected }),
+        inputFor(silent('gpt-5.6-sol'), {}, undefined, { rejected }),
         supported,
       )
     const [responses, chat] = [
@@ -95,7 +95,7 @@ describe('the protocol of a model', () => {
       rejection('gpt-5.6-sol', 'responses', 'wrong-route'),
       rejection('gpt-5.6-sol', 'chat', 'tools-unsupported'),
     ]
-    const input = wanted(silent('gpt-5.6-sol'), {}, undefined, { rejected })
+    const input = inputFor(silent('gpt-5.6-sol'), {}, undefined, { rejected })
     const finding = chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses']) as Finding
     expect(finding).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
     expect(finding.message).toContain('not over chat')

@@ -4,11 +4,11 @@ import { checkOptions } from '../../src/clients/list.ts'
 import {
   byId,
   catalog,
-  keptIn,
-  obstaclesOn,
+  findingsOn,
+  inputFor,
   planOn,
+  previousIn,
   resolvedBy,
-  wanted,
   written,
 } from './support.ts'
 
@@ -23,9 +23,9 @@ describe.each(['codex', 'opencode'] as const)('%s', (family) => {
     (id) => {
       const client = byId(family)
       expect(() => checkOptions(client, { providerId: id })).not.toThrow()
-      const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
-      expect(obstaclesOn(client, written({}, machine, edits), machine)).toEqual([])
-      expect(choice.providerId).toBe(id)
+      const { machine, edits, target } = planOn(client, {}, { options: { providerId: id } })
+      expect(findingsOn(client, written({}, machine, edits), machine)).toEqual([])
+      expect(target.providerId).toBe(id)
     },
   )
 
@@ -58,5 +58,7 @@ test('an ID that one client reserves is valid for another', () => {
 test('a provider with an ID that repoint would reject keeps its model', () => {
   const state = { ...emptyState, options: { model: 'gpt-5.4', providerId: 'my.gw' } }
   for (const client of [byId('codex'), byId('opencode')])
-    expect(resolvedBy(client, wanted(catalog, {}, keptIn(client, state))).model).toBe('gpt-5.4')
+    expect(resolvedBy(client, inputFor(catalog, {}, previousIn(client, state))).model).toBe(
+      'gpt-5.4',
+    )
 })

@@ -8,14 +8,14 @@ import {
   byId,
   catalogWithWindows,
   type Disk,
+  filesOf,
+  findingsOn,
   key,
-  obstaclesOn,
   planOn,
   readValues,
   resolvedBy,
   type StateValues,
   text,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -294,7 +294,7 @@ describe('check finds', () => {
   test.each(cases)(
     '$code at $location',
     ({ code, disk, machine = {}, location, severity, isRepaired }) => {
-      const found = obstaclesOn(qwen, disk, aMachine(machine))
+      const found = findingsOn(qwen, disk, aMachine(machine))
       const one = found.find((finding) => finding.code === code)
       expect(one?.location).toBe(
         location.startsWith('/') || location === 'environment' ? location : `/home/ada/${location}`,
@@ -305,17 +305,17 @@ describe('check finds', () => {
       if (one?.fix === undefined) return
 
       const on = aMachine(machine)
-      const edits = planFixes(qwen, textsOf(qwen, on, disk), [one.fix])
-      expect(
-        obstaclesOn(qwen, written(disk, on, edits), on).map((left) => left.code),
-      ).not.toContain(code)
+      const edits = planFixes(qwen, filesOf(qwen, on, disk), [one.fix])
+      expect(findingsOn(qwen, written(disk, on, edits), on).map((left) => left.code)).not.toContain(
+        code,
+      )
     },
   )
 
   test('nothing after a setup, whatever other variables are set', () => {
     const around = { ...home(), '.env': 'OPENAI_API_KEY=sk-theirs\n', 'work/.env': 'A=1\n' }
     const env = { OPENAI_API_KEY: 'sk-x', OPENAI_BASE_URL: 'https://x.example', OPENAI_MODEL: 'x' }
-    expect(obstaclesOn(qwen, around, aMachine({ env }))).toEqual([])
+    expect(findingsOn(qwen, around, aMachine({ env }))).toEqual([])
   })
 
   test.each<readonly [string, Disk, Partial<Machine>]>([
@@ -337,7 +337,7 @@ describe('check finds', () => {
       { cwd: '/home/ada', env: { QWEN_HOME: '/home/ada/q' } },
     ],
   ])('nothing with %s', (_, disk, machine) => {
-    expect(obstaclesOn(qwen, disk, aMachine(machine))).toEqual([])
+    expect(findingsOn(qwen, disk, aMachine(machine))).toEqual([])
   })
 })
 
@@ -367,9 +367,9 @@ describe('a setup', () => {
     expect(windowAfter({ catalog: catalogWithWindows, options: { model: 'gpt-5.4' } })).toEqual({
       contextWindowSize: 272_000,
     })
-    const kept = { options: { model: 'big', contextWindow: 9000 } }
-    expect(windowAfter({ kept })).toEqual({ contextWindowSize: 9000 })
-    expect(windowAfter({ kept, options: { contextWindow: 5000 } })).toEqual({
+    const previous = { options: { model: 'big', contextWindow: 9000 } }
+    expect(windowAfter({ previous })).toEqual({ contextWindowSize: 9000 })
+    expect(windowAfter({ previous, options: { contextWindow: 5000 } })).toEqual({
       contextWindowSize: 5000,
     })
   })
@@ -411,8 +411,8 @@ describe('a setup', () => {
       [file]: '{"security": {"auth": {"selectedType": "qwen-oauth"}}}',
       '.qwen/oauth_creds.json': '{}',
     }
-    const { obstacles } = planOn(qwen, disk)
-    expect(obstacles).toMatchObject([{ code: 'qwen-login', consent: expect.any(String) }])
+    const { findings } = planOn(qwen, disk)
+    expect(findings).toMatchObject([{ code: 'qwen-login', consent: expect.any(String) }])
   })
 
   test('rejects a file that Qwen Code cannot read, removes trailing commas, and keeps comments', () => {
@@ -423,16 +423,16 @@ describe('a setup', () => {
 
   test('writes headers into the entry, and rejects $NAME in a header, the address or the key', () => {
     const headers = [{ name: 'x-team', value: 'one' }]
-    const { modelProviders } = settingsAfter({}, { choice: { headers } })
+    const { modelProviders } = settingsAfter({}, { target: { headers } })
     expect(modelProviders['openai-responses'][0].generationConfig).toEqual({
       customHeaders: { 'x-team': 'one' },
     })
-    for (const choice of [
+    for (const target of [
       { key: 'sk-$HOME' },
       { baseUrl: 'https://gw.example/$A' },
       { headers: [{ ...headers[0]!, value: '${A}' }] },
     ])
-      expect(() => planOn(qwen, {}, { choice })).toThrow('Qwen Code would replace a part')
+      expect(() => planOn(qwen, {}, { target })).toThrow('Qwen Code would replace a part')
   })
 
   test('adds its entry before another with the same ID, or names its address next to the model', () => {
@@ -458,12 +458,12 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
     '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
   }
   const headers = [{ name: 'x-team', value: 'sk-team', isSecret: true } as const]
-  const { texts, choice } = planOn(qwen, disk, {
+  const { texts, target } = planOn(qwen, disk, {
     options: { contextWindow: 9000 },
-    choice: { headers },
+    target: { headers },
   })
   const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder }
-  const { args, env, files = {} } = qwen.launchSettings!(texts, choice, launchInput)
+  const { args, env, files = {} } = qwen.launchSettings!(texts, target, launchInput)
   expect({ args, env }).toEqual({
     args: ['-m', 'other', 'x'],
     env: {
@@ -495,11 +495,11 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
 
 test('a run says of a model what the setup says of it', () => {
   const model = { id: 'glm-x', images: true, maxOutputTokens: 16_000 }
-  const { texts, choice } = planOn(qwen, home(), {
+  const { texts, target } = planOn(qwen, home(), {
     catalog: { models: [model] },
     options: { model: model.id, protocol: 'messages' },
   })
-  const { files = {} } = qwen.launchSettings!(texts, choice, { args: [], env: {}, tempFolder })
+  const { files = {} } = qwen.launchSettings!(texts, target, { args: [], env: {}, tempFolder })
   const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
   expect(modelProviders.anthropic[0].generationConfig).toEqual({
     reasoning: false,

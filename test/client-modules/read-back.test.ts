@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aMachine, byId, type Disk, readValues, type StateValues, textsOf } from './support.ts'
+import { aMachine, byId, type Disk, filesOf, readValues, type StateValues } from './support.ts'
 
 const provider = '[model_providers.gw]\nname = "Gw"\nbase_url = "https://gw.example/v1/"\n'
 const withAuth = `model_provider = "gw"\nmodel = "m"\n${provider}requires_openai_auth = true\n`
@@ -185,5 +185,5 @@ test.each<readonly [string, string, Disk, StateValues]>([
 test('claude: repoint reads no value from a file that the client skips', () => {
   const commented = { '.claude/settings.json': '{"model":"sonnet"} // mine' }
   const claude = byId('claude')
-  expect(claude.read(textsOf(claude, aMachine(), commented)).sources).toEqual({})
+  expect(claude.read(filesOf(claude, aMachine(), commented)).sources).toEqual({})
 })

@@ -13,10 +13,10 @@ test.each(['codex', 'claude', 'opencode', 'kilo'])(
     expect(read(disk).reasoningEffort).toBe('low')
 
     // A later setup keeps the effort, and --defaults removes it.
-    const kept = planOn(client, disk, { kept: { options: { reasoningEffort: 'low' } } })
+    const kept = planOn(client, disk, { previous: { options: { reasoningEffort: 'low' } } })
     expect(read(written(disk, kept.machine, kept.edits)).reasoningEffort).toBe('low')
     const reset = planOn(client, disk, {
-      choice: { input: { requested: {}, resetToDefaults: true } },
+      target: { input: { requested: {}, resetToDefaults: true } },
     })
     expect(read(written(disk, reset.machine, reset.edits)).reasoningEffort).toBeUndefined()
   },

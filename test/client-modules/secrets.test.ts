@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { planFixes } from '../../src/clients/fixes.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
-import { aMachine, byId, type Disk, key, obstaclesOn, planOn, textsOf } from './support.ts'
+import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn } from './support.ts'
 
 /** Does not look like a known kind of token. Some of its keys do not sound like secrets either. */
 const secret = 'users-own-credential-1'
@@ -90,12 +90,12 @@ describe.each(homes)('%s: in %s, the value of %s', (id, file, _, path, disk) => 
   })
 
   test('is masked in the fix that removes it', () => {
-    const repairs = obstaclesOn(client, disk).flatMap(({ fix }) => (fix ? [fix] : []))
-    check(planFixes(client, textsOf(client, aMachine(), disk), repairs))
+    const repairs = findingsOn(client, disk).flatMap(({ fix }) => (fix ? [fix] : []))
+    check(planFixes(client, filesOf(client, aMachine(), disk), repairs))
   })
 
   test('is not in any finding', () => {
-    const all = [...obstaclesOn(client, disk), ...planOn(client, disk).obstacles]
+    const all = [...findingsOn(client, disk), ...planOn(client, disk).findings]
     expect(all.length).toBeGreaterThan(1)
     expect(JSON.stringify(all)).not.toContain(secret)
   })
@@ -111,8 +111,8 @@ requires_openai_auth = true
 `,
     '.codex/auth.json': `{\n"OPENAI_API_KEY":"sk-a",\n"tokens":{"id":"${secret}"}\n}`,
   }
-  const repairs = obstaclesOn(byId('codex'), disk).flatMap(({ fix }) => (fix ? [fix] : []))
-  const [edit] = planFixes(byId('codex'), textsOf(byId('codex'), aMachine(), disk), repairs)
+  const repairs = findingsOn(byId('codex'), disk).flatMap(({ fix }) => (fix ? [fix] : []))
+  const [edit] = planFixes(byId('codex'), filesOf(byId('codex'), aMachine(), disk), repairs)
   const shown = describeEdit(edit!, { showPath: (one) => one }).join('\n')
   expect(shown).toContain('tokens')
   expect(shown).not.toContain(secret)

@@ -66,7 +66,7 @@ export function aMachine(changes: Partial<Machine> = {}): Machine {
 export type Disk = Readonly<Record<string, string | Uint8Array>>
 
 /** Loads the files that a client would read, from a disk in memory. */
-export function textsOf(client: Client, machine: Machine, disk: Disk): LoadedFiles {
+export function filesOf(client: Client, machine: Machine, disk: Disk): LoadedFiles {
   const files = new Map(
     Object.entries(absolute(disk, machine)).map(([path, content]) => [
       path,
@@ -99,22 +99,22 @@ function absolute(disk: Disk, machine: Machine): Disk {
 
 export interface Setup {
   readonly options?: ClientOptions
-  readonly kept?: PreviousSetup
+  readonly previous?: PreviousSetup
   readonly catalog?: Catalog | undefined
-  readonly heard?: Partial<GatewayInfo>
+  readonly gatewayInfo?: Partial<GatewayInfo>
   readonly machine?: Machine
-  readonly choice?: Partial<SetupTarget>
+  readonly target?: Partial<SetupTarget>
   readonly context?: Partial<ClientContext>
 }
 
 /** The input of `resolve`. */
-export function wanted(
+export function inputFor(
   catalog: Catalog | undefined,
   requested: ClientOptions = {},
   previous?: PreviousSetup,
-  heard: Partial<GatewayInfo> = {},
+  gatewayInfo: Partial<GatewayInfo> = {},
 ): ResolveInput {
-  return { requested, previous, gatewayInfo: { catalog, rejected: [], ...heard } }
+  return { requested, previous, gatewayInfo: { catalog, rejected: [], ...gatewayInfo } }
 }
 
 /** The options that the client resolves. @throws UserError if it cannot */
@@ -123,30 +123,31 @@ export function resolvedBy(client: Client, input: ResolveInput, version?: string
 }
 
 /** The values of a client's files that a setup keeps. */
-export function keptIn(client: Client, state: ClientState): PreviousSetup {
+export function previousIn(client: Client, state: ClientState): PreviousSetup {
   return { options: optionsToKeep(client, state), defaults: state.defaults }
 }
 
-function aChoice(client: Client, setup: Setup = {}): SetupTarget {
-  const { options = {}, kept, heard } = setup
-  const asked = wanted('catalog' in setup ? setup.catalog : catalog, options, kept, heard)
-  const resolved = resolvedBy(client, asked)
+function targetFor(client: Client, setup: Setup = {}): SetupTarget {
+  const { options = {}, previous, gatewayInfo } = setup
+  const list = 'catalog' in setup ? setup.catalog : catalog
+  const input = inputFor(list, options, previous, gatewayInfo)
+  const resolved = resolvedBy(client, input)
   return {
     baseUrl: rootOf({ baseUrl }, protocolOf(client, resolved)),
     baseUrls: usualRoots(baseUrl),
     key,
     providerId: options.providerId ?? 'gateway',
     resolved,
-    input: asked,
-    ...setup.choice,
+    input,
+    ...setup.target,
   }
 }
 
-/** Plans a setup as the program does: the obstacles, then the edits with their fixes. */
+/** Plans a setup as the program does: the findings, then the edits with their fixes. */
 export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const machine = setup.machine ?? aMachine()
-  const files = textsOf(client, machine, disk)
-  const target = aChoice(client, setup)
+  const files = filesOf(client, machine, disk)
+  const target = targetFor(client, setup)
   const context: ClientContext = {
     files,
     machine,
@@ -157,13 +158,13 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
     ...setup.context,
   }
   const { baseUrl, providerId, resolved } = target
-  const obstacles = [
+  const findings = [
     ...client.check(context, target),
     ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
   ]
-  const fixes = obstacles.flatMap(({ fix }) => (fix ? [fix] : []))
+  const fixes = findings.flatMap(({ fix }) => (fix ? [fix] : []))
   const edits = client.plan(files, { ...target, fixes })
-  return { machine, texts: files, choice: target, obstacles, edits }
+  return { machine, texts: files, target, findings, edits }
 }
 
 /** The disk after a plan. */
@@ -186,15 +187,15 @@ export function emptySystem(machine: Machine): SystemReader {
   return { machine, files, processes } as unknown as SystemReader
 }
 
-/** The obstacles that `check` finds on a disk without a setup. */
-export function obstaclesOn(
+/** The findings that `check` finds on a disk without a setup. */
+export function findingsOn(
   client: Client,
   disk: Disk,
   machine: Machine = aMachine(),
   context: Partial<ClientContext> = {},
 ) {
-  const files = textsOf(client, machine, disk)
-  const scene = {
+  const files = filesOf(client, machine, disk)
+  const fullContext = {
     files,
     machine,
     ownRoots: [],
@@ -206,7 +207,7 @@ export function obstaclesOn(
   const state = client.read(files)
   const isPointed = state.endpoint.baseUrl !== undefined
   const own = ownSetupOf(state)
-  return [...client.check(scene), ...(isPointed ? overrideFindings(client, files, own) : [])]
+  return [...client.check(fullContext), ...(isPointed ? overrideFindings(client, files, own) : [])]
 }
 
 /** The values of a state, in one table. */
@@ -226,7 +227,7 @@ export function valuesOf(state: ClientState): StateValues {
 
 /** The values that a client reads from its files. */
 export function readValues(client: Client, machine: Machine, disk: Disk): StateValues {
-  return valuesOf(client.read(textsOf(client, machine, disk)))
+  return valuesOf(client.read(filesOf(client, machine, disk)))
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

@@ -48,9 +48,9 @@ test('the example client in docs/adding-a-client.md compiles, and can be set up,
   const client: Client = { ...sprout, id: 'sprout', family: 'sprout', label: 'Sprout' }
 
   const disk = { '.sprout/settings.json': '{\n  // mine\n  "theme": "dark",\n}\n' }
-  const { machine, edits, choice } = planOn(client, disk)
+  const { machine, edits, target } = planOn(client, disk)
   const state = readValues(client, machine, written(disk, machine, edits))
-  expect(state).toMatchObject({ baseUrl: choice.baseUrl, key, model: choice.resolved.model })
+  expect(state).toMatchObject({ baseUrl: target.baseUrl, key, model: target.resolved.model })
   for (const { before, after, changes, format, path } of edits) {
     const paths = changes.map((change) => change.path)
     const versions = { before, written: after, current: after }

@@ -230,7 +230,7 @@ describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
   })
 })
 
-/** Homes with every obstacle that a setup can repair, from the fixtures of the modules' own tests. */
+/** Homes with every problem that a setup can fix, from the fixtures of the client modules. */
 describe('everything in the way at once', () => {
   test.each([
     ['codex', 'codex', ['.codex/config.toml', '.codex/auth.json']],

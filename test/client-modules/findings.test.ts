@@ -6,11 +6,11 @@ import {
   aMachine,
   byId,
   type Disk,
-  obstaclesOn,
+  filesOf,
+  findingsOn,
   planOn,
   readValues,
   type Setup,
-  textsOf,
   written,
 } from './support.ts'
 
@@ -67,7 +67,7 @@ const opencodeHome = (more: object = {}, provider: object = {}): Disk => ({
   ),
 })
 
-/** The expected obstacle. No other may have its code. */
+/** The expected finding. No other may have its code. */
 interface Expected {
   readonly code: string
   /** `~` stands for the home folder. */
@@ -571,33 +571,33 @@ describe.each([
   ['codex', codexCases],
   ['claude', claudeCases],
   ['opencode', opencodeCases],
-] as const)('%s obstacles', (id, cases) => {
+] as const)('%s findings', (id, cases) => {
   const client = byId(id)
   const healthy = { codex: codexHome(), claude: claudeHome(), opencode: opencodeHome() }[id]
 
   test('a working configuration has none', () => {
-    expect(obstaclesOn(client, healthy)).toEqual([])
+    expect(findingsOn(client, healthy)).toEqual([])
   })
 
   test.each(cases.map((one) => [`${one.code} at ${one.location}`, one] as const))(
     'finds %s, and its fix removes it',
     (_, { code, disk, machine: changes, context, location, severity, fix }) => {
       const machine = aMachine(changes)
-      const found = obstaclesOn(client, disk, machine, context).filter((one) => one.code === code)
+      const found = findingsOn(client, disk, machine, context).filter((one) => one.code === code)
       expect(found).toHaveLength(1)
-      const [obstacle] = found
-      expect(obstacle!.location?.replace(machine.home, '~')).toBe(location)
-      expect(obstacle!.severity).toBe(severity)
+      const [finding] = found
+      expect(finding!.location?.replace(machine.home, '~')).toBe(location)
+      expect(finding!.severity).toBe(severity)
       if (fix === 'none') {
-        expect(obstacle!.fix).toBeUndefined()
+        expect(finding!.fix).toBeUndefined()
         return
       }
-      expect(obstacle!.consent === undefined ? 'plain' : 'consent').toBe(fix)
-      expect(obstacle!.consent ?? 'A sentence.').toMatch(/\.$/)
-      const files = textsOf(client, machine, disk)
-      const edits = planFixes(client, files, [obstacle!.fix!])
+      expect(finding!.consent === undefined ? 'plain' : 'consent').toBe(fix)
+      expect(finding!.consent ?? 'A sentence.').toMatch(/\.$/)
+      const files = filesOf(client, machine, disk)
+      const edits = planFixes(client, files, [finding!.fix!])
       const fixedDisk = written(disk, machine, edits)
-      const remaining = obstaclesOn(client, fixedDisk, machine, context)
+      const remaining = findingsOn(client, fixedDisk, machine, context)
       expect(remaining.filter((one) => one.code === code)).toEqual([])
     },
   )
@@ -651,13 +651,13 @@ describe('a setup', () => {
     ],
   ]
   test.each(cases)('of %s finds %s', (id, code, disk, setup) => {
-    const { obstacles } = planOn(byId(id), disk, setup)
-    expect(obstacles.map((one) => one.code)).toContain(code)
+    const { findings } = planOn(byId(id), disk, setup)
+    expect(findings.map((one) => one.code)).toContain(code)
   })
 
   test('does not show a password in an address', () => {
     const disk = cases.find(([, code]) => code === 'opencode-provider-conflict')![2]
-    expect(JSON.stringify(planOn(byId('opencode'), disk).obstacles)).not.toContain('pw')
+    expect(JSON.stringify(planOn(byId('opencode'), disk).findings)).not.toContain('pw')
   })
 
   test.each([
@@ -676,9 +676,9 @@ describe('a setup', () => {
       ['codex', codexDisk],
       ['opencode', opencodeDisk],
     ] as const) {
-      const { obstacles } = planOn(byId(id), disk)
-      expect(JSON.stringify(obstacles)).toContain('other.example')
-      expect(JSON.stringify(obstacles)).not.toContain('pw')
+      const { findings } = planOn(byId(id), disk)
+      expect(JSON.stringify(findings)).toContain('other.example')
+      expect(JSON.stringify(findings)).not.toContain('pw')
     }
   })
 
@@ -710,7 +710,7 @@ describe('a setup', () => {
   ])(
     'of %s with %s says once what is lost, and names no command except in the question',
     (id, code, consent, disk) => {
-      const found = planOn(byId(id), disk).obstacles.filter((one) => one.code === code)
+      const found = planOn(byId(id), disk).findings.filter((one) => one.code === code)
       expect(found).toMatchObject([{ consent: consent }])
       expect(`${found[0]!.message} ${found[0]!.hint}`).not.toMatch(
         /repoint (?:codex|opencode)|rollback/,
@@ -719,19 +719,19 @@ describe('a setup', () => {
   )
 
   test.each(['codex', 'opencode'])('of %s replaces a placeholder key without a question', (id) => {
-    const { obstacles } = planOn(byId(id), {
+    const { findings } = planOn(byId(id), {
       '.codex/auth.json': '{"OPENAI_API_KEY":"PROXY_MANAGED"}',
       '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"PROXY_MANAGED"}}',
     })
-    expect(obstacles).toEqual([])
+    expect(findings).toEqual([])
   })
 
   test('of codex needs no consent for a new key if repoint wrote the address', () => {
-    const { obstacles } = planOn(byId('codex'), codexHome(), {
-      choice: { baseUrl: 'https://new.example/v1' },
+    const { findings } = planOn(byId('codex'), codexHome(), {
+      target: { baseUrl: 'https://new.example/v1' },
       context: { ownRoots: ['https://gw.example/v1'] },
     })
-    expect(obstacles).toEqual([])
+    expect(findings).toEqual([])
   })
 
   test('of codex accepts a newer model that the gateway has, or that Codex did not offer', () => {
@@ -740,7 +740,7 @@ describe('a setup', () => {
       const config = codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"') + answer
       const context = { ownRoots: ['https://gw.example/v1'], knownModels }
       const disk = { ...codexAuth, '.codex/config.toml': config }
-      return obstaclesOn(byId('codex'), disk, aMachine(), context).map(({ code }) => code)
+      return findingsOn(byId('codex'), disk, aMachine(), context).map(({ code }) => code)
     }
     expect(found(answered, ['gpt-5.6-sol'])).toEqual(['codex-model-migrated'])
     expect(found(answered, ['gpt-5.6-sol', 'gpt-6-sol'])).toEqual([])
@@ -748,18 +748,18 @@ describe('a setup', () => {
   })
 
   test('of claude accepts a pin in the environment for a slot that it sets', () => {
-    const { obstacles } = planOn(
+    const { findings } = planOn(
       byId('claude-gpt'),
       {},
       {
         machine: aMachine({ env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'x' } }),
       },
     )
-    expect(obstacles).toEqual([])
+    expect(findings).toEqual([])
   })
 })
 
-describe('a client that is not pointed at a gateway has no obstacles', () => {
+describe('a client that is not pointed at a gateway has no findings', () => {
   const shell = aMachine({
     env: { ANTHROPIC_API_KEY: 'sk-a', CODEX_API_KEY: 'sk-a', ANTHROPIC_MODEL: 'x' },
   })
@@ -818,7 +818,7 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
   ]
   test.each(cases)('%s: %s', (id, _, disk) => {
     const machine = id === 'codex' || id === 'claude' ? shell : aMachine()
-    expect(obstaclesOn(byId(id), disk, machine)).toEqual([])
+    expect(findingsOn(byId(id), disk, machine)).toEqual([])
   })
 
   const custom = (options: object, more: object = {}) =>
@@ -830,12 +830,12 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
     ['not needed', custom({ baseURL: 'http://127.0.0.1:11434/v1' })],
   ])('opencode: a custom provider whose key is %s', (_, disk) => {
     const machine = aMachine({ env: { X_KEY: 'sk-a' } })
-    expect(obstaclesOn(byId('opencode'), disk, machine)).toEqual([])
+    expect(findingsOn(byId('opencode'), disk, machine)).toEqual([])
   })
 
   test('opencode: a custom provider needs a key if the variable for it is not set', () => {
     const disk = custom({ baseURL: 'https://x.example/v1', apiKey: '{env:X_KEY}' })
-    const found = obstaclesOn(byId('opencode'), disk, aMachine())
+    const found = findingsOn(byId('opencode'), disk, aMachine())
     expect(found.map(({ code }) => code)).toEqual(['opencode-no-key'])
   })
 })
@@ -846,7 +846,7 @@ test.each([
 ])('claude: check and read agree on the discovery setting %j: on %s', (value, isOn) => {
   const claude = byId('claude')
   const switched = { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: value }
-  const codes = obstaclesOn(claude, claudeHome({}, switched)).map(({ code }) => code)
+  const codes = findingsOn(claude, claudeHome({}, switched)).map(({ code }) => code)
   expect(codes).toEqual(isOn ? ['claude-discovery-suppressed'] : [])
   const loud = claudeHome({}, { ...switched, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' })
   const { discoverModels = false } = readValues(claude, aMachine(), loud)
@@ -856,5 +856,5 @@ test.each([
 test('a gateway of repoint on this machine is not reported as the proxy of another tool', () => {
   const disk = claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' })
   const context = { ownRoots: ['http://127.0.0.1:3456'] }
-  expect(obstaclesOn(byId('claude'), disk, aMachine(), context)).toEqual([])
+  expect(findingsOn(byId('claude'), disk, aMachine(), context)).toEqual([])
 })

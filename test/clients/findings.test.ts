@@ -7,10 +7,10 @@ import { claudeVersions } from './support/install.ts'
 import { inferences, prompt, type Runner } from './support/prompt.ts'
 
 /**
- * For each obstacle: the real client fails, or uses another key or model, while it is there; doctor
- * names it; once it is repaired or cured the client completes. Where the repair gives back what lay
- * there before the obstacle, that is what one client completes with for all. The administrator's files
- * lie outside of any home and are not tried here.
+ * Each case plants one problem into a client that works. While it is there, the real client fails or uses
+ * another key or model, and doctor reports it. After the fix, the client answers again. If the fix restores
+ * the files as they were before the problem, the client is not started again: the first test has shown that
+ * it answers with these files. The administrator's files are outside of every home and are not tried here.
  */
 
 const key = 'sk-real-clients-4f7a1c9e2b8d6035'
@@ -47,7 +47,7 @@ async function aScene({ onTestFinished }: TestContext): Promise<Scene> {
   return scene
 }
 
-/** The visible effect of an obstacle. `elsewhere`: no request reaches the gateway. */
+/** The visible effect of a problem. `elsewhere`: no request reaches the gateway. */
 type Effect = 'wrong-key' | 'wrong-model' | 'elsewhere'
 
 interface Case {
@@ -147,7 +147,7 @@ function expectEffect(
   if (effect === 'wrong-key') expect(seen.some(isWrong)).toBe(true)
 }
 
-function obstacleTests(
+function findingTests(
   runner: Runner,
   setUp: (scene: Scene) => Promise<unknown>,
   model: string,
@@ -161,7 +161,7 @@ function obstacleTests(
     expect(seen.map(({ modelAsked }) => modelAsked)).toContain(model)
   }
 
-  test.concurrent('without an obstacle, the client completes', async (context) => {
+  test.concurrent('without a problem, the client answers', async (context) => {
     const scene = await aScene(context)
     await setUp(scene)
     expectDone(context.expect, await tryOn(runner, scene, {}))
@@ -183,7 +183,7 @@ function obstacleTests(
       if (one.cure === undefined) await repoint(scene, [...doctor, '--fix', '--yes'], one)
       else await one.cure.hand?.(scene)
 
-      // If the files are the same as without the obstacle, the first test has shown that the client completes.
+      // The first test has shown that the client answers with these files.
       const after = values(scene.home)
       const isAsBefore = Object.keys(planted).every((name) => after[name] === clean[name])
       const cured = { ...one, ...one.cure }
@@ -214,7 +214,7 @@ describe('Codex', () => {
     append('request_max_retries = 0\nstream_max_retries = 0')(scene)
   }
 
-  obstacleTests('codex', setUp, 'gpt-5.6-sol', [
+  findingTests('codex', setUp, 'gpt-5.6-sol', [
     {
       code: 'codex-credential-store',
       effect: 'wrong-key',
@@ -345,7 +345,7 @@ describe(`Claude Code ${newestClaude}`, () => {
 
   const runner = `claude ${newestClaude}`
 
-  obstacleTests(runner, setUp, sent, [
+  findingTests(runner, setUp, sent, [
     {
       code: 'claude-settings-skipped',
       effect: 'elsewhere',
@@ -452,7 +452,7 @@ describe('opencode', () => {
         Object.assign(value.provider.gateway.options, options)
       })
 
-  obstacleTests('opencode', setUp, 'gpt-5.6-sol', [
+  findingTests('opencode', setUp, 'gpt-5.6-sol', [
     {
       code: 'opencode-api-key',
       effect: 'wrong-key',
