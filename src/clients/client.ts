@@ -40,14 +40,8 @@ export interface ClientModule {
   readonly program: Program
   /** The protocols that it supports, the usual one first. */
   readonly protocols: readonly [Protocol, ...Protocol[]]
-  /** The headers and parameters that it can send besides `authorization: Bearer KEY`. Absent: none. */
-  readonly sends?: {
-    readonly headers: boolean
-    /** Headers that can hold the key instead. */
-    readonly keyHeaders: readonly KeyHeader[]
-    /** Query parameters. Absent: none. */
-    readonly queries?: true
-  }
+  /** The headers and parameters that it can send besides the key. Absent: none. */
+  readonly sends?: SendingRules
   /** What it does with unusual responses. Absent: it was not found out. */
   readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
   /** Facts about its config format. */
@@ -132,6 +126,21 @@ export interface FileChange {
 
 /** Settings by the kind of their file. The empty path is the whole file. */
 export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
+
+/** The parts of a request that a client's settings can add. */
+export interface SendingRules {
+  /** Whether it can send additional headers. */
+  readonly headers: boolean
+  /** Query parameters. Absent: none. */
+  readonly queries?: true
+  /**
+   * The headers that can hold the key alone, by protocol: for a gateway that accepts the key in no other.
+   * Absent: none.
+   */
+  readonly keyHeaders?: Partial<Readonly<Record<Protocol, readonly KeyHeader[]>>>
+  /** The header that it uses without a setting, by protocol. Absent: `authorization: Bearer KEY`. */
+  readonly defaultKeyHeader?: Partial<Readonly<Record<Protocol, KeyHeader>>>
+}
 
 /** Facts about a client's config format. */
 export interface ConfigRules {

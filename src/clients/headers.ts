@@ -6,9 +6,16 @@ import {
   type ExtraHeader,
   type KeyHeader,
   keyHeaders,
+  type Protocol,
   type QueryParameter,
 } from '../gateway/types.ts'
-import { type ClientModule, type ClientName, runKeyVariable, type SetupTarget } from './client.ts'
+import {
+  type ClientModule,
+  type ClientName,
+  type Endpoint,
+  runKeyVariable,
+  type SetupTarget,
+} from './client.ts'
 import { isTable } from './loaded-files.ts'
 
 /** Reports the headers, the query or the key header that the gateway needs and the client cannot send. */
@@ -31,12 +38,22 @@ export function* sendingFindings(
       hint: `Codex can: repoint codex. If the gateway does not need the query, remove it from the address: '?${query[0]!.name}='`,
     }
 
-  if (keyHeader !== undefined && sends?.keyHeaders.includes(keyHeader) !== true)
+  const headersByProtocol = Object.values(sends?.keyHeaders ?? {})
+  if (keyHeader !== undefined && !headersByProtocol.flat().includes(keyHeader))
     yield {
       ...shared,
       message: `The gateway accepts the key only as ${keyHeader}, and ${label} cannot send this header`,
       hint: `Set up the other clients without ${label}. Or ask the gateway's operator to accept \`authorization: Bearer\`.`,
     }
+}
+
+/** The header in which a client sends its key over a protocol. Undefined: `authorization`. */
+export function keyHeaderOf(
+  { sends }: Pick<ClientModule, 'sends'>,
+  protocol: Protocol,
+  { keyHeader }: Pick<Endpoint, 'keyHeader'>,
+): KeyHeader | undefined {
+  return keyHeader ?? sends?.defaultKeyHeader?.[protocol]
 }
 
 /**

@@ -9,6 +9,7 @@ import { catalogEntry, nativeProtocol, supportsProtocol } from '../gateway/model
 import { isSameButVersion } from '../gateway/roots.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
 import type {
+  Client,
   GatewayInfo,
   OfferedModel,
   RejectedModel,
@@ -44,6 +45,32 @@ export function chooseProtocol(
   const isUnknown = gatewayInfo.catalogOnly === true && possible[0] !== gatewayInfo.proven?.protocol
   const protocol = isUnknown ? listedOf(entry, possible) : possible[0]
   return protocol ?? rejectionOf(model, gatewayInfo)
+}
+
+/**
+ * The protocols over which a client can send the key in the header that the gateway accepts. All of them, if
+ * no protocol can: then `sendingFindings` reports it.
+ *
+ * @returns a finding `protocol-unsupported` if the user requested another protocol
+ */
+export function protocolsForKey(
+  { label, protocols, sends }: Pick<Client, 'label' | 'protocols' | 'sends'>,
+  { requested, gatewayInfo: { gateway } }: ResolveInput,
+): readonly Protocol[] | Finding {
+  const keyHeader = gateway?.keyHeader
+  if (keyHeader === undefined) return protocols
+  const usable = protocols.filter((protocol) => sends?.keyHeaders?.[protocol]?.includes(keyHeader))
+  const [first] = usable
+  if (first === undefined) return protocols
+
+  const { protocol } = requested
+  if (protocol === undefined || usable.includes(protocol)) return usable
+  return {
+    code: 'protocol-unsupported',
+    severity: 'error',
+    message: `The gateway accepts the key only as ${keyHeader}, and ${label} cannot send this header over ${protocol}`,
+    hint: `Use another protocol: --protocol ${first}`,
+  }
 }
 
 /** The protocols for a model, its native one first, then chat. */

@@ -67,8 +67,6 @@ export interface FirstRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** The query of its URL. Absent: none. */
   readonly query?: string
-  /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
-  readonly keyHeader?: KeyHeader
   /** The parts that the client leaves out after certain errors. */
   readonly retryWithout?: readonly RetryRule[]
   /**
@@ -111,6 +109,8 @@ export interface AcceptedResponses {
 export interface Sender extends FirstRequest {
   /** The client's name, as shown. */
   readonly label: string
+  /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
+  readonly keyHeader?: KeyHeader | undefined
   /** Absent: it was not found out. */
   readonly accepts?: AcceptedResponses | undefined
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Client, runKeyVariable } from '../../src/clients/client.ts'
+import { keyHeaderOf } from '../../src/clients/headers.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
@@ -21,6 +22,7 @@ import {
   readValues,
   resolvedBy,
   type Setup,
+  waysOf,
   windows,
   written,
 } from './support.ts'
@@ -37,18 +39,9 @@ function homesOf({ family }: Client): readonly (readonly [string, Disk, Machine]
   ]
 }
 
-/** Every protocol with every key header of a client. On Windows only the paths differ, so one header is enough. */
-function waysOf({ protocols, sends }: Client, { os }: Machine) {
-  const keyHeaders = os === 'win32' ? [] : (sends?.keyHeaders ?? [])
-  return protocols.flatMap((protocol) =>
-    [undefined, ...keyHeaders].map((keyHeader) => ({
-      way: `${protocol}, the key in ${keyHeader ?? 'authorization'}`,
-      protocol,
-      keyHeader,
-      // Only clients with several protocols accept the option.
-      options: protocols.length > 1 ? { protocol } : {},
-    })),
-  )
+/** The ways to test on a machine. On Windows only the paths differ, so one key header is enough. */
+function waysOn({ os }: Machine, client: Client) {
+  return waysOf(client).filter(({ keyHeader }) => os !== 'win32' || keyHeader === undefined)
 }
 
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
@@ -61,7 +54,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     })
 
     describe.each(homesOf(client))('on %s', (_, disk, machine) => {
-      describe.each(waysOf(client, machine))('$way', ({ protocol, keyHeader, options }) => {
+      describe.each(waysOn(machine, client))('$way', ({ protocol, keyHeader, options }) => {
         const env = { ANTHROPIC_API_KEY: 'sk-x', ANTHROPIC_MODEL: 'x', CODEX_API_KEY: 'sk-y' }
         const shell = { ...machine, env }
         const setup: Setup = { options, target: { keyHeader }, catalog: catalogWithWindows }
@@ -71,7 +64,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         test('the client reads back the chosen values, and check finds nothing', () => {
           const state = client.read(filesOf(client, machine, after))
           expect(state.endpoint).toMatchObject({ baseUrl: target.baseUrl, key })
-          expect(state.endpoint.keyHeader).toBe(keyHeader)
+          expect(keyHeaderOf(client, protocol, state.endpoint)).toBe(
+            keyHeaderOf(client, protocol, { keyHeader }),
+          )
           expect(state.options.protocol ?? client.protocols[0]).toBe(protocol)
           expect(state.endpoint.alsoSendsTo).toBeUndefined()
           expect(state.findings).toEqual([])
@@ -203,18 +198,18 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
   (_, client) => {
     const [, livedIn, , onWindows] = homesOf(client)
     const cases = [livedIn!, onWindows!].flatMap(([home, disk, machine]) =>
-      waysOf(client, machine).map((one) => ({ ...one, home, disk, machine })),
+      waysOn(machine, client).map((way) => ({ ...way, home, disk, machine })),
     )
 
-    test.each(cases)('$way, on $home: no file and no argument contains the key', (one) => {
-      const { machine, disk, options, keyHeader } = one
+    test.each(cases)('$way, on $home: no file and no argument contains the key', (run) => {
+      const { machine, disk, options, keyHeader } = run
       const { texts, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
       const launchInput = { args: [], tempFolder: machine.cwd, env: { [runKeyVariable]: key } }
-      const run = resultOf(() => client.launchSettings?.(texts, target, launchInput))
+      const settings = resultOf(() => client.launchSettings?.(texts, target, launchInput))
       // Some clients cannot read every value from outside their files.
-      if (run instanceof UserError)
-        return expect(run.code).toMatch(/^(protocol-unsupported|usage)$/)
-      expect(JSON.stringify([run?.args, run?.files])).not.toContain(key)
+      if (settings instanceof UserError)
+        return expect(settings.code).toMatch(/^(protocol-unsupported|usage)$/)
+      expect(JSON.stringify([settings?.args, settings?.files])).not.toContain(key)
     })
   },
 )

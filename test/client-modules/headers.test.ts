@@ -16,6 +16,7 @@ import {
   planOn,
   readValues,
   text,
+  waysOf,
   written,
 } from './support.ts'
 
@@ -29,15 +30,13 @@ const clients = await loadClients()
 describe.each(
   clients.filter(({ sends }) => sends?.headers).map((client) => [client.id, client] as const),
 )('%s', (_, client) => {
-  const keyHeaders = client.sends!.keyHeaders
-  const ways = [
-    ['headers', { headers }],
-    ...keyHeaders.map((keyHeader) => [keyHeader, { headers, keyHeader }] as const),
-  ] as const
+  const ways = waysOf(client).map(
+    ({ way, options, keyHeader }) => [way, { options, target: { headers, keyHeader } }] as const,
+  )
 
-  test.each(ways)('%s: the values are read back, masked and undone', (_, target) => {
+  test.each(ways)('%s: the values are read back, masked and undone', (_, setup) => {
     const files = demoFiles[client.id] ?? {}
-    const first = planOn(client, files, { target })
+    const first = planOn(client, files, setup)
     const after = written(files, first.machine, first.edits)
     const state = readValues(client, first.machine, after)
     const sent = state.headers?.map(({ name, value }) => ({ name, value }))
@@ -55,15 +54,15 @@ describe.each(
       const paths = edit.changes.map(({ path }) => path)
       expect(formatOf(edit.format).undo(versions, paths, '').bytes).toEqual(edit.before)
     }
-    const second = planOn(client, after, { target })
+    const second = planOn(client, after, setup)
     expect(second.edits.every(({ before, after }) => before === after)).toBe(true)
   })
 
-  test.each(ways)('%s: a setup for another gateway removes the headers', (_, target) => {
-    const first = planOn(client, {}, { target })
+  test.each(ways)('%s: a setup for another gateway removes the headers', (_, setup) => {
+    const first = planOn(client, {}, setup)
     const between = written({}, first.machine, first.edits)
     const other = { baseUrl: 'https://other.example/v1', formerHeaders: headers }
-    const second = planOn(client, between, { target: other })
+    const second = planOn(client, between, { ...setup, target: other })
     const after = written(between, first.machine, second.edits)
     expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
     const state = readValues(client, first.machine, after)
@@ -74,9 +73,9 @@ describe.each(
 
   test.each(ways)(
     '%s: a run passes the headers, and its arguments contain no secret',
-    (_, target) => {
+    (_, setup) => {
       if (client.launchSettings === undefined) return
-      const { texts, target: whole } = planOn(client, {}, { target })
+      const { texts, target: whole } = planOn(client, {}, setup)
       const launchInput = {
         args: ['say hello'],
         tempFolder: '/home/ada/run',
@@ -105,6 +104,12 @@ test('a setup reports headers that the client cannot send', () => {
     expect(messages(client, { keyHeader: 'api-key' })).toEqual([
       expect.stringContaining('only as api-key'),
     ])
+  // A header that the client can send over one of its protocols is no problem: `resolve` chooses it.
+  const overMessages: Client = {
+    ...plain,
+    sends: { headers: true, keyHeaders: { messages: ['x-api-key'] } },
+  }
+  expect(messages(overMessages, { keyHeader: 'x-api-key' })).toEqual([])
   expect(messages(plain, { headers: [] })).toEqual([])
 })
 

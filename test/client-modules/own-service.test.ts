@@ -1,22 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import type { Client } from '../../src/clients/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import { isAtGateway, planOwnService } from '../../src/clients/own-service.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { livedInHome } from '../support/fixtures.ts'
-import { aMachine, filesOf, key, planOn, readValues, text, windows, written } from './support.ts'
-
-/** Every protocol with every key header of a client. */
-function waysOf({ protocols, sends }: Client) {
-  return protocols.flatMap((protocol) =>
-    [undefined, ...(sends?.keyHeaders ?? [])].map((keyHeader) => ({
-      way: `${protocol}, the key in ${keyHeader ?? 'authorization'}`,
-      keyHeader,
-      options: protocols.length > 1 ? { protocol } : {},
-    })),
-  )
-}
+import {
+  aMachine,
+  filesOf,
+  key,
+  planOn,
+  readValues,
+  text,
+  waysOf,
+  windows,
+  written,
+} from './support.ts'
 
 /** There are no records, as if another tool had written the files of a setup. */
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
@@ -24,12 +22,12 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   (_, client) => {
     const homes = [aMachine(), aMachine(windows)].flatMap((machine) =>
       [{}, livedInHome(client.family)].flatMap((disk) =>
-        waysOf(client).map((one) => ({ ...one, machine, disk })),
+        waysOf(client).map((way) => ({ ...way, machine, disk })),
       ),
     )
 
-    test.each(homes)('$way, on $machine.os: the plan removes everything of the gateway', (one) => {
-      const { machine, disk, options, keyHeader } = one
+    test.each(homes)('$way, on $machine.os: the plan removes everything of the gateway', (home) => {
+      const { machine, disk, options, keyHeader } = home
       const headers = [{ name: 'x-team', value: 'tools-of-the-gateway', isSecret: true as const }]
       const setUp = planOn(client, disk, { machine, options, target: { keyHeader, headers } })
       const before = written(disk, machine, setUp.edits)

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import type { ClientOptions, ResolvedOptions } from '../../src/clients/client.ts'
+import { keyHeaderOf, sendingFindings } from '../../src/clients/headers.ts'
 import {
   chooseProtocol,
+  protocolsForKey,
   protocolsOfProvider,
   protocolToOffer,
 } from '../../src/clients/protocols.ts'
 import { UserError } from '../../src/errors.ts'
 import type { Finding } from '../../src/finding.ts'
-import { type Catalog, type Protocol, protocols } from '../../src/gateway/types.ts'
-import { inputFor } from './support.ts'
+import { usualRoots } from '../../src/gateway/roots.ts'
+import { type Catalog, type KeyHeader, type Protocol, protocols } from '../../src/gateway/types.ts'
+import { byId, inputFor } from './support.ts'
 
 const silent = (id: string): Catalog => ({ models: [{ id }] })
 const listed = (id: string, ...endpointTypes: string[]): Catalog => ({
@@ -100,6 +104,60 @@ describe('the protocol of a model', () => {
     expect(finding).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
     expect(finding.message).toContain('not over chat')
     expect(finding.message).toContain('not over responses')
+  })
+})
+
+describe('a gateway that accepts the key in one header only', () => {
+  /** Like Kimi Code: over messages it sends the key as x-api-key, without a setting. */
+  const client = {
+    label: 'Any',
+    protocols,
+    sends: {
+      headers: true,
+      keyHeaders: { messages: ['x-api-key'] },
+      defaultKeyHeader: { messages: 'x-api-key' },
+    },
+  } as const
+  const usable = (keyHeader: KeyHeader | undefined, requested: Protocol | undefined) =>
+    protocolsForKey(
+      client,
+      inputFor(undefined, { protocol: requested }, undefined, {
+        gateway: { baseUrls: usualRoots('https://gw.example'), keyHeader },
+      }),
+    )
+
+  test('gets requests over the protocols that can carry the header', () => {
+    expect(usable(undefined, undefined)).toEqual(protocols)
+    expect(usable('x-api-key', undefined)).toEqual(['messages'])
+    expect(usable('x-api-key', 'messages')).toEqual(['messages'])
+    expect(usable('x-api-key', 'chat')).toMatchObject({
+      code: 'protocol-unsupported',
+      hint: expect.stringContaining('--protocol messages'),
+    })
+  })
+
+  test('is left to `sendingFindings` if no protocol can', () => {
+    expect(usable('api-key', 'chat')).toEqual(protocols)
+    expect([...sendingFindings(client, { keyHeader: 'api-key' })]).toMatchObject([
+      { code: 'protocol-unsupported', severity: 'error' },
+    ])
+    expect([...sendingFindings(client, { keyHeader: 'x-api-key' })]).toEqual([])
+  })
+
+  test('gets the default header of a protocol without a setting', () => {
+    expect(keyHeaderOf(client, 'messages', {})).toBe('x-api-key')
+    expect(keyHeaderOf(client, 'messages', { keyHeader: 'api-key' })).toBe('api-key')
+    expect(keyHeaderOf(client, 'chat', {})).toBeUndefined()
+  })
+
+  test.each(['opencode', 'kilo', 'droid'])('%s: never over a protocol that cannot', (id) => {
+    const gateway = { baseUrls: usualRoots('https://gw.example'), keyHeader: 'api-key' } as const
+    const catalog = listed('claude-opus-5-5', 'anthropic', 'openai')
+    const resolve = (requested: ClientOptions) =>
+      byId(id).resolve(inputFor(catalog, requested, undefined, { gateway }))
+    expect(resolve({ protocol: 'messages' })).toMatchObject({ code: 'protocol-unsupported' })
+    const { protocol = 'chat' } = resolve({ model: 'claude-opus-5-5' }) as ResolvedOptions
+    expect(protocol).toBe('chat')
   })
 })
 

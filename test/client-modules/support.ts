@@ -107,6 +107,19 @@ export interface Setup {
   readonly context?: Partial<ClientContext>
 }
 
+/** Every protocol of a client with every header that can hold the key over it. Undefined: its default one. */
+export function waysOf({ protocols, sends }: Client) {
+  return protocols.flatMap((protocol) =>
+    [undefined, ...(sends?.keyHeaders?.[protocol] ?? [])].map((keyHeader) => ({
+      way: `${protocol}, the key in ${keyHeader ?? 'the default header'}`,
+      protocol,
+      keyHeader,
+      // Only clients with several protocols accept the option.
+      options: protocols.length > 1 ? { protocol } : {},
+    })),
+  )
+}
+
 /** The input of `resolve`. */
 export function inputFor(
   catalog: Catalog | undefined,

@@ -53,21 +53,15 @@ function expectRefused(
 }
 
 /** Whether a client cannot send a header that the provider requires. */
-function isUnable(
-  { sends }: Client,
-  { client, protocol, shape, setup: { args = [] } }: Cell,
-): boolean {
+function isUnable({ sends }: Client, { protocol, shape, setup: { args = [] } }: Cell): boolean {
   const { key, roots } = shape
   if (args.includes('--header') && sends?.headers !== true) return true
   const taken = roots.flatMap((root) => (root.routes.includes(protocol) ? (root.key ?? key) : []))
-  const able: readonly string[] = ['authorization', ...(sends?.keyHeaders ?? [])]
   if (taken.length === 0) return false
-  // For some protocols, opencode, Kilo and droid have a fixed key header.
-  const isOpencode = client === 'opencode' || client === 'kilo'
-  if (protocol === 'messages' && (isOpencode || client === 'droid'))
-    return !taken.includes('x-api-key') || (isOpencode && !taken.includes('authorization'))
-  if (protocol === 'responses' && isOpencode) return !taken.includes('authorization')
-  return !taken.some((name) => able.includes(name))
+  // A gateway that accepts the usual header gets the key in the one that the client uses by default.
+  if (taken.includes('authorization'))
+    return !taken.includes(sends?.defaultKeyHeader?.[protocol] ?? 'authorization')
+  return !sends?.keyHeaders?.[protocol]?.some((name) => taken.includes(name))
 }
 
 interface Cell {

@@ -66,7 +66,7 @@ const shared = {
   protocols: ['messages'],
   // It cannot send the key in `api-key` only: it sends the token or the API key in addition to every other
   // header.
-  sends: { headers: true, keyHeaders: ['x-api-key'] },
+  sends: { headers: true, keyHeaders: { messages: ['x-api-key'] } },
   config: {
     sensitiveSettings,
     folderFiles: [

@@ -70,7 +70,7 @@ export const cline: ClientModule = {
   },
   protocols: ['chat'],
   // Without an apiKey Cline sends no `authorization`, unless OPENAI_API_KEY is set.
-  sends: { headers: true, keyHeaders },
+  sends: { headers: true, keyHeaders: { chat: keyHeaders } },
   config: {
     sensitiveSettings,
     folderFiles: [

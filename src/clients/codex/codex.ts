@@ -86,7 +86,7 @@ export const codex: ClientModule = {
     restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   },
   protocols: ['responses'],
-  sends: { headers: true, keyHeaders, queries: true },
+  sends: { headers: true, keyHeaders: { responses: keyHeaders }, queries: true },
   config: {
     sensitiveSettings,
     folderFiles: [

@@ -48,7 +48,7 @@ export const copilot: ClientModule = {
     restartAdvice: '',
   },
   protocols,
-  sends: { headers: true, keyHeaders: [] },
+  sends: { headers: true },
   config: {
     // Not run in a folder that has such files.
     sensitiveSettings: { codeWord: 'settings', rows: [] },

@@ -1,8 +1,15 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
+import { isFinding } from '../../finding.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
-import type { ClientModule, LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
+import type {
+  ClientModule,
+  LoadedFile,
+  OfferedModel,
+  SendingRules,
+  SetupTarget,
+} from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerChanges, headerChanges, readHeaders } from '../headers.ts'
@@ -18,7 +25,7 @@ import {
 } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { factChanges, removedEntries, resolveWithPicker } from '../picker.ts'
-import { protocolFor } from '../protocols.ts'
+import { protocolFor, protocolsForKey } from '../protocols.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
@@ -38,6 +45,13 @@ import {
   readSettings,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
+
+const sends: SendingRules = {
+  headers: true,
+  // Without an apiKey droid sends no `authorization`. It sends the values of headers unchanged.
+  keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: ['x-api-key'] },
+  defaultKeyHeader: { messages: 'x-api-key' },
+}
 
 /**
  * Factory's agent. Facts: run with 0.215.0 and 0.225.2, 2026-11-22.
@@ -65,8 +79,7 @@ export const droid: ClientModule = {
       'Close every running droid and start it again. Its screen still asks for a Factory login. `droid exec` does not.',
   },
   protocols,
-  // Without an apiKey droid sends no `authorization`. It sends the values of headers unchanged.
-  sends: { headers: true, keyHeaders },
+  sends,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -115,8 +128,10 @@ export const droid: ClientModule = {
   },
 
   resolve(input) {
+    const usable = protocolsForKey({ ...droidName, protocols, sends }, input)
+    if (isFinding(usable)) return usable
     const otherwise = 'droid assumes one when it compacts its conversations'
-    return resolveWithPicker(input, protocols, { otherwise })
+    return resolveWithPicker(input, usable, { otherwise })
   },
 
   plan(files, target) {

@@ -20,7 +20,6 @@ export function firstRequest(
 
   return {
     headers,
-    ...(isMessages && { keyHeader: 'x-api-key' }),
     body: {
       ...body,
       // Over responses it sends no limit.

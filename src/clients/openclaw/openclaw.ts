@@ -55,7 +55,10 @@ export const openclaw: ClientModule = {
   },
   protocols,
   // OpenClaw sends the key as a bearer token in addition to them.
-  sends: { headers: true, keyHeaders },
+  sends: {
+    headers: true,
+    keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: keyHeaders },
+  },
   config: {
     sensitiveSettings,
     folderFiles: [

@@ -39,7 +39,6 @@ export function firstRequest(
   if (protocol === 'messages')
     return {
       headers,
-      keyHeader: 'x-api-key',
       body: {
         ...usual,
         max_tokens: limit,

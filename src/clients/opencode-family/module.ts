@@ -1,17 +1,19 @@
-import { type Finding, isFinding } from '../../finding.ts'
+import { isFinding } from '../../finding.ts'
 import { smallModel } from '../../gateway/models/rules.ts'
-import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
+import { keyHeaders, protocols } from '../../gateway/types.ts'
 import {
   asReasoningEffort,
   type ClientModule,
   type Program,
   type ResolvedOptions,
   type ResolveInput,
+  type SendingRules,
 } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { numberIn, originOf, tableIn, textIn, unreadable } from '../loaded-files.ts'
 import { resolveWithPicker } from '../picker.ts'
+import { protocolsForKey } from '../protocols.ts'
 import { effectiveOptions, keepsModels } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -30,19 +32,14 @@ type Own = Pick<ClientModule, 'accepts' | 'sideEffects'> & {
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }
 
-/** The requested protocol, if the client cannot send the gateway's key header over it. */
-function unusableProtocol(
-  label: string,
-  { requested: { protocol }, gatewayInfo: { gateway } }: ResolveInput,
-  usable: readonly Protocol[],
-): Finding | undefined {
-  if (protocol === undefined || usable.includes(protocol)) return undefined
-  return {
-    code: 'protocol-unsupported',
-    severity: 'error',
-    message: `The gateway accepts the key only as ${gateway?.keyHeader}, and ${label} cannot send this header over ${protocol}`,
-    hint: 'Use another protocol: --protocol chat',
-  }
+/**
+ * The npm packages for responses and messages send nothing if the provider has no key (opencode 1.18.34,
+ * 2026-11-26).
+ */
+const sends: SendingRules = {
+  headers: true,
+  keyHeaders: { chat: keyHeaders },
+  defaultKeyHeader: { messages: 'x-api-key' },
 }
 
 /** The options with the model for titles: the user's, or that of a rule, if the client's picker offers it. */
@@ -80,7 +77,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       },
     },
     protocols,
-    sends: { headers: true, keyHeaders },
+    sends,
     config: {
       sensitiveSettings,
       folderFiles: layout.folderFiles,
@@ -100,12 +97,8 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     files: (machine, disk) => filesOf(layout, machine, disk),
 
     resolve(input) {
-      const { gateway } = input.gatewayInfo
-      // opencode's npm packages for responses and messages send nothing if the provider has no key (1.18.34,
-      // 2026-11-26).
-      const usable = gateway?.keyHeader === undefined ? protocols : (['chat'] as const)
-      const unusable = unusableProtocol(label, input, usable)
-      if (unusable !== undefined) return unusable
+      const usable = protocolsForKey({ label, protocols, sends }, input)
+      if (isFinding(usable)) return usable
       const window = { otherwise: withoutWindow }
       const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
       if (isFinding(resolved)) return resolved

@@ -55,7 +55,10 @@ export const pi: ClientModule = {
   },
   protocols,
   // pi sends the key as a bearer token in addition to them.
-  sends: { headers: true, keyHeaders },
+  sends: {
+    headers: true,
+    keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: keyHeaders },
+  },
   config: {
     sensitiveSettings,
     folderFiles: [

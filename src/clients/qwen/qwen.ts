@@ -68,7 +68,7 @@ export const qwen: ClientModule = {
   },
   protocols,
   // Qwen Code always sends the key as a bearer token, in addition to any headers.
-  sends: { headers: true, keyHeaders: [] },
+  sends: { headers: true },
   config: {
     sensitiveSettings,
     folderFiles: [

@@ -8,6 +8,7 @@ import {
   type SetupTarget,
   whyUnreadable,
 } from '../../clients/client.ts'
+import { keyHeaderOf } from '../../clients/headers.ts'
 import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
 import { unlistedModels } from '../../clients/picker.ts'
 import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../clients/resolve.ts'
@@ -248,11 +249,14 @@ function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void 
 /** @throws UserError `internal` if the client would not read what was planned or written */
 export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
   const after = client.read(files)
-  const { baseUrl, key, keyHeader, alsoSendsTo } = after.endpoint
-  const expectedRoot = rootOf(access, protocolOf(client, after.options))
+  const { baseUrl, key, alsoSendsTo } = after.endpoint
+  const protocol = protocolOf(client, after.options)
+  const expectedRoot = rootOf(access, protocol)
 
   const hasAddress = baseUrl === expectedRoot && alsoSendsTo === undefined
-  const hasKey = key === access.key && keyHeader === access.keyHeader
+  const hasKey =
+    key === access.key &&
+    keyHeaderOf(client, protocol, after.endpoint) === keyHeaderOf(client, protocol, access)
   const { headers = [], query = [] } = access
   const hasHeaders =
     headers.every((one) => includesHeader(one, after.endpoint.headers)) &&

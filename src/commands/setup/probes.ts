@@ -34,6 +34,7 @@ export async function sendersOf(
   const { env } = platform.machine
   return (route) => ({
     label: client.label,
+    keyHeader: client.sends?.defaultKeyHeader?.[route.protocol],
     accepts: client.accepts?.[route.protocol],
     ...client.firstRequest(recordings, texts, { ...program, env, ...route }),
   })
