@@ -257,10 +257,13 @@ export interface ClientFlag {
   readonly help: string
   readonly choices?: readonly string[]
   /** Absent: text, or no value. */
-  readonly takes?: 'tokens' | 'model'
+  readonly takes?: ValueKind
   /** @param value true or false for a flag without a value */
   readonly toOptions: (value: string | number | boolean) => ClientOptions
 }
+
+/** A kind of value that is checked before it is used: see src/commands/setup/flag-values.ts. */
+export type ValueKind = 'tokens' | 'model'
 
 export interface ModelUse extends ChosenModel {
   /** Absent: the client has one model. */

@@ -1,4 +1,4 @@
-import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
+import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import type { ClientFlag, ClientOptions } from '../clients/client.ts'
 import { mergeOptions } from '../clients/flags.ts'
 import { type ClientRow, checkOptions, loadClients, rowOf } from '../clients/list.ts'
@@ -12,13 +12,12 @@ import {
   examples,
   gatewayCommand,
   type ListedCommand,
-  modelId,
-  positiveInteger,
   withSetupFlags,
 } from './command.ts'
 import type { Session } from './screen/session.ts'
 import { applySetup } from './setup/apply.ts'
 import { confirmSetup, showSetup } from './setup/confirm.ts'
+import { optionOf } from './setup/flag-values.ts'
 import { planSetup } from './setup/plan.ts'
 import { proveGateway } from './setup/prove-gateway.ts'
 import { reportSetup } from './setup/report.ts'
@@ -28,7 +27,7 @@ import { previousSetups, requestedFor } from './setup/resolve.ts'
 export function commandFor(row: ClientRow): ListedCommand {
   const define = () => {
     const command = gatewayCommand(row.id)
-    for (const flag of row.flags) command.addOption(asOption(flag))
+    for (const flag of row.flags) command.addOption(optionOf(flag))
     return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
   }
 
@@ -45,21 +44,13 @@ export function commandFor(row: ClientRow): ListedCommand {
   })
 }
 
-function asOption({ flag, help, choices, takes }: ClientFlag): Option {
-  const option = new Option(flag, help)
-  if (choices !== undefined) option.choices(choices)
-  if (takes === 'tokens') option.argParser(positiveInteger(takes))
-  if (takes === 'model') option.argParser(modelId)
-  return option
-}
-
 /** The options of a client that the user typed as flags. */
 export function setupOptions(
   flags: readonly ClientFlag[],
   command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
 ): ClientOptions {
   const typed = flags.flatMap((flag): ClientOptions[] => {
-    const name = asOption(flag).attributeName()
+    const name = optionOf(flag).attributeName()
     // Commander gives a `--no-…` flag a default value that nobody typed.
     if (command.getOptionValueSource(name) !== 'cli') return []
     const value = command.getOptionValue(name) as string | number | boolean

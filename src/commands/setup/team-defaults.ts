@@ -15,6 +15,7 @@ import { printableLine } from '../../text.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
+import { type FlagValue, isValidFor } from './flag-values.ts'
 
 /**
  * What an operator publishes for a team: an address, and for each client the values of its command's
@@ -35,12 +36,8 @@ export interface ClientDefaults {
   readonly options: ClientOptions
 }
 
-type FlagValue = string | number | boolean
-
 /** The largest accepted file, in bytes. */
 const maxDefaultsBytes = 64 * 1024
-
-const maxValueLength = 200
 
 /**
  * Reads a file of defaults from the disk or from the web. On the web, it accepts https only, follows no
@@ -184,18 +181,6 @@ function optionsOfFlags(row: ClientRow, values: ClientDefaults['flags']): Client
 /** `--opus-model <id>`: opus-model. */
 function nameOfFlag({ flag }: ClientFlag): string {
   return flag.replace(/^--(?:no-)?/, '').replace(/ .*/, '')
-}
-
-function isValidFor({ flag, choices, takes }: ClientFlag, value: unknown): value is FlagValue {
-  if (!/[<[]/.test(flag)) return typeof value === 'boolean'
-  if (takes === 'tokens') return Number.isSafeInteger(value) && Number(value) > 0
-  return (
-    typeof value === 'string' &&
-    value !== '' &&
-    value.length <= maxValueLength &&
-    printableLine(value) === value &&
-    (choices === undefined || choices.includes(value))
-  )
 }
 
 /** The file's text, for display and for writing. */

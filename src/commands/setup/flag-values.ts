@@ -1,0 +1,51 @@
+import { Option } from '@commander-js/extra-typings'
+import type { ClientFlag, ValueKind } from '../../clients/client.ts'
+import { printableLine } from '../../text.ts'
+import { modelId, positiveInteger } from '../command.ts'
+
+export type FlagValue = string | number | boolean
+
+const maxValueLength = 200
+
+/** How a kind of value is read. A new kind needs both: the command line has text, a team's file has JSON. */
+interface ValueReader {
+  /** @throws InvalidArgumentError, UserError `usage` */
+  readonly parseText: (text: string) => FlagValue
+  readonly isValidJson: (value: unknown) => value is FlagValue
+}
+
+const readers: Readonly<Record<ValueKind, ValueReader>> = {
+  tokens: {
+    parseText: positiveInteger('tokens'),
+    isValidJson: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
+  },
+  model: { parseText: modelId, isValidJson: isShortLine },
+}
+
+function isShortLine(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= maxValueLength &&
+    printableLine(value) === value
+  )
+}
+
+/** A client's flag as an option of the command line. */
+export function optionOf({ flag, help, choices, takes }: ClientFlag): Option {
+  const option = new Option(flag, help)
+  if (choices !== undefined) option.choices(choices)
+  if (takes !== undefined) option.argParser(readers[takes].parseText)
+  return option
+}
+
+/** Whether a team's file may give a client's flag this value. */
+export function isValidFor(
+  { flag, choices, takes }: ClientFlag,
+  value: unknown,
+): value is FlagValue {
+  const hasValue = /[<[]/.test(flag)
+  if (!hasValue) return typeof value === 'boolean'
+  if (takes !== undefined) return readers[takes].isValidJson(value)
+  return isShortLine(value) && (choices === undefined || choices.includes(value))
+}
