@@ -7,7 +7,7 @@ import { readFolders, removeFolders, type SavedFolder } from '../state/folders.t
 import { changeGateways, removeGateways, type SavedGateway } from '../state/gateways.ts'
 import { forgetAddress } from '../state/last-address.ts'
 import { removeModels } from '../state/model-cache.ts'
-import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
+import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
 import { readClientFiles } from './client-state/files.ts'
 import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import { clientsNow, usersOf } from './client-state/state.ts'

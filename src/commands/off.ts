@@ -1,7 +1,7 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { environmentRows, rows } from '../clients/list.ts'
 import type { Plan } from '../edits/plan.ts'
-import { checkTargets } from '../transaction/apply.ts'
+import { checkTargets } from '../transaction/check-targets.ts'
 import type { ApplyResult } from '../transaction/record.ts'
 import { stopOldServers } from './client-state/program.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'

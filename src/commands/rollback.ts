@@ -5,7 +5,7 @@ import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'
-import { checkTargets } from '../transaction/apply.ts'
+import { checkTargets } from '../transaction/check-targets.ts'
 import type { ApplyResult, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
 import {
   applyRollback,

@@ -4,7 +4,7 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import type { Platform } from '../platform/platform.ts'
 import { looksLikeKey } from '../text.ts'
 import { createDurably, ignoreFileErrors, ignoreMissing } from '../transaction/files.ts'
-import { openState, stateFolder } from '../transaction/state.ts'
+import { openState, stateFolder } from '../transaction/records/state-folder.ts'
 
 /** The address that the user typed last, until a setup succeeds. Never a key. */
 const fileName = 'address.txt'

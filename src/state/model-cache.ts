@@ -3,7 +3,7 @@ import { ifPossible } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import { createDurably, ignoreFileErrors, ignoreMissing } from '../transaction/files.ts'
-import { stateFolder } from '../transaction/state.ts'
+import { stateFolder } from '../transaction/records/state-folder.ts'
 
 /** The model IDs of the last catalog, one per line. The shell completes `--model` from it. */
 const fileName = 'models.txt'

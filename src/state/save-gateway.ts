@@ -4,7 +4,7 @@ import type { Finding } from '../finding.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { World } from '../transaction/record.ts'
-import type { StatePaths } from '../transaction/state.ts'
+import type { StatePaths } from '../transaction/records/state-folder.ts'
 import { checkName, gatewaysIfReadable } from './find-gateways.ts'
 import { changeGateways, type GatewaysChange, type SavedGateway } from './gateways.ts'
 

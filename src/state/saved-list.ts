@@ -11,7 +11,7 @@ import {
 } from '../transaction/files.ts'
 import { withLock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import { findState, openState, type StatePaths } from '../transaction/state.ts'
+import { findState, openState, type StatePaths } from '../transaction/records/state-folder.ts'
 
 /** A list in the state folder: one file, which is read and replaced as a whole. */
 export interface SavedList<Entry> {

@@ -1,11 +1,15 @@
-/** How a client's files were at earlier times, as far as the records tell. Reads only. */
+/** How a client's files were at earlier times, as far as the records show. Reads only. */
 import type { Bytes } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
-import type { FileVersion, RecordedSetting, World } from './record.ts'
-import { listRuns, readBlob } from './state.ts'
+import { currentContents } from './current-contents.ts'
+import type { FileVersion, RecordedFile, RecordedSetting, World } from './record.ts'
+import { readBlob } from './records/blobs.ts'
+import { listRuns } from './records/records.ts'
+import { activeRuns } from './undo/active-runs.ts'
 import { Copies } from './undo/copies.ts'
-import { activeRuns } from './undo/stack.ts'
+import { isConnection } from './undo/settings.ts'
 import { undoFile } from './undo/undo-file.ts'
+import { isRedirected, undoRun } from './undo/undo-run.ts'
 
 /** The contents of files by their paths. */
 export type FileContents = ReadonlyMap<string, Bytes | null>
@@ -34,41 +38,73 @@ export function* earlierStates(
   if (damaged.length > 0) return
 
   const copies = new Copies((sha256) => readBlob(world, sha256))
-  const own = runs.map((run) => ({
+  const clientRuns = runs.map((run) => ({
     ...run,
     files: run.files.filter(({ client, path }) => clients.includes(client) && now.has(path)),
   }))
   const recorded = new Map<string, FileVersion | null>()
-  for (const { path, after } of own.flatMap(({ files }) => files))
+  for (const { path, after } of clientRuns.flatMap(({ files }) => files))
     if (!recorded.has(path)) recorded.set(path, after)
   if (recorded.size === 0) return
 
   const undone = new Map([...now].map(([path, bytes]) => [path, asVersion(copies, bytes)]))
   const settings = new Map<string, readonly RecordedSetting[]>()
-  const state = () =>
+  const stateSoFar = () =>
     resultOf(() => ({
       recorded: bytesOf(copies, recorded),
       undone: bytesOf(copies, undone),
       settings: new Map(settings),
     }))
 
-  const newest = state()
+  const newest = stateSoFar()
   if (newest instanceof UserError) return
   yield newest
 
-  for (const { files } of activeRuns(own.toReversed(), clients).toReversed()) {
+  for (const { files } of activeRuns(clientRuns.toReversed(), clients).toReversed()) {
     const earlier = resultOf(() => {
       for (const file of files) {
         const { path, before } = file
-        const { after } = undoFile({ copies, file, now: undone.get(path) ?? null })
-        undone.set(path, after)
+        const { result } = undoFile({ copies, file, now: undone.get(path) ?? null })
+        undone.set(path, result)
         recorded.set(path, before)
         settings.set(path, [...(settings.get(path) ?? []), ...file.settings])
       }
-      return state()
+      return stateSoFar()
     })
     if (earlier instanceof UserError) return
     yield earlier
+  }
+}
+
+/**
+ * The contents of a file after an undo of its newest run, then of its newest two runs, and so on. Each
+ * includes what others wrote since. Changes nothing.
+ *
+ * Ends early if a version cannot be computed: a record is damaged, a copy is missing, or someone
+ * pointed the client to another service.
+ */
+export function* earlierVersions(world: World, path: string): Generator<Bytes | null> {
+  try {
+    const { runs, damaged } = listRuns(world)
+    if (damaged.length > 0) return
+
+    const copies = new Copies((sha256) => readBlob(world, sha256))
+    let contents = currentContents(world, copies)
+
+    const setsConnection = (file: RecordedFile) =>
+      file.path === path && file.settings.some(isConnection)
+    if (!runs.some(({ files }) => files.some(setsConnection))) return
+
+    for (const { id, files } of activeRuns(runs.toReversed()).toReversed()) {
+      const recorded = files.filter((file) => file.path === path)
+      if (recorded.length === 0) continue
+      if (isRedirected(copies, recorded, contents)) return
+
+      contents = undoRun({ id, files: recorded }, contents, { copies }).contents
+      yield copies.bytesOf(contents.get(path))
+    }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
   }
 }
 

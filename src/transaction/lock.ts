@@ -8,7 +8,7 @@ import {
   wrapFileErrors,
 } from './files.ts'
 import type { World } from './record.ts'
-import type { StatePaths } from './state.ts'
+import type { StatePaths } from './records/state-folder.ts'
 
 /** How long a run waits for another, in ms. A run holds the lock for 20 to 100 ms. */
 const defaultWaitMs = 600

@@ -193,6 +193,18 @@ export interface RunDocument {
   readonly dropFolders: readonly string[]
 }
 
+/** The part of a rollback that its plan does not express. */
+export interface RollbackDetails {
+  readonly kind: 'undo' | 'redo'
+  readonly undoes: readonly RunPart[]
+  readonly kept: readonly KeptSetting[]
+  /** The version of each file after the rollback, by path: it decides modes and owners. */
+  readonly versions: ReadonlyMap<string, FileVersion | null>
+  readonly dropFolders: readonly string[]
+  /** The ID of the newest run when the rollback was planned. */
+  readonly newestRunId: string | undefined
+}
+
 /** The path at which the new version of a file is written before the switch. */
 export function tempOf({ run, temps }: RunDocument, file: RecordedFile): string {
   return temps[run.files.indexOf(file)] as string

@@ -1,38 +1,28 @@
-import { basename, dirname, join } from 'node:path'
+/**
+ * Restores the files of a run that did not finish: it failed, or its process was killed.
+ *
+ * `draft.json` means that the run switched no file yet, so only what it created is removed.
+ * `journal.json` means that it may have switched some files, so these get their saved copies back.
+ */
+import { dirname } from 'node:path'
 import { resultOf, UserError } from '../errors.ts'
 import {
-  createDurably,
   createFolders,
   displayPath,
-  errorCode,
   ignoreFileErrors,
   ignoreMissing,
   pathExists,
   removeEmptyFolders,
-  sha256Of,
-  toFileError,
   withFilesState,
   wrapFileErrors,
 } from './files.ts'
 import { removeLeftovers, withLock } from './lock.ts'
-import {
-  type FileVersion,
-  isWritten,
-  type RecordedFile,
-  type RunDocument,
-  tempOf,
-  type World,
-} from './record.ts'
-import {
-  contentsOf,
-  findState,
-  nextRunId,
-  readRunDocument,
-  recordNames,
-  removeUnusedBlobs,
-  type StatePaths,
-} from './state.ts'
-import { findTarget, readIfExists } from './target.ts'
+import { isWritten, type RecordedFile, type RunDocument, tempOf, type World } from './record.ts'
+import { contentsOf } from './records/blobs.ts'
+import { nextRunId, readRunDocument, recordNames, removeUnusedBlobs } from './records/records.ts'
+import { findState, type StatePaths } from './records/state-folder.ts'
+import { type CurrentVersion, currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
+import { findTarget } from './target.ts'
 
 /**
  * An unfinished run that was recovered.
@@ -128,41 +118,46 @@ function restoreJournal(world: World, paths: StatePaths): RecoveredRun | undefin
   if (document === 'damaged')
     throw setJournalAside(world, paths, 'is damaged, or another version of repoint wrote it')
 
-  const { files, machine } = world
-  const { run } = document
-  let currentPath = paths.journal
+  const { machine } = world
   try {
-    const states = run.files.map((file) => {
-      currentPath = file.path
-      return switchState(world, file, tempOf(document, file))
-    })
-    const restored = filesToRestore(run.files, states)
-    const copies = new Map(
-      restored.filter(isWritten).map((file) => [file, contentsOf(world, file.before)]),
-    )
-
-    for (const file of restored.filter(isWritten).toReversed()) {
-      currentPath = file.path
-      if (states[run.files.indexOf(file)] === 'new')
-        restoreFile(world, document, file, copies.get(file) ?? null)
-      // The rename may be visible but not durable yet.
-      else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
-    }
-
-    currentPath = paths.journal
-    const keptFiles = run.files.filter((file) => isWritten(file) && !restored.includes(file))
-    if (keptFiles.length > 0) return recordPartialRun(world, paths, document, keptFiles)
-    files.rename(paths.journal, paths.draft)
-    // Its copies may be removed after this, so the journal must not come back after a crash.
-    files.fsyncFolder(paths.folder)
-    removeTraces(world, paths, document)
-    const outcome = states.includes('new') ? 'restored' : 'discarded'
-    return { run: run.id, outcome, files: filePaths(run.files.filter(isWritten)), kept: [] }
+    return wrapFileErrors(machine, paths.journal, () => restoreFiles(world, paths, document))
   } catch (error) {
     if (error instanceof UserError && error.code === 'backup-missing')
       throw setJournalAside(world, paths, 'names a copy that is missing', document, error)
-    throw withFilesState(toFileError(machine, currentPath, error), 'pending')
+    throw withFilesState(error, 'pending')
   }
+}
+
+/** Restores the switched files from their copies, the last one first. */
+function restoreFiles(world: World, paths: StatePaths, document: RunDocument): RecoveredRun {
+  const { files, machine } = world
+  const { run } = document
+
+  const states = run.files.map((file) =>
+    wrapFileErrors(machine, file.path, () => switchState(world, file, tempOf(document, file))),
+  )
+  const restored = filesToRestore(run.files, states).filter(isWritten)
+  // All copies are read before the first file changes, because one of them may be missing.
+  const copies = new Map(restored.map((file) => [file, contentsOf(world, file.before)]))
+
+  for (const file of restored.toReversed())
+    wrapFileErrors(machine, file.path, () => {
+      const isSwitched = states[run.files.indexOf(file)] === 'new'
+      if (isSwitched) restoreFile(world, document, file, copies.get(file) ?? null)
+      // An earlier restore may have renamed the file without flushing the folder.
+      else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
+    })
+
+  const keptFiles = run.files.filter((file) => isWritten(file) && !restored.includes(file))
+  if (keptFiles.length > 0) return recordPartialRun(world, paths, document, keptFiles)
+
+  files.rename(paths.journal, paths.draft)
+  // Its copies may be removed after this, so the journal must not come back after a crash.
+  files.fsyncFolder(paths.folder)
+  removeTraces(world, paths, document)
+
+  const outcome = states.includes('new') ? 'restored' : 'discarded'
+  return { run: run.id, outcome, files: filePaths(run.files.filter(isWritten)), kept: [] }
 }
 
 /** Records an unfinished run, because some of its files stay. */
@@ -208,10 +203,14 @@ function filesToRestore(
   states: readonly SwitchState[],
 ): RecordedFile[] {
   return files.filter((file, index) => {
-    const isSameClient = (one: RecordedFile) => one.client === file.client
-    const changed = files.findLastIndex((one, at) => isSameClient(one) && states[at] === 'changed')
+    const isSameClient = ({ client }: RecordedFile) => client === file.client
+    const lastChanged = files.findLastIndex(
+      (candidate, position) => isSameClient(candidate) && states[position] === 'changed',
+    )
+    if (lastChanged < 0) return true
+
     const isTowardsGateway = files.find(isSameClient)?.holdsSecret === true
-    return changed < 0 || (isTowardsGateway && index > changed)
+    return isTowardsGateway && index > lastChanged
   })
 }
 
@@ -231,7 +230,10 @@ function restoreFile(
   switchFile(world, reversed, temp)
 }
 
-/** Turns an unusable journal into a (damaged) record, so that no rollback skips it silently. */
+/**
+ * Renames an unusable journal to a record. It then counts as a damaged record, so that no rollback skips
+ * it silently.
+ */
 function setJournalAside(
   world: World,
   paths: StatePaths,
@@ -261,112 +263,4 @@ function setJournalAside(
 
 function filePaths(files: readonly RecordedFile[]): string[] {
   return files.map(({ path }) => path)
-}
-
-/** Which version of a file the disk has now. */
-type CurrentVersion = 'old' | 'new' | 'other'
-
-export function currentVersion({ files, machine }: World, file: RecordedFile): CurrentVersion {
-  const bytes = readIfExists(files, machine, file.realPath)
-  const sha256 = bytes && sha256Of(bytes)
-  const { before, after } = file
-  const isBefore = sha256 === (before?.sha256 ?? null)
-  if (sha256 !== (after?.sha256 ?? null)) return isBefore ? 'old' : 'other'
-  // If a run switches only the mode, the contents say nothing.
-  const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== after?.mode
-  return isOldMode ? 'old' : 'new'
-}
-
-/** Replaces a file by its new version, and flushes the folder. */
-export function switchFile({ files }: World, file: RecordedFile, temp: string): void {
-  if (file.after === null) ignoreMissing(() => files.unlink(file.realPath))
-  else files.rename(temp, file.realPath)
-  files.fsyncFolder(dirname(file.realPath))
-}
-
-/**
- * Writes a new version next to its target: with its owner, mode and attributes, and flushed to the
- * disk. It is in a private folder with a random name, so nobody else can open or replace it, whatever
- * its mode.
- *
- * @returns whether the attributes of the old version could be copied
- */
-export function writeTemp(
-  world: World,
-  file: RecordedFile,
-  temp: string,
-  { bytes, isRestored }: { readonly bytes: Uint8Array; readonly isRestored: boolean },
-): boolean {
-  const { files } = world
-  const version = file.after as FileVersion
-  const isNew = file.before === null
-  let isComplete = true
-  files.mkdir(dirname(temp), 0o700)
-  createDurably(files, temp, bytes, {
-    // A new file of a setup is created with its mode, so that the umask applies.
-    mode: isNew && !isRestored ? version.mode : 0o600,
-    prepare: (handle) => {
-      // The mode comes last, because the other two steps can change it.
-      if (!isNew) isComplete = files.copyAttributes(file.realPath, handle)
-      setOwner(world, file, temp, handle)
-      if (!isNew || isRestored) files.fchmod(handle, version.mode)
-    },
-  })
-
-  return isComplete
-}
-
-function setOwner(world: World, file: RecordedFile, temp: string, handle: number): void {
-  const { files, machine } = world
-  const version = file.after as FileVersion
-  const created = files.lstat(temp)
-  const uid = version.uid < 0 ? created.uid : version.uid
-  const gid = version.gid < 0 ? created.gid : version.gid
-  if (uid === created.uid && gid === created.gid) return
-
-  try {
-    files.fchown(handle, uid, gid)
-  } catch (error) {
-    // Only root can set a group that it is not a member of. If the group has the same rights as
-    // everybody, another group makes no difference.
-    const isForeignGroup = errorCode(error) === 'EPERM' && uid === created.uid
-    if (!isForeignGroup) throw error
-    if (((version.mode >> 3) & 0o7) === (version.mode & 0o7)) return
-    throw new UserError({
-      code: 'not-permitted',
-      message: `repoint could not keep the group of ${displayPath(machine, file.path)} (${gid}), because you are not in it`,
-      hint: `Change the group to one of yours: chgrp ${created.gid} FILE`,
-      cause: error,
-    })
-  }
-}
-
-/** Removes unused new versions next to the `targets`. The caller holds the lock. */
-export function removeStagesNextTo(world: World, targets: readonly string[]): void {
-  const { files } = world
-  for (const folder of new Set(targets.map((path) => dirname(path))))
-    ignoreFileErrors(() => {
-      const stages = files.readdir(folder).map((name) => join(folder, name))
-      for (const stage of stages.filter(isStageName))
-        if (files.lstat(stage).kind === 'folder')
-          removeStage(world, join(stage, files.readdir(stage)[0] ?? 'none'))
-    })
-}
-
-/** Whether a folder has a name for new versions. */
-function isStageName(folder: string): boolean {
-  return /^\.repoint-[0-9a-f]{12}$/.test(basename(folder))
-}
-
-/** Removes a new version and its folder. */
-export function removeStage({ files }: World, temp: string): void {
-  const folder = dirname(temp)
-  try {
-    ignoreMissing(() => files.unlink(temp))
-    if (ignoreMissing(() => files.rmdir(folder)))
-      ignoreMissing(() => files.fsyncFolder(dirname(folder)))
-  } catch (error) {
-    // A parent may have been replaced by a file.
-    if (errorCode(error) !== 'ENOTDIR') throw error
-  }
 }

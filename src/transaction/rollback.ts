@@ -1,40 +1,43 @@
+/**
+ * Plans and applies `repoint rollback`, which undoes the newest run.
+ *
+ * A rollback restores what the run changed. A file that nobody changed since gets its saved copy, byte
+ * for byte. In any other file, each setting of the run gets its earlier value.
+ *
+ * A rollback keeps what others wrote since: settings that they changed, all other lines, a new login. If
+ * someone has pointed the client elsewhere, its address, key, provider and models all stay, because half
+ * of them would send a key to the wrong address. The user sees what stays. `--force` restores the copies
+ * all the same.
+ *
+ * `undo/stack.ts` decides which runs are undone, `undo/undo-run.ts` undoes one run, and
+ * `undo/undo-file.ts` undoes one file of it. The result is a plan, which is applied and recorded like a
+ * setup. So a rollback can be undone too.
+ */
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type Bytes, type FileEdit, type Plan, type SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { applyPlan, type RollbackDetails } from './apply.ts'
-import { displayPath, isInside, wrapFileErrors } from './files.ts'
+import { applyPlan } from './apply.ts'
+import { currentContents } from './current-contents.ts'
+import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
   type FileOutcome,
-  type FileVersion,
   type KeptSetting,
   type RecordedFile,
+  type RollbackDetails,
   type RunRecord,
   type Runs,
   settingChange,
   type World,
 } from './record.ts'
-import { listRuns, readBlob } from './state.ts'
-import { findTarget, readIfExists } from './target.ts'
+import { readBlob } from './records/blobs.ts'
+import { listRuns } from './records/records.ts'
+import { activeRuns, type Stack } from './undo/active-runs.ts'
 import { Copies } from './undo/copies.ts'
-import {
-  activeRuns,
-  redo,
-  type Stack,
-  type StackPlan,
-  undoAll,
-  undoLatest,
-  undoTo,
-} from './undo/stack.ts'
-import { isConnection } from './undo/undo-file.ts'
-import {
-  type Contents,
-  isRedirected,
-  type UndoOptions,
-  type UndoProblem,
-  undoRun,
-} from './undo/undo-run.ts'
+import { redo, undoAll, undoLatest, undoTo } from './undo/stack.ts'
+import type { Contents, UndoOptions, UndoProblem } from './undo/undo-run.ts'
+import type { StackPlan } from './undo/undo-several.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -97,6 +100,7 @@ export function planRollback(
 ): RollbackPlan | undefined {
   const { runs, damaged } = listRuns(world)
   const stack = runs.map((run) => withFilesHere(world, run, options)).toReversed()
+
   const copies = new Copies((sha256) => readBlob(world, sha256))
   const contents = currentContents(world, copies)
   const undoOptions: UndoOptions = {
@@ -159,12 +163,11 @@ function withFilesHere(
   options: Pick<RollbackOptions, 'run' | 'isHere'>,
 ): RunRecord {
   const { isHere = () => true } = options
-  const files = run.files.filter(
-    (file) =>
-      (options.run !== undefined || isHere(file)) &&
-      (run.home === machine.home || !isInside(file.path, run.home)),
-  )
-  return { ...run, files }
+  const isOfInstallation = (file: RecordedFile) => options.run !== undefined || isHere(file)
+  const isOfHome = ({ path }: RecordedFile) =>
+    run.home === machine.home || !isInside(path, run.home)
+
+  return { ...run, files: run.files.filter((file) => isOfInstallation(file) && isOfHome(file)) }
 }
 
 /**
@@ -180,46 +183,26 @@ function refuseIfDamaged(
   { run, original, force }: RollbackOptions,
 ): void {
   if (run !== undefined) return
-  const undone = stackPlan?.runs.at(-1)
-  const mayBeMeant = (id: string) => {
-    if (undone === undefined) return true
-    // The copies from before the oldest run do not depend on later runs.
-    return original && force ? id < undone.id : original || id > undone.id
+
+  const oldest = stackPlan?.runs.at(-1)
+  const mayBeMeant = (path: string) => {
+    if (oldest === undefined) return true
+    const id = basename(path, '.json').slice('run-'.length)
+    // With --force, each file gets its copy from before its oldest run. Later runs do not matter.
+    if (original && force) return id < oldest.id
+    return original || id > oldest.id
   }
-  const idOf = (path: string) => basename(path, '.json').slice('run-'.length)
-  const candidates = damaged.filter((path) => mayBeMeant(idOf(path)))
+  const candidates = damaged.filter(mayBeMeant)
   if (candidates.length === 0) return
+
   const places = candidates.map((path) => displayPath(machine, path)).join(', ')
 
   throw new UserError({
     code: 'record-damaged',
-    message: `Cannot read the record of ${undone ? 'another' : 'a'} run, which may be the one you mean: ${places}`,
-    hint: undone
-      ? `To undo an earlier run: repoint rollback --run ${undone.id}`
+    message: `Cannot read the record of ${oldest ? 'another' : 'a'} run, which may be the one you mean: ${places}`,
+    hint: oldest
+      ? `To undo an earlier run: repoint rollback --run ${oldest.id}`
       : 'There is no other run to undo. To delete the record and its copies: repoint forget --all',
-  })
-}
-
-// ---------------------------------------------------------------- files
-
-/** The current files. Each is read once, when it is needed. */
-function currentContents(world: World, copies: Copies): Contents {
-  const versions = new Map<string, FileVersion | null>()
-  return {
-    changes: new Map(),
-    get: (path) => {
-      if (!versions.has(path)) versions.set(path, readCurrentVersion(world, copies, path))
-      return versions.get(path) ?? null
-    },
-  }
-}
-
-function readCurrentVersion(world: World, copies: Copies, path: string): FileVersion | null {
-  const { files, machine } = world
-  return wrapFileErrors(machine, path, () => {
-    const { realPath, status } = findTarget(files, machine, path)
-    const bytes = status && readIfExists(files, machine, realPath)
-    return bytes ? copies.add(bytes, { ...status, mode: status.mode & 0o777 }) : null
   })
 }
 
@@ -232,6 +215,7 @@ function problemCheck(
     const paths = [...after.changes.keys()]
     const bytesIn = (contents: Contents) =>
       new Map(paths.map((path) => [path, copies.bytesOf(contents.get(path))]))
+
     return problemAfter(client, bytesIn(after), bytesIn(before))
   }
 }
@@ -282,9 +266,10 @@ function rollbackEdit(
   result: Contents,
 ): FileEdit {
   const { client, path, format, scope, holdsSecret } = file
-  const [now, then] = [contents.get(path), result.get(path)]
-  const document = copies.documentOf(file, then)
-  const isModeChanged = now !== null && then !== null && now.mode !== then.mode
+  const before = contents.get(path)
+  const after = result.get(path)
+  const document = copies.documentOf(file, after)
+  const isModeChanged = before !== null && after !== null && before.mode !== after.mode
 
   return compact({
     client,
@@ -293,17 +278,17 @@ function rollbackEdit(
     scope,
     holdsSecret,
     changes: file.settings.map((setting) => settingChange(setting, document?.get(setting.path))),
-    before: copies.bytesOf(now),
-    after: copies.bytesOf(then),
-    mode: isModeChanged ? then.mode : undefined,
+    before: copies.bytesOf(before),
+    after: copies.bytesOf(after),
+    mode: isModeChanged ? after.mode : undefined,
   })
 }
 
 /** The folders that these runs created for one of the files. Parents come first. */
 function foldersToRemove(runs: Runs, files: readonly RecordedFile[]): readonly string[] {
   const folders = new Set(runs.flatMap((run) => run.folders))
-  const heldFile = (folder: string) => files.some(({ realPath }) => isInside(realPath, folder))
-  return [...folders].filter(heldFile).sort()
+  const containsFile = (folder: string) => files.some(({ realPath }) => isInside(realPath, folder))
+  return [...folders].filter(containsFile).sort()
 }
 
 /** Applies what `planRollback` planned. @throws as `applyPlan` does */
@@ -312,33 +297,4 @@ export function applyRollback(
   { plan, details: rollback }: RollbackPlan,
 ): ApplyResult {
   return applyPlan(world, plan, { rollback })
-}
-
-/**
- * The contents of a file after an undo of its newest run, then of its newest two runs, and so on. Each
- * includes what others wrote since. Changes nothing.
- *
- * Ends early if a version cannot be computed: a record is damaged, a copy is missing, or someone
- * pointed the client to another service.
- */
-export function* earlierVersions(world: World, path: string): Generator<Bytes | null> {
-  try {
-    const { runs, damaged } = listRuns(world)
-    if (damaged.length > 0) return
-    const copies = new Copies((sha256) => readBlob(world, sha256))
-    let contents = currentContents(world, copies)
-    const setsConnection = (file: RecordedFile) =>
-      file.path === path && file.settings.some(isConnection)
-    if (!runs.some(({ files }) => files.some(setsConnection))) return
-
-    for (const { id, files } of activeRuns(runs.toReversed()).toReversed()) {
-      const own = files.filter((file) => file.path === path)
-      if (own.length === 0) continue
-      if (isRedirected(copies, own, contents)) return
-      contents = undoRun({ id, files: own }, contents, { copies }).contents
-      yield copies.bytesOf(contents.get(path))
-    }
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-  }
 }

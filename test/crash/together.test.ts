@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { listRuns } from '../../src/transaction/state.ts'
+import { listRuns } from '../../src/transaction/records/records.ts'
 import { Home } from '../support/home.ts'
 import { worldIn } from '../support/world.ts'
 import { runCommand } from './command.ts'

@@ -6,7 +6,7 @@ import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'
 import { findProgram } from '../../src/platform/node-processes.ts'
 import type { Machine } from '../../src/platform/platform.ts'
-import { stateFolder } from '../../src/transaction/state.ts'
+import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 
 const windows: Machine = {
   os: 'win32',

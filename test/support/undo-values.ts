@@ -6,9 +6,10 @@ import type {
   RecordedSetting,
   RunRecord,
 } from '../../src/transaction/record.ts'
+import type { Stack } from '../../src/transaction/undo/active-runs.ts'
 import { Copies } from '../../src/transaction/undo/copies.ts'
-import type { Stack, StackPlan } from '../../src/transaction/undo/stack.ts'
 import type { Contents } from '../../src/transaction/undo/undo-run.ts'
+import type { StackPlan } from '../../src/transaction/undo/undo-several.ts'
 import { bytesOf } from './a-plan.ts'
 
 export const settingsPath = '/home/me/settings.json'

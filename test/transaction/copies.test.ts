@@ -2,19 +2,12 @@ import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSy
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { limitRuns } from '../../src/transaction/prune.ts'
 import { decodeDocument, encodeDocument, type World } from '../../src/transaction/record.ts'
+import { contentsIfAvailable, readBlob, writeBlobs } from '../../src/transaction/records/blobs.ts'
+import { limitRuns } from '../../src/transaction/records/prune.ts'
+import { listRuns, nextRunId, removeUnusedBlobs } from '../../src/transaction/records/records.ts'
+import { findState, openState } from '../../src/transaction/records/state-folder.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
-import {
-  contentsIfAvailable,
-  findState,
-  listRuns,
-  nextRunId,
-  openState,
-  readBlob,
-  removeUnusedBlobs,
-  writeBlobs,
-} from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, bytesOf, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'

@@ -1,11 +1,12 @@
 import { chmodSync, chownSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
-import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import { checkTargets } from '../../src/transaction/check-targets.ts'
 import type { World } from '../../src/transaction/record.ts'
+import { listRuns } from '../../src/transaction/records/records.ts'
 import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
-import { listRuns } from '../../src/transaction/state.ts'
 import {
   aPairPlan,
   aPlan,

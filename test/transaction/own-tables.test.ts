@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { acceptDrift } from '../../src/transaction/apply.ts'
+import { listRuns } from '../../src/transaction/records/records.ts'
 import type { ProblemAfter } from '../../src/transaction/rollback.ts'
-import { listRuns } from '../../src/transaction/state.ts'
 import { aPlan, configEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { rollBack, setUp } from '../support/runs.ts'

@@ -10,17 +10,12 @@ import {
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { limitRuns } from '../../src/transaction/prune.ts'
 import { decodeDocument, type World } from '../../src/transaction/record.ts'
+import { limitRuns } from '../../src/transaction/records/prune.ts'
+import { listRuns, nextRunId, removeUnusedBlobs } from '../../src/transaction/records/records.ts'
+import { openState, stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
-import {
-  listRuns,
-  nextRunId,
-  openState,
-  removeUnusedBlobs,
-  stateFolder,
-} from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, bytesOf, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'

@@ -3,13 +3,9 @@ import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
+import { earlierVersions } from '../../src/transaction/earlier-states.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import {
-  applyRollback,
-  earlierVersions,
-  type ProblemAfter,
-  planRollback,
-} from '../../src/transaction/rollback.ts'
+import { applyRollback, type ProblemAfter, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
   authEdit,

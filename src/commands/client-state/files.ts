@@ -19,7 +19,7 @@ import { type Finding, messageWithLocation } from '../../finding.ts'
 import type { FileStatus, Files } from '../../platform/platform.ts'
 import { toFileError } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
-import { contentsIfAvailable } from '../../transaction/state.ts'
+import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import { readIfExists } from '../../transaction/target.ts'
 import type { Session } from '../screen/session.ts'
 

@@ -1,7 +1,7 @@
 import { exitStatus, resultOf, UserError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'
+import { listRuns } from '../../transaction/records/records.ts'
 import { type RecoveredRun, recoverRun } from '../../transaction/restore.ts'
-import { listRuns } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** Settles an interrupted run, and reports that. Every command that reads the records starts with it. */

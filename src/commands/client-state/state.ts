@@ -20,7 +20,7 @@ import { findGatewayName, gatewaysIfReadable } from '../../state/find-gateways.t
 import type { SavedGateway } from '../../state/gateways.ts'
 import { savedModels } from '../../state/model-cache.ts'
 import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
-import { activeRuns } from '../../transaction/undo/stack.ts'
+import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
 import { readClientFiles, readShellProfiles, stateNow } from './files.ts'
 import { isSetupRun } from './written.ts'

@@ -12,8 +12,8 @@ import {
   type Runs,
   settingChange,
 } from '../../transaction/record.ts'
-import { contentsIfAvailable } from '../../transaction/state.ts'
-import { activeRuns } from '../../transaction/undo/stack.ts'
+import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
+import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
 
 export interface WrittenFile {

@@ -153,7 +153,7 @@ async function earlierOf(
   files: LoadedFiles,
 ): Promise<SetupTarget['earlier']> {
   if (runs.length === 0) return undefined
-  const { earlierVersions } = await import('../../transaction/rollback.ts')
+  const { earlierVersions } = await import('../../transaction/earlier-states.ts')
   return (role) => earlierVersions(session.platform, fileOf(files, role).path)
 }
 

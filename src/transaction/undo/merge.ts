@@ -1,9 +1,15 @@
-/** Keeps the stack of runs short. Pure functions over values. */
+/**
+ * Keeps the stack of runs short: merges the oldest runs into one. Pure functions over values.
+ *
+ * For example, of run 1 (before: A, after: B) and run 2 (before: B, after: C) one run is left (before: A,
+ * after: C). Its undo restores A, as the undo of both would.
+ */
 import { resultOf, UserError } from '../../errors.ts'
 import type { FileVersion, RecordedFile, RunGateway, RunRecord } from '../record.ts'
+import { activeRuns, partName, type Stack, undoneParts } from './active-runs.ts'
 import type { Copies } from './copies.ts'
-import { activeRuns, mergeSettings, partName, type Stack, undoneParts } from './stack.ts'
 import { type Contents, undoRun, withChanges } from './undo-run.ts'
+import { mergeSettings } from './undo-several.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
 export const maxRuns = 100
@@ -26,10 +32,12 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
   if (withoutRedone.length < stack.length) return mergeOldest(copies, withoutRedone, limit)
 
   for (let count = 2; count < stack.length; count++) {
-    const [oldest, rest] = [stack.slice(0, count), stack.slice(count)]
-    if (undoesAny(rest, oldest)) continue
+    const oldest = stack.slice(0, count)
+    const newer = stack.slice(count)
+    if (undoesAny(newer, oldest)) continue
+
     const merged = mergeRuns(copies, oldest)
-    if (merged.length < count) return mergeOldest(copies, [...merged, ...rest], limit)
+    if (merged.length < count) return mergeOldest(copies, [...merged, ...newer], limit)
   }
 
   return stack
@@ -37,13 +45,12 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
 
 /** Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing. */
 function dropRedone(stack: Stack): Stack {
-  const undoneUndos = undoneParts(stack)
-  const undo = stack.find(
-    ({ id, kind, undoes = [] }) =>
-      kind === 'undo' &&
-      undoes.every(({ client }) => undoneUndos.has(partName({ run: id, client }))),
-  )
+  const redone = undoneParts(stack)
+  const isRedone = ({ id, kind, undoes = [] }: RunRecord) =>
+    kind === 'undo' && undoes.every(({ client }) => redone.has(partName({ run: id, client })))
+  const undo = stack.find(isRedone)
   if (undo === undefined) return stack
+
   const isRedo = ({ kind, undoes = [] }: RunRecord) =>
     kind === 'redo' && undoes.every(({ run }) => run === undo.id)
   return stack.filter((run) => run !== undo && !isRedo(run))
@@ -60,12 +67,14 @@ function mergeRuns(copies: Copies, runs: Stack): Stack {
   const homes = [...new Set(active.map(({ home }) => home))]
 
   return homes.flatMap((home) => {
-    const [first, ...others] = active.filter((run) => run.home === home)
+    const [first, ...newer] = active.filter((run) => run.home === home)
     if (first === undefined) return []
-    const merged = others.reduce((earlier, later) => mergeTwo(copies, earlier, later), first)
-    const own = runs.filter((run) => run.home === home)
-    const names = own.flatMap(({ id, replaces = [] }) => [id, ...replaces])
-    return [{ ...merged, replaces: names.filter((name) => name !== merged.id) }]
+
+    const merged = newer.reduce((earlier, later) => mergeTwo(copies, earlier, later), first)
+    const replaced = runs
+      .filter((run) => run.home === home)
+      .flatMap(({ id, replaces = [] }) => [id, ...replaces])
+    return [{ ...merged, replaces: replaced.filter((id) => id !== merged.id) }]
   })
 }
 
@@ -75,7 +84,8 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
 
   for (const file of [...earlier.files, ...later.files]) {
     const older = files.get(file.path)
-    const run = older === undefined && earlier.files.includes(file) ? earlier : later
+    const isFromEarlier = older === undefined && earlier.files.includes(file)
+    const run = isFromEarlier ? earlier : later
     files.set(file.path, {
       ...file,
       holdsSecret: file.holdsSecret || older?.holdsSecret === true,

@@ -1,12 +1,26 @@
-/** Undoes one run in one file. Pure functions over values. */
+/**
+ * Undoes one run in one file. Pure functions over values.
+ *
+ * For example, a setup wrote `model_provider` and `model_context_window` into a file. Since then the
+ * user wrote a comment and changed the window. The undo gives `model_provider` its earlier value. The
+ * comment and the changed window stay, and the window is reported as kept.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
-import type { Bytes, ConfigValue, SettingPath } from '../../edits/plan.ts'
-import { valuePathsAt } from '../../edits/undo.ts'
+import type { Bytes, SettingPath } from '../../edits/plan.ts'
 import { includesPath, startsWith, uniquePaths } from '../../edits/values.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import type { FileVersion, KeptSetting, RecordedFile, RecordedSetting } from '../record.ts'
-import type { Copies } from './copies.ts'
+import type { FileVersion, KeptSetting, RecordedFile } from '../record.ts'
+import {
+  type ComparedValue,
+  compareSettings,
+  type FileHistory,
+  isConnection,
+  isSameContent,
+  type ModelCheck,
+  settingAt,
+  valueIn,
+} from './settings.ts'
 
 export interface UndoFileOptions {
   /** Restores the copy, even if someone changed the file since. */
@@ -15,7 +29,7 @@ export interface UndoFileOptions {
   readonly keepsAll?: boolean | undefined
   readonly sharedTables?: SharedTables
   /** Whether a model that someone chose since the run is undone too: see `modelsOfGateway`. */
-  readonly isOurModel?: (setting: RecordedSetting, value: string) => boolean
+  readonly isOurModel?: ModelCheck
 }
 
 /**
@@ -25,18 +39,14 @@ export interface UndoFileOptions {
 export type SharedTables = 'keep' | 'remove'
 
 export interface UndoneFile {
-  readonly after: FileVersion | null
-  readonly kept: readonly Pick<KeptSetting, 'path' | 'why'>[]
+  /** The file after the undo. */
+  readonly result: FileVersion | null
+  readonly kept: readonly KeptPath[]
   /** Someone changed a whole file, which stays, and one of our secrets is still in it. */
   readonly keepsOurKey?: boolean
 }
 
-/** A file as a run recorded it, and its version now. */
-export interface FileHistory {
-  readonly copies: Copies
-  readonly file: RecordedFile
-  readonly now: FileVersion | null
-}
+type KeptPath = Pick<KeptSetting, 'path' | 'why'>
 
 /**
  * Undoes one run in one file.
@@ -55,14 +65,13 @@ export interface FileHistory {
 export function undoFile(history: FileHistory, options: UndoFileOptions = {}): UndoneFile {
   const { file, now } = history
   const { before, after } = file
-  if (options.force) return { after: before, kept: [] }
+  if (options.force) return { result: before, kept: [] }
   if (options.keepsAll) return keepFile(history)
 
-  if (isSameContent(now, after) || isSameContent(now, before))
-    return { after: keepChangedMode(before, history), kept: [] }
-  if (isSameContent(before, after)) return { after: now, kept: [] }
-  if (now === null)
-    return { after: null, kept: before ? [{ path: [], why: 'changed' as const }] : [] }
+  const isUnchangedSince = isSameContent(now, after) || isSameContent(now, before)
+  if (isUnchangedSince) return { result: withModeOfNow(before, history), kept: [] }
+  if (!isChangedByRun(file)) return { result: now, kept: [] }
+  if (now === null) return { result: null, kept: before === null ? [] : [changedFile] }
   if (file.scope === 'whole') return undoWholeFile(history)
 
   const undone = resultOf(() => undoSettings(history, now, options))
@@ -76,17 +85,21 @@ export function undoFile(history: FileHistory, options: UndoFileOptions = {}): U
   })
 }
 
+/** The whole file stays, because someone changed or deleted it. */
+const changedFile: KeptPath = { path: [], why: 'changed' }
+
+/** Keeps the file as it is now, and lists the settings of the run that are still in it. */
 function keepFile(history: FileHistory): UndoneFile {
   const { file, now } = history
   if (file.scope === 'whole') {
-    const isBefore = isSameContent(now, file.before)
-    return { after: now, kept: isBefore || !isChangedByRun(history) ? [] : keptFile(history) }
+    const isUndoneAlready = isSameContent(now, file.before) || !isChangedByRun(file)
+    return { result: now, kept: isUndoneAlready ? [] : keptWholeFile(history) }
   }
 
   return {
-    after: now,
-    kept: listLeaves(history)
-      .filter(({ isEarlier, isChanged }) => isChanged && !isEarlier)
+    result: now,
+    kept: compareSettings(history)
+      .filter(({ isEarlier, isChangedByRun }) => isChangedByRun && !isEarlier)
       .map(({ path, isOurs }) => ({ path, why: isOurs ? 'together' : 'changed' })),
   }
 }
@@ -97,117 +110,71 @@ function undoWholeFile(history: FileHistory): UndoneFile {
   const written = copies.documentOf(file, file.after)
   const isReformatted =
     written !== undefined && isDeepStrictEqual(copies.documentOf(file, now)?.root, written.root)
-  if (isReformatted) return { after: keepChangedMode(file.before, history), kept: [] }
+  if (isReformatted) return { result: withModeOfNow(file.before, history), kept: [] }
 
-  const secrets = file.settings.filter(({ isSecret }) => isSecret)
-  const keepsOurKey = secrets.some((setting) => {
-    const value = recordedValue(history, now, setting.path)
-    return (
-      value !== undefined &&
-      isDeepStrictEqual(value, recordedValue(history, file.after, setting.path))
-    )
+  const keepsOurKey = file.settings.some(({ isSecret, path }) => {
+    const value = valueIn(history, now, path)
+    const ours = valueIn(history, file.after, path)
+    return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
   })
 
-  return { after: now, kept: keptFile(history), keepsOurKey }
+  return { result: now, kept: keptWholeFile(history), keepsOurKey }
 }
 
-function keptFile({ file: { settings, after }, now }: FileHistory): UndoneFile['kept'] {
+function keptWholeFile({ file: { settings, after }, now }: FileHistory): UndoneFile['kept'] {
   const why = isSameContent(now, after) ? 'together' : 'changed'
-  const paths = settings.length > 0 ? settings.map(({ path }) => path) : [[]]
-  return paths.map((path) => ({ path, why }))
+  if (settings.length === 0) return [{ path: [], why }]
+  return settings.map(({ path }) => ({ path, why }))
 }
 
+/** Gives each setting of the run its earlier value, unless someone changed it since. */
 function undoSettings(
   history: FileHistory,
   now: FileVersion,
   { sharedTables, isOurModel }: UndoFileOptions,
 ): UndoneFile {
   const { copies, file } = history
-  const leaves = listLeaves(history, isOurModel).filter(({ isChanged }) => isChanged)
-  const asWritten = withOurValues(history, now, leaves)
-  const current = sharedTables === 'remove' ? withOurTables(history, asWritten) : asWritten
+  const values = compareSettings(history, isOurModel).filter((value) => value.isChangedByRun)
+  const paths = values.map(({ path }) => path)
+
+  const withOurs = withOurValues(history, now, values)
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.after),
-    current,
+    current: sharedTables === 'remove' ? withOurTables(history, withOurs) : withOurs,
   }
-  const undo = (paths: readonly SettingPath[]) =>
-    formatOf(file.format).undo(versions, paths, file.path)
+  const undoAt = (undonePaths: readonly SettingPath[]) =>
+    formatOf(file.format).undo(versions, undonePaths, file.path)
 
-  const paths = leaves.map(({ path }) => path)
-  let undone = undo(paths)
-  let shared: readonly SettingPath[] = []
-  if (sharedTables === 'keep') {
-    shared = settingsInSharedTables(history, paths, undone.bytes)
-    undone = undo(paths.filter((path) => !includesPath(shared, path)))
-  }
+  const shared =
+    sharedTables === 'keep' ? settingsInSharedTables(history, paths, undoAt(paths).bytes) : []
+  const undone = undoAt(paths.filter((path) => !includesPath(shared, path)))
 
   const kept: UndoneFile['kept'] = [
     ...undone.kept.map((path) => ({ path, why: 'changed' as const })),
     ...shared.map((path) => ({ path, why: 'together' as const })),
   ]
-  if (undone.bytes === null) return { after: null, kept }
+  if (undone.bytes === null) return { result: null, kept }
+
+  // A file that keeps a key also keeps its mode, which closes it to other users.
   const keepsKey = undone.kept.some((path) => settingAt(file, path)?.role === 'key')
-  const { mode } = (keepsKey ? undefined : keepChangedMode(file.before, history)) ?? now
-  return { after: copies.add(undone.bytes, { ...now, mode }), kept }
-}
-
-// ---------------------------------------------------------------- settings
-
-/** One value that a run wrote or confirmed. A table is compared value by value. */
-export interface Leaf {
-  readonly path: SettingPath
-  readonly setting: RecordedSetting
-  /** The run changed it. */
-  readonly isChanged: boolean
-  /** It still has our value, or one that counts as ours. */
-  readonly isOurs: boolean
-  /** It has the value from before the run. */
-  readonly isEarlier: boolean
-  readonly now: ConfigValue | undefined
-}
-
-export function listLeaves(
-  history: FileHistory,
-  isOurModel: UndoFileOptions['isOurModel'] = () => false,
-): readonly Leaf[] {
-  const { copies, file } = history
-  const [before, written] = [file.before, file.after].map((one) => copies.documentOf(file, one))
-
-  return file.settings.flatMap((setting) =>
-    valuePathsAt(before?.root, written?.root, setting.path).map((path): Leaf => {
-      const [old, ours] = [before?.get(path), written?.get(path)]
-      const now = recordedValue(history, history.now, path)
-      const isWritten = isDeepStrictEqual(now, ours)
-
-      return {
-        path,
-        setting,
-        isChanged: !isDeepStrictEqual(old, ours),
-        isOurs: isWritten || countsAsOurs(setting, now, isOurModel),
-        isEarlier: isDeepStrictEqual(now, old),
-        now,
-      }
-    }),
-  )
-}
-
-function countsAsOurs(
-  setting: RecordedSetting,
-  now: ConfigValue | undefined,
-  isOurModel: (setting: RecordedSetting, value: string) => boolean,
-): boolean {
-  if (setting.rewrittenByClient) return now !== undefined
-  return setting.role === 'model' && typeof now === 'string' && isOurModel(setting, now)
+  const earlier = keepsKey ? null : withModeOfNow(file.before, history)
+  const mode = earlier?.mode ?? now.mode
+  return { result: copies.add(undone.bytes, { ...now, mode }), kept }
 }
 
 /** The file with our values in all places that count as ours, so that the undo finds them. */
-function withOurValues(history: FileHistory, now: FileVersion, leaves: readonly Leaf[]): Bytes {
+function withOurValues(
+  history: FileHistory,
+  now: FileVersion,
+  values: readonly ComparedValue[],
+): Bytes {
   const { copies, file } = history
-  const changes = leaves
+  const changes = values
     .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
-    .map(({ path }) => ({ path, value: recordedValue(history, file.after, path) }))
-    .filter(({ path, value }) => !isDeepStrictEqual(value, recordedValue(history, now, path)))
+    .map(({ path }) => ({ path, value: valueIn(history, file.after, path) }))
+    .filter(({ path, value }) => !isDeepStrictEqual(value, valueIn(history, now, path)))
+
   const bytes = copies.bytesOf(now) as Bytes
   return changes.length === 0 ? bytes : formatOf(file.format).edit(bytes, changes, file.path)
 }
@@ -217,78 +184,57 @@ function withOurValues(history: FileHistory, now: FileVersion, leaves: readonly 
  * others. A table whose address or key someone changed stays.
  */
 function withOurTables(history: FileHistory, current: Bytes): Bytes {
-  const { copies, file } = history
+  const { file } = history
+  const format = formatOf(file.format)
+  const now = format.read(current, file.path)
   const connection = file.settings.filter(isConnection).map(({ path }) => path)
-  const now = formatOf(file.format).read(current, file.path)
+
+  const isCreatedByRun = (table: SettingPath) =>
+    table.length > 0 && valueIn(history, file.before, table) === undefined
   const isAsWritten = (path: SettingPath) =>
-    isDeepStrictEqual(now.get(path), recordedValue(history, file.after, path))
+    isDeepStrictEqual(now.get(path), valueIn(history, file.after, path))
+  const isConnectionAsWritten = (table: SettingPath) =>
+    connection.filter((path) => startsWith(path, table)).every(isAsWritten)
 
-  const changes = uniquePaths(connection.map((path) => path.slice(0, -1)))
-    .filter((table) => table.length > 0 && recordedValue(history, file.before, table) === undefined)
-    .filter((table) => connection.every((path) => !startsWith(path, table) || isAsWritten(path)))
-    .map((path) => ({ path, value: copies.documentOf(file, file.after)?.get(path) }))
+  const tables = uniquePaths(connection.map((path) => path.slice(0, -1)))
+  const changes = tables
+    .filter((table) => isCreatedByRun(table) && isConnectionAsWritten(table))
+    .map((table) => ({ path: table, value: valueIn(history, file.after, table) }))
 
-  return formatOf(file.format).edit(current, changes, file.path)
+  return format.edit(current, changes, file.path)
 }
 
-/** Our settings without a role in tables that we created and that keep additions of others. */
+/**
+ * Our settings without a role in tables that we created and that others wrote into.
+ *
+ * @param undone the file without any of our settings
+ */
 function settingsInSharedTables(
-  { copies, file }: FileHistory,
+  history: FileHistory,
   paths: readonly SettingPath[],
-  after: Bytes | null,
+  undone: Bytes | null,
 ): readonly SettingPath[] {
-  const before = copies.documentOf(file, file.before)
-  const left = after === null ? undefined : formatOf(file.format).read(after, file.path)
+  const { file } = history
+  const left = undone === null ? undefined : formatOf(file.format).read(undone, file.path)
 
   return paths.filter((path) => {
     const table = path.slice(0, -1)
-    const isOurs = table.length > 0 && before?.get(table) === undefined
+    const isCreatedByRun = table.length > 0 && valueIn(history, file.before, table) === undefined
+    const isShared = isCreatedByRun && left?.get(table) !== undefined
     const setting = settingAt(file, path)
-    return isOurs && left?.get(table) !== undefined && !setting?.role && !setting?.isSecret
+    return isShared && !setting?.role && !setting?.isSecret
   })
 }
 
-export function isConnection({ role }: RecordedSetting): boolean {
-  return role !== undefined && role !== 'model'
-}
-
-export function isAddress(role: RecordedSetting['role']): boolean {
-  return role === 'address' || role === 'provider'
-}
-
-export function settingAt(
-  { settings }: Pick<RecordedFile, 'settings'>,
-  path: SettingPath,
-): RecordedSetting | undefined {
-  return settings.find((setting) => startsWith(path, setting.path))
-}
-
-export function recordedValue(
-  { copies, file }: FileHistory,
-  version: FileVersion | null,
-  path: SettingPath,
-): ConfigValue | undefined {
-  return copies.documentOf(file, version)?.get(path)
-}
-
-// ---------------------------------------------------------------- versions
-
-function isChangedByRun({ file: { before, after } }: FileHistory): boolean {
+function isChangedByRun({ before, after }: RecordedFile): boolean {
   return !isSameContent(before, after)
 }
 
-export function isSameContent(one: FileVersion | null, other: FileVersion | null): boolean {
-  return one?.sha256 === other?.sha256
-}
-
-export function isSameVersion(one: FileVersion | null, other: FileVersion | null): boolean {
-  return isSameContent(one, other) && one?.mode === other?.mode
-}
-
 /** The earlier version. If someone changed the mode since the run, it keeps that mode. */
-function keepChangedMode(
+function withModeOfNow(
   before: FileVersion | null,
   { file: { after }, now }: FileHistory,
 ): FileVersion | null {
-  return before && now && now.mode !== after?.mode ? { ...before, mode: now.mode } : before
+  const isModeChanged = now !== null && now.mode !== after?.mode
+  return before !== null && isModeChanged ? { ...before, mode: now.mode } : before
 }

@@ -1,24 +1,24 @@
-/** Undoes one run. Pure functions over values: `rollback.ts` loads the files and applies the plan. */
+/**
+ * Undoes one run, client by client. Pure functions over values: `../rollback.ts` loads the files and
+ * applies the plan.
+ *
+ * A client's address, key, provider and models are one group. If only the key were restored, the client
+ * would send it to our address. So the group is undone as a whole, or kept as a whole if someone has
+ * pointed the client elsewhere since.
+ */
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  FileVersion,
-  KeptSetting,
-  RecordedFile,
-  RecordedSetting,
-  RunPart,
-  RunRecord,
-} from '../record.ts'
+import type { FileVersion, KeptSetting, RecordedFile, RunPart, RunRecord } from '../record.ts'
 import type { Copies } from './copies.ts'
 import {
+  type ComparedValue,
+  compareSettings,
   isAddress,
   isConnection,
   isSameContent,
-  type Leaf,
-  listLeaves,
-  recordedValue,
-  type UndoFileOptions,
-  undoFile,
-} from './undo-file.ts'
+  type ModelCheck,
+  valueIn,
+} from './settings.ts'
+import { type UndoFileOptions, undoFile } from './undo-file.ts'
 
 /** The contents of files: the current ones, or those after a plan. */
 export interface Contents {
@@ -77,9 +77,10 @@ export function undoRun(
   let after = contents
   const kept: KeptSetting[] = []
   const removedTables: string[] = []
+
   for (const client of clients) {
-    const ofClient = files.filter((file) => file.client === client)
-    const undone = undoClient(ofClient, after, options)
+    const clientFiles = files.filter((file) => file.client === client)
+    const undone = undoClient(client, clientFiles, after, options)
     after = undone.contents
     kept.push(...undone.kept)
     if (undone.removesTables) removedTables.push(client)
@@ -106,8 +107,6 @@ export function withChanges(
   }
 }
 
-// ---------------------------------------------------------------- one client
-
 interface UndoneClient {
   readonly contents: Contents
   readonly kept: readonly KeptSetting[]
@@ -122,12 +121,13 @@ const attempts: readonly UndoFileOptions[] = [
   { sharedTables: 'remove' },
 ]
 
+/** @param files the client's files in the run */
 function undoClient(
+  client: string,
   files: readonly RecordedFile[],
   contents: Contents,
   { copies, force, problemAfter }: UndoOptions,
 ): UndoneClient {
-  const client = files[0]?.client ?? ''
   const undo = (options: UndoFileOptions) => undoFiles(copies, files, contents, options)
   if (force) return undo({ force })
   if (isRedirected(copies, files, contents)) return undo({ keepsAll: true })
@@ -140,8 +140,9 @@ function undoClient(
     const undone = undo({ ...attempt, isOurModel })
     // A file keeps the key of the gateway, so its address must stay too: nothing is undone.
     if (undone.keepsOurKey) break
-    if (problemAfter?.(client, undone.contents, contents) !== undefined) continue
-    return attempt.sharedTables === 'remove' ? { ...undone, removesTables: true } : undone
+
+    const hasProblem = problemAfter?.(client, undone.contents, contents) !== undefined
+    if (!hasProblem) return { ...undone, removesTables: attempt.sharedTables === 'remove' }
   }
 
   return undo({ keepsAll: true })
@@ -153,18 +154,19 @@ function undoFiles(
   contents: Contents,
   options: UndoFileOptions,
 ): UndoneClient {
-  const after = new Map<string, FileVersion | null>()
+  const results = new Map<string, FileVersion | null>()
   const kept: KeptSetting[] = []
   let keepsOurKey = false
+
   for (const file of files) {
     const { client, path } = file
     const undone = undoFile({ copies, file, now: contents.get(path) }, options)
-    after.set(path, undone.after)
+    results.set(path, undone.result)
     kept.push(...undone.kept.map((setting) => ({ client, file: path, ...setting })))
     keepsOurKey ||= undone.keepsOurKey === true
   }
 
-  return { contents: withChanges(contents, after), kept, keepsOurKey }
+  return { contents: withChanges(contents, results), kept, keepsOurKey }
 }
 
 /**
@@ -185,11 +187,10 @@ export function isRedirected(
 
   const onlyKeyIsRemoved = changed.every(({ setting, now }) => setting.isSecret && !now)
   const hadAddress = files.some((file) =>
-    file.settings.some(
-      ({ role, path }) =>
-        isAddress(role) &&
-        recordedValue({ copies, file, now: null }, file.before, path) !== undefined,
-    ),
+    file.settings.some(({ role, path }) => {
+      const history = { copies, file, now: null }
+      return isAddress(role) && valueIn(history, file.before, path) !== undefined
+    }),
   )
 
   return !onlyKeyIsRemoved || hadAddress
@@ -203,7 +204,7 @@ function changedConnection(
   copies: Copies,
   file: RecordedFile,
   contents: Contents,
-): readonly Leaf[] {
+): readonly ComparedValue[] {
   if (!file.settings.some(isConnection)) return []
   const now = contents.get(file.path)
   if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
@@ -211,9 +212,11 @@ function changedConnection(
   const isWhole = file.scope === 'whole'
   // Someone made a file that the run removed: no setting in it needs to differ from before.
   const isMadeSince = isWhole && file.after === null
-  return listLeaves({ copies, file, now }).filter(
-    ({ setting, isOurs, isEarlier }) =>
-      isConnection(setting) && (isMadeSince || (!isOurs && (!isEarlier || isWhole))),
+  const isChangedSince = ({ isOurs, isEarlier }: ComparedValue) =>
+    isMadeSince || (!isOurs && (!isEarlier || isWhole))
+
+  return compareSettings({ copies, file, now }).filter(
+    (value) => isConnection(value.setting) && isChangedSince(value),
   )
 }
 
@@ -226,25 +229,27 @@ function modelsOfGateway(
   copies: Copies,
   files: readonly RecordedFile[],
   contents: Contents,
-): (setting: RecordedSetting, value: string) => boolean {
-  const bringsToGateway = files.some((file) =>
+): ModelCheck {
+  const connectsToGateway = files.some((file) =>
     file.settings.some(({ role, path }) => {
       const history = { copies, file, now: null }
-      const [before, after] = [file.before, file.after].map((one) =>
-        recordedValue(history, one, path),
-      )
+      const before = valueIn(history, file.before, path)
+      const after = valueIn(history, file.after, path)
       return isAddress(role) && !isDeepStrictEqual(before, after)
     }),
   )
-  const isOtherProvider = files.some((file) =>
+
+  const usesAnotherProvider = files.some((file) =>
     file.settings.some(({ role, path, ourPrefix }) => {
       if (role !== 'model' || ourPrefix === undefined) return false
       const now = contents.get(file.path)
-      const value = recordedValue({ copies, file, now }, now, path)
-      return typeof value === 'string' && !value.startsWith(ourPrefix)
+      const model = valueIn({ copies, file, now }, now, path)
+      return typeof model === 'string' && !model.startsWith(ourPrefix)
     }),
   )
 
-  return ({ ourPrefix }, value) =>
-    bringsToGateway && (ourPrefix === undefined ? !isOtherProvider : value.startsWith(ourPrefix))
+  return ({ ourPrefix }, model) => {
+    if (!connectsToGateway) return false
+    return ourPrefix === undefined ? !usesAnotherProvider : model.startsWith(ourPrefix)
+  }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { mergeOldest } from '../../../src/transaction/undo/merge.ts'
-import { activeRuns, redo, undoAll, undoLatest } from '../../../src/transaction/undo/stack.ts'
+import { redo, undoAll, undoLatest } from '../../../src/transaction/undo/stack.ts'
 import { fc } from '../../support/fast-check.ts'
 import { settingsPath, UndoMachine } from '../../support/undo-values.ts'
 

@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { KeptSetting } from '../../../src/transaction/record.ts'
-import {
-  activeRuns,
-  redo,
-  undoAll,
-  undoLatest,
-  undoTo,
-} from '../../../src/transaction/undo/stack.ts'
+import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
+import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/stack.ts'
 import type { Contents, UndoOptions } from '../../../src/transaction/undo/undo-run.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
 

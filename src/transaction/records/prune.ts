@@ -1,17 +1,12 @@
-import type { Bytes } from '../edits/plan.ts'
-import { createDurably, ignoreFileErrors } from './files.ts'
-import { encodeDocument, type RunRecord, type World } from './record.ts'
-import {
-  readBlob,
-  readRuns,
-  recordNames,
-  removeRecords,
-  type StatePaths,
-  writeBlobs,
-} from './state.ts'
-import { Copies } from './undo/copies.ts'
-import { maxRuns, mergeOldest } from './undo/merge.ts'
-import type { Stack } from './undo/stack.ts'
+import type { Bytes } from '../../edits/plan.ts'
+import { createDurably, ignoreFileErrors } from '../files.ts'
+import { encodeDocument, type RunRecord, type World } from '../record.ts'
+import type { Stack } from '../undo/active-runs.ts'
+import { Copies } from '../undo/copies.ts'
+import { maxRuns, mergeOldest } from '../undo/merge.ts'
+import { readBlob, writeBlobs } from './blobs.ts'
+import { readRuns, recordNames, removeRecords } from './records.ts'
+import type { StatePaths } from './state-folder.ts'
 
 /**
  * Merges the oldest runs if there are too many. Does nothing while a record is damaged, because it

@@ -1,8 +1,10 @@
-import { resultOf, UserError } from '../errors.ts'
-import { withLock } from './lock.ts'
-import type { RunRecord, World } from './record.ts'
-import { abandonRun, removeStagesNextTo, restoreUnfinishedRun } from './restore.ts'
-import { findState, listRuns, removeAllRecords, removeRecords } from './state.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { withLock } from '../lock.ts'
+import type { RunRecord, World } from '../record.ts'
+import { abandonRun, restoreUnfinishedRun } from '../restore.ts'
+import { removeStagesNextTo } from '../stage.ts'
+import { listRuns, removeAllRecords, removeRecords } from './records.ts'
+import { findState } from './state-folder.ts'
 
 /** The records to delete. Their runs cannot be undone afterwards. */
 export interface ForgetPlan {

@@ -1,0 +1,199 @@
+/**
+ * Turns the edits of a plan into changes of files on the disk. Finds the file behind each path, and
+ * refuses the files that repoint cannot replace safely.
+ */
+import { resolve } from 'node:path'
+import { type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
+import { resultOf, UserError } from '../errors.ts'
+import type { FileStatus } from '../platform/platform.ts'
+import { displayPath, sha256Of, wrapFileErrors } from './files.ts'
+import type { FileVersion, RollbackDetails, World } from './record.ts'
+import { readRuns } from './records/records.ts'
+import type { StatePaths } from './records/state-folder.ts'
+import { findTarget, readIfExists, refuseUnsafeAsRoot, type TargetFile } from './target.ts'
+
+/** An edit with the file that it changes and the mode of the result. */
+export interface Change {
+  readonly edit: FileEdit
+  readonly target: TargetFile
+  readonly mode: number
+}
+
+/** Makes the paths absolute: a record has only absolute paths. */
+export function withAbsolutePaths({ machine }: World, plan: Plan): Plan {
+  const edits = plan.edits.map((edit) => ({ ...edit, path: resolve(machine.cwd, edit.path) }))
+  return { ...plan, edits }
+}
+
+/** Whether the file already has the contents of the edit. */
+export function isUnchanged({ before, after, mode }: FileEdit): boolean {
+  return mode === undefined && sameBytes(before, after)
+}
+
+/**
+ * Sorts the edits into those that change a file and those that do not. Both are recorded.
+ *
+ * @throws UserError `changed-underneath`, `locked`, `config-conflict`, `not-permitted`, `io-failed`
+ */
+export function findChanges(
+  world: World,
+  paths: StatePaths,
+  plan: Plan,
+  rollback: RollbackDetails | undefined,
+): { readonly changes: readonly Change[]; readonly unchanged: readonly Change[] } {
+  const changes: Change[] = []
+  const unchanged: Change[] = []
+
+  for (const edit of plan.edits)
+    wrapFileErrors(world.machine, edit.path, () => {
+      const change = changeToWrite(world, paths, edit, rollback)
+      if (change !== undefined) changes.push(change)
+      else unchanged.push(unchangedFile(world, { ...edit, before: edit.after }))
+    })
+
+  refuseDuplicateTargets(world, changes)
+
+  return { changes, unchanged }
+}
+
+/** @returns undefined if the file already has the planned contents */
+function changeToWrite(
+  world: World,
+  paths: StatePaths,
+  edit: FileEdit,
+  rollback: RollbackDetails | undefined,
+): Change | undefined {
+  if (isUnchanged(edit)) return undefined
+
+  const change = prepareChange(world, edit, rollback)
+  const now = readIfExists(world.files, world.machine, change.target.realPath)
+  // Another program, most likely another run, has already written the same contents.
+  if (sameBytes(now, edit.after) && hasPlannedMode(edit, change.target)) return undefined
+  if (!sameBytes(now, edit.before)) throw changedUnderneath(world, paths, edit, now)
+  return change
+}
+
+/** The change for a file that the run does not write. The file may be one that cannot be written. */
+export function unchangedFile({ files, machine }: World, edit: FileEdit): Change {
+  const found = resultOf(() => findTarget(files, machine, edit.path))
+  const target =
+    found instanceof UserError
+      ? { realPath: edit.path, status: undefined, missingFolders: [] }
+      : { ...found, missingFolders: [] }
+  return { edit, target, mode: target.status ? permissionsOf(target.status) : 0o600 }
+}
+
+function hasPlannedMode({ mode }: FileEdit, { status }: TargetFile): boolean {
+  return mode === undefined || (status !== undefined && (status.mode & 0o777) === mode)
+}
+
+/** @throws UserError `config-conflict`, `not-permitted`; Node's own errors */
+export function prepareChange(
+  world: World,
+  edit: FileEdit,
+  rollback: RollbackDetails | undefined,
+): Change {
+  const { files, machine, processes } = world
+  const target = findTarget(files, machine, edit.path)
+  refuseUnsafeAsRoot(world, edit.path, target.realPath)
+  const uid = target.status?.uid ?? processes.uid
+
+  if (machine.os !== 'win32' && uid !== processes.uid)
+    throw new UserError({
+      code: 'not-permitted',
+      message: `${displayPath(machine, edit.path)} belongs to another user, and repoint cannot keep that owner`,
+      hint: 'Run repoint as that user, or make yourself the owner of the file.',
+    })
+
+  refuseReadOnlyMark(world, edit, target)
+  const mode = modeAfter(edit, target.status, rollback?.versions.get(edit.path))
+  refuseUnknownMask(world, edit, target, mode)
+
+  return { edit, target, mode }
+}
+
+/** Windows cannot replace a file that is marked read-only. */
+function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: TargetFile): void {
+  if (machine.os !== 'win32' || status === undefined || (status.mode & 0o200) !== 0) return
+  throw new UserError({
+    code: 'not-permitted',
+    message: `${displayPath(machine, edit.path)} is marked read-only`,
+    hint: `Remove the mark: attrib -R "${edit.path}". Then run the same command again.`,
+  })
+}
+
+/**
+ * If a file has an access list, its group bits are the mask of that list. Without the list, they would
+ * give rights to the group. Rejects files where repoint cannot find out which of the two applies.
+ */
+function refuseUnknownMask(world: World, edit: FileEdit, target: TargetFile, mode: number): void {
+  const groupHasMoreRights = ((mode >> 3) & ~mode & 0o7) !== 0
+  if (!groupHasMoreRights || world.machine.os !== 'linux' || target.status === undefined) return
+  if (world.files.canCopyAttributes()) return
+  throw new UserError({
+    code: 'not-permitted',
+    message: `${displayPath(world.machine, edit.path)} gives its group more rights than other users. Without the cp of coreutils repoint cannot find out whether an access list says so`,
+    hint: `Install coreutils, or remove the group's rights: chmod g=o ${edit.path}`,
+  })
+}
+
+export function refuseDuplicateTargets({ machine }: World, changes: readonly Change[]): void {
+  const duplicate = changes.find(({ target }, index) =>
+    changes.slice(0, index).some((earlier) => earlier.target.realPath === target.realPath),
+  )
+  if (duplicate === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${displayPath(machine, duplicate.edit.path)} and another file of this run are links to the same file`,
+    hint: 'Make them two separate files, then run the same command again.',
+  })
+}
+
+function changedUnderneath(
+  world: World,
+  paths: StatePaths,
+  edit: FileEdit,
+  now: Uint8Array | null,
+): UserError {
+  const shownPath = displayPath(world.machine, edit.path)
+  const isFileOfEdit = ({ path }: { readonly path: string }) => path === edit.path
+  const lastRun = readRuns(world, paths).runs.find(({ files }) => files.some(isFileOfEdit))
+  const recorded = lastRun?.files.find(isFileOfEdit)
+  const sha256 = now && sha256Of(now)
+
+  if (lastRun && recorded && (recorded.after?.sha256 ?? null) === sha256)
+    return new UserError({
+      code: 'locked',
+      message: `Another run of repoint (${lastRun.id}) changed ${shownPath} during this run`,
+      hint: 'Run the same command again.',
+    })
+
+  return new UserError({
+    code: 'changed-underneath',
+    message: `Another program changed ${shownPath} during this run`,
+    hint: 'Run the same command again.',
+  })
+}
+
+/** The permission bits. Setuid, setgid and the sticky bit have no meaning for a configuration file. */
+export function permissionsOf({ mode }: Pick<FileStatus, 'mode'>): number {
+  return mode & 0o777
+}
+
+/**
+ * The mode of a file after the run. A file keeps its mode, but a setup that writes a secret removes the
+ * rights of other users. A rollback sets the mode of its version.
+ *
+ * @param rollbackVersion the version of the file after a rollback
+ */
+function modeAfter(
+  edit: FileEdit,
+  status: FileStatus | undefined,
+  rollbackVersion: FileVersion | null | undefined,
+): number {
+  if (rollbackVersion) return rollbackVersion.mode
+  if (status === undefined) return edit.holdsSecret ? 0o600 : 0o644
+  if (edit.mode !== undefined) return edit.mode
+  const now = permissionsOf(status)
+  return edit.holdsSecret && rollbackVersion === undefined ? now & ~0o077 : now
+}

@@ -1,0 +1,67 @@
+import { dirname } from 'node:path'
+import { compact } from '../compact.ts'
+import type { Plan } from '../edits/plan.ts'
+import type { Finding } from '../finding.ts'
+import { isUnchanged, prepareChange, refuseDuplicateTargets, withAbsolutePaths } from './changes.ts'
+import { displayPath, missingFolders, pathExists, toFileError, wrapFileErrors } from './files.ts'
+import type { World } from './record.ts'
+import { findState, stateFolder } from './records/state-folder.ts'
+
+/**
+ * Checks whether a plan could be applied, without writing anything, before the user is asked.
+ *
+ * @returns warnings for the user
+ * @throws UserError `config-conflict`, `not-permitted`, `io-failed`, as `applyPlan` would
+ */
+export function checkTargets(world: World, requestedPlan: Plan): Finding[] {
+  const { files, machine } = world
+  const edits = withAbsolutePaths(world, requestedPlan).edits.filter((edit) => !isUnchanged(edit))
+  if (edits.length === 0) return []
+
+  checkStateFolderIsWritable(world)
+  const changes = edits.map((edit) =>
+    wrapFileErrors(machine, edit.path, () => {
+      const change = prepareChange(world, edit, undefined)
+      checkFolderIsWritable(
+        world,
+        dirname(change.target.missingFolders[0] ?? change.target.realPath),
+      )
+      return change
+    }),
+  )
+  refuseDuplicateTargets(world, changes)
+
+  const rewritten = changes.filter(({ target }) => target.status !== undefined)
+  if (machine.os === 'win32' || rewritten.length === 0 || files.canCopyAttributes()) return []
+  const places = rewritten.map(({ edit }) => displayPath(machine, edit.path)).join(', ')
+
+  return [
+    compact({
+      code: 'attributes-lost',
+      message: `repoint cannot keep access lists and extended attributes of ${places}`,
+      hint: machine.os === 'linux' ? 'To keep them, install coreutils.' : undefined,
+    }),
+  ]
+}
+
+function checkStateFolderIsWritable(world: World): void {
+  const { files, machine } = world
+  const place = stateFolder(machine)
+
+  try {
+    const paths = findState(world)
+    const missing = missingFolders(files, place)
+    const folders = paths ? [paths.folder, paths.blobs] : [dirname(missing[0] ?? place)]
+    for (const folder of folders)
+      if (pathExists(files, folder)) checkFolderIsWritable(world, folder)
+  } catch (error) {
+    throw toFileError(machine, place, error)
+  }
+}
+
+/** Throws the error that creating a file in `folder` would throw. */
+function checkFolderIsWritable({ files }: World, folder: string): void {
+  if (files.stat(folder).kind !== 'folder')
+    throw Object.assign(new Error(`not a folder: ${folder}`), { code: 'ENOTDIR' })
+  files.checkWritable(folder)
+}

@@ -1,0 +1,87 @@
+import { dirname } from 'node:path'
+import { compact } from '../compact.ts'
+import type { Plan } from '../edits/plan.ts'
+import type { FileStatus } from '../platform/platform.ts'
+import { type Change, permissionsOf } from './changes.ts'
+import { randomName, sha256Of } from './files.ts'
+import {
+  type FileVersion,
+  isWritten,
+  type RecordedFile,
+  type RollbackDetails,
+  type RunDocument,
+  type RunRecord,
+  toRecordedSetting,
+  type World,
+} from './record.ts'
+import { nextRunId, recordNames } from './records/records.ts'
+import type { StatePaths } from './records/state-folder.ts'
+
+/** Composes the run to record, with paths for the new versions. Writes nothing. */
+export function composeDocument(
+  world: World,
+  paths: StatePaths,
+  plan: Plan,
+  changes: readonly Change[],
+  rollback: RollbackDetails | undefined,
+): RunDocument {
+  const now = world.clock.now()
+  const files = changes.map((change) => recordedFile(change, plan, rollback))
+  const folders = changes.flatMap(({ target }) => target.missingFolders)
+  const written = files.filter(isWritten)
+
+  const run: RunRecord = compact({
+    id: nextRunId(now, recordNames(world, paths)),
+    at: now.toISOString(),
+    home: world.machine.home,
+    kind: rollback?.kind ?? ('change' as const),
+    command: plan.command,
+    clients: [...new Set((written.length > 0 ? written : files).map(({ client }) => client))],
+    baseUrl: plan.baseUrl,
+    baseUrls: plan.baseUrls,
+    model: plan.model,
+    undoes: rollback?.undoes,
+    kept: rollback?.kept,
+    files,
+    folders: [...new Set(folders)],
+  })
+
+  return {
+    run,
+    temps: files.map(
+      ({ realPath }) => `${dirname(realPath)}/.repoint-${randomName()}/${randomName()}`,
+    ),
+    dropFolders: rollback?.dropFolders ?? [],
+  }
+}
+
+function recordedFile(
+  { edit, target, mode }: Change,
+  plan: Plan,
+  rollback: RollbackDetails | undefined,
+): RecordedFile {
+  const { status, realPath } = target
+  const { client, path, format, scope, holdsSecret, changes, before, after } = edit
+  const owner = status ?? rollback?.versions.get(path) ?? { uid: -1, gid: -1 }
+  const attributes = status ?? { mode, ...owner }
+
+  return {
+    client,
+    path,
+    realPath,
+    format,
+    scope,
+    holdsSecret,
+    settings: changes.map((change) => toRecordedSetting(change, edit, plan)),
+    before: before && versionOf(before, permissionsOf(attributes), attributes),
+    after: after && versionOf(after, mode, owner),
+  }
+}
+
+function versionOf(
+  bytes: Uint8Array,
+  mode: number,
+  { uid, gid }: Pick<FileStatus, 'uid' | 'gid'>,
+): FileVersion {
+  return { sha256: sha256Of(bytes), mode, uid, gid }
+}

@@ -1,0 +1,124 @@
+/**
+ * Stages new versions of files. A run writes each new version into a private folder next to its target,
+ * `.repoint-<random>/<random>`. One rename then puts it in place.
+ */
+import { basename, dirname, join } from 'node:path'
+import { UserError } from '../errors.ts'
+import {
+  createDurably,
+  displayPath,
+  errorCode,
+  ignoreFileErrors,
+  ignoreMissing,
+  sha256Of,
+} from './files.ts'
+import type { FileVersion, RecordedFile, World } from './record.ts'
+import { readIfExists } from './target.ts'
+
+/** Which version of a file the disk has now. */
+export type CurrentVersion = 'old' | 'new' | 'other'
+
+export function currentVersion({ files, machine }: World, file: RecordedFile): CurrentVersion {
+  const bytes = readIfExists(files, machine, file.realPath)
+  const sha256 = bytes && sha256Of(bytes)
+  const { before, after } = file
+  const isBefore = sha256 === (before?.sha256 ?? null)
+  if (sha256 !== (after?.sha256 ?? null)) return isBefore ? 'old' : 'other'
+  // If a run switches only the mode, the contents say nothing.
+  const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== after?.mode
+  return isOldMode ? 'old' : 'new'
+}
+
+/** Replaces a file by its new version, and flushes the folder. */
+export function switchFile({ files }: World, file: RecordedFile, temp: string): void {
+  if (file.after === null) ignoreMissing(() => files.unlink(file.realPath))
+  else files.rename(temp, file.realPath)
+  files.fsyncFolder(dirname(file.realPath))
+}
+
+/**
+ * Writes a new version next to its target: with its owner, mode and attributes, and flushed to the
+ * disk. It is in a private folder with a random name, so nobody else can open or replace it, whatever
+ * its mode.
+ *
+ * @returns whether the attributes of the old version could be copied
+ */
+export function writeTemp(
+  world: World,
+  file: RecordedFile,
+  temp: string,
+  { bytes, isRestored }: { readonly bytes: Uint8Array; readonly isRestored: boolean },
+): boolean {
+  const { files } = world
+  const version = file.after as FileVersion
+  const isNew = file.before === null
+  let isComplete = true
+  files.mkdir(dirname(temp), 0o700)
+  createDurably(files, temp, bytes, {
+    // A new file of a setup is created with its mode, so that the umask applies.
+    mode: isNew && !isRestored ? version.mode : 0o600,
+    prepare: (handle) => {
+      // The mode comes last, because the other two steps can change it.
+      if (!isNew) isComplete = files.copyAttributes(file.realPath, handle)
+      setOwner(world, file, temp, handle)
+      if (!isNew || isRestored) files.fchmod(handle, version.mode)
+    },
+  })
+
+  return isComplete
+}
+
+function setOwner(world: World, file: RecordedFile, temp: string, handle: number): void {
+  const { files, machine } = world
+  const version = file.after as FileVersion
+  const created = files.lstat(temp)
+  const uid = version.uid < 0 ? created.uid : version.uid
+  const gid = version.gid < 0 ? created.gid : version.gid
+  if (uid === created.uid && gid === created.gid) return
+
+  try {
+    files.fchown(handle, uid, gid)
+  } catch (error) {
+    // Only root can set a group that it is not a member of. If the group has the same rights as
+    // everybody, another group makes no difference.
+    const isForeignGroup = errorCode(error) === 'EPERM' && uid === created.uid
+    if (!isForeignGroup) throw error
+    if (((version.mode >> 3) & 0o7) === (version.mode & 0o7)) return
+    throw new UserError({
+      code: 'not-permitted',
+      message: `repoint could not keep the group of ${displayPath(machine, file.path)} (${gid}), because you are not in it`,
+      hint: `Change the group to one of yours: chgrp ${created.gid} FILE`,
+      cause: error,
+    })
+  }
+}
+
+/** Removes unused new versions next to the `targets`. The caller holds the lock. */
+export function removeStagesNextTo(world: World, targets: readonly string[]): void {
+  const { files } = world
+  for (const folder of new Set(targets.map((path) => dirname(path))))
+    ignoreFileErrors(() => {
+      const stages = files.readdir(folder).map((name) => join(folder, name))
+      for (const stage of stages.filter(isStageName))
+        if (files.lstat(stage).kind === 'folder')
+          removeStage(world, join(stage, files.readdir(stage)[0] ?? 'none'))
+    })
+}
+
+/** Whether a folder has a name for new versions. */
+function isStageName(folder: string): boolean {
+  return /^\.repoint-[0-9a-f]{12}$/.test(basename(folder))
+}
+
+/** Removes a new version and its folder. */
+export function removeStage({ files }: World, temp: string): void {
+  const folder = dirname(temp)
+  try {
+    ignoreMissing(() => files.unlink(temp))
+    if (ignoreMissing(() => files.rmdir(folder)))
+      ignoreMissing(() => files.fsyncFolder(dirname(folder)))
+  } catch (error) {
+    // A parent may have been replaced by a file.
+    if (errorCode(error) !== 'ENOTDIR') throw error
+  }
+}

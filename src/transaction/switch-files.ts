@@ -1,0 +1,168 @@
+/**
+ * Replaces the files of a run by their new versions. The run document has three names in turn:
+ *
+ *     draft.json      the new versions are written next to their targets; no target has changed
+ *     journal.json    each new version is renamed to its target
+ *     run-<id>.json   the run is committed
+ *
+ * A failure before the last rename restores every file. Tests make each file call fail, so the order of
+ * the calls is part of the contract.
+ */
+import { UserError } from '../errors.ts'
+import type { Change } from './changes.ts'
+import {
+  createDurably,
+  createFolders,
+  displayPath,
+  removeEmptyFolders,
+  toFileError,
+  withFilesState,
+} from './files.ts'
+import {
+  encodeDocument,
+  isWritten,
+  type RecordedFile,
+  type RunDocument,
+  tempOf,
+  type World,
+} from './record.ts'
+import { writeBlobs } from './records/blobs.ts'
+import type { StatePaths } from './records/state-folder.ts'
+import { restoreUnfinishedRun } from './restore.ts'
+import { currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
+
+/** A switch of files in progress. */
+interface FileSwitch {
+  readonly world: World
+  readonly paths: StatePaths
+  readonly document: RunDocument
+  readonly changes: readonly Change[]
+  /** The path that an error would be about. */
+  currentPath: string
+  /** Takes the commit back if the disk cannot confirm that it is durable. */
+  undoCommit?: () => void
+}
+
+/** Switches all files of a run. If a step fails before the commit, everything is restored. */
+export function switchFiles(
+  world: World,
+  paths: StatePaths,
+  document: RunDocument,
+  changes: readonly Change[],
+): void {
+  const fileSwitch: FileSwitch = { world, paths, document, changes, currentPath: paths.draft }
+
+  try {
+    prepareSwitch(fileSwitch)
+    switchTargets(fileSwitch)
+    commitRun(fileSwitch)
+  } catch (error) {
+    const failure = toFileError(world.machine, fileSwitch.currentPath, error)
+    throw restoreAfterFailure(world, paths, failure, fileSwitch.undoCommit)
+  }
+}
+
+/** Writes the draft, the copies and the new versions. No target changes yet. */
+function prepareSwitch(fileSwitch: FileSwitch): void {
+  const { world, paths, document, changes } = fileSwitch
+  const { files } = world
+  const { run } = document
+
+  createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
+  files.fsyncFolder(paths.folder)
+
+  fileSwitch.currentPath = paths.blobs
+  writeBlobs(world, paths, contentsToSave(changes))
+
+  for (const folder of run.folders) {
+    fileSwitch.currentPath = folder
+    createFolders(files, [folder])
+  }
+
+  for (const [index, file] of run.files.entries()) {
+    fileSwitch.currentPath = file.path
+    const after = changes[index]?.edit.after ?? null
+    if (after !== null && isWritten(file)) writeStagedFile(world, document, file, after)
+  }
+}
+
+/** Turns the draft into the journal, then renames each new version to its target. */
+function switchTargets(fileSwitch: FileSwitch): void {
+  const { world, paths, document } = fileSwitch
+  const { files } = world
+
+  fileSwitch.currentPath = paths.journal
+  files.rename(paths.draft, paths.journal)
+  files.fsyncFolder(paths.folder)
+
+  for (const file of document.run.files.filter(isWritten)) {
+    fileSwitch.currentPath = file.path
+    if (currentVersion(world, file) !== 'old') throw changedDuringRun(world, file)
+    switchFile(world, file, tempOf(document, file))
+  }
+}
+
+/** Cleans up, then renames the journal to the record. This rename commits the run. */
+function commitRun(fileSwitch: FileSwitch): void {
+  const { world, paths, document } = fileSwitch
+  const { files } = world
+  const record = paths.record(document.run.id)
+
+  fileSwitch.currentPath = paths.journal
+  for (const temp of document.temps) removeStage(world, temp)
+  removeEmptyFolders(files, document.dropFolders)
+  files.rename(paths.journal, record)
+
+  fileSwitch.undoCommit = () => files.rename(record, paths.journal)
+  files.fsyncFolder(paths.folder)
+}
+
+export function contentsToSave(changes: readonly Change[]): Uint8Array[] {
+  return changes.flatMap(({ edit }) => [edit.before, edit.after]).filter((bytes) => bytes !== null)
+}
+
+/** Writes a new version in full, so that only a rename remains, which needs no more space or rights. */
+function writeStagedFile(
+  world: World,
+  document: RunDocument,
+  file: RecordedFile,
+  bytes: Uint8Array,
+): void {
+  const isRestored = document.run.kind !== 'change'
+  const isComplete = writeTemp(world, file, tempOf(document, file), { bytes, isRestored })
+  if (isComplete || !world.files.canCopyAttributes()) return
+  throw new UserError({
+    code: 'not-permitted',
+    message: `repoint could not copy the access lists or extended attributes of ${displayPath(world.machine, file.path)}`,
+    hint: 'To see them: getfacl FILE, getfattr -d FILE. Remove them, then run the command again.',
+  })
+}
+
+/** Restores the files after a failure. @returns the error to throw, with the state of the files */
+function restoreAfterFailure(
+  world: World,
+  paths: StatePaths,
+  failure: unknown,
+  undoCommit: (() => void) | undefined,
+): unknown {
+  try {
+    undoCommit?.()
+  } catch {
+    return withFilesState(failure, 'changed')
+  }
+
+  try {
+    const kept = restoreUnfinishedRun(world, paths)?.kept ?? []
+    return kept.length === 0 ? failure : withFilesState(failure, 'unknown')
+  } catch (error) {
+    return error instanceof UserError ? withFilesState(failure, error.files) : error
+  }
+}
+
+function changedDuringRun(world: World, file: RecordedFile): UserError {
+  return new UserError({
+    code: 'changed-underneath',
+    message: `Another program changed ${displayPath(world.machine, file.path)} during this run`,
+    hint: 'Run the same command again.',
+  })
+}

@@ -1,0 +1,102 @@
+/**
+ * Which changes are not undone.
+ *
+ * The stack keeps every run, also those that were undone, because an undo is a run too. For example,
+ * after `change A, change B, undo of B` only A is active. A redo of that undo makes B active again.
+ *
+ * A run can be undone for one of its clients and not for another. So the unit is a part: the files of
+ * one client in one run.
+ */
+import type { RunPart, RunRecord } from '../record.ts'
+
+/** The recorded runs, oldest first. The last one is the top of the stack. */
+export type Stack = readonly RunRecord[]
+
+/**
+ * The changes that are not undone, oldest first. A change that was undone for some of its clients has
+ * only the files of the others. A redone change counts at the time of its redo, so that the next
+ * rollback undoes it.
+ *
+ * Promise: every change is in this list, or a recorded undo undid it and no redo followed.
+ */
+export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
+  const undone = undoneParts(stack)
+  const redone = redoneParts(stack)
+  const isActive = ({ id }: RunRecord, client: string) => !undone.has(partName({ run: id, client }))
+
+  return recordedChanges(stack, clients, isActive)
+    .flatMap((run) => splitByPosition(run, redone))
+    .toSorted((a, b) => compareIds(a.position, b.position))
+    .map(({ run }) => run)
+}
+
+/** The recorded changes with the files of these clients, oldest first, also those that were undone. */
+export function recordedChanges(
+  stack: Stack,
+  clients: readonly string[] | undefined,
+  isSelected: (run: RunRecord, client: string) => boolean = () => true,
+): Stack {
+  return stack.flatMap((run) => {
+    if (run.kind !== 'change') return []
+    const files = run.files.filter(
+      ({ client }) => (clients?.includes(client) ?? true) && isSelected(run, client),
+    )
+    return files.length > 0 ? [{ ...run, files }] : []
+  })
+}
+
+/** A change, or the files of it that have the same position in the stack. */
+interface PlacedRun {
+  readonly run: RunRecord
+  /** The ID of the run, or of its redo. */
+  readonly position: string
+}
+
+/** Splits a change that was redone for some of its clients only. */
+function splitByPosition(run: RunRecord, redone: ReadonlyMap<string, string>): PlacedRun[] {
+  const positionOf = (client: string) => redone.get(partName({ run: run.id, client })) ?? run.id
+  const positions = new Set(run.files.map(({ client }) => positionOf(client)))
+
+  return [...positions].map((position) => {
+    const files = run.files.filter(({ client }) => positionOf(client) === position)
+    return { position, run: { ...run, files } }
+  })
+}
+
+/** The IDs of runs begin with their time, so this sorts by time. */
+function compareIds(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+/** For each part of a change that was redone, the newest redo of it. */
+function redoneParts(stack: Stack): ReadonlyMap<string, string> {
+  const byId = new Map(stack.map((run) => [run.id, run]))
+  const redone = new Map<string, string>()
+
+  for (const { id, kind, undoes: undos = [] } of stack) {
+    if (kind !== 'redo') continue
+    for (const undo of undos)
+      for (const change of byId.get(undo.run)?.undoes ?? [])
+        if (change.client === undo.client) redone.set(partName(change), id)
+  }
+
+  return redone
+}
+
+/** The parts that were undone. Starts with the newest run, so that it skips an undo that was redone. */
+export function undoneParts(stack: Stack): ReadonlySet<string> {
+  const undone = new Set<string>()
+
+  for (const run of stack.toReversed())
+    for (const part of run.undoes ?? []) {
+      const isRedone = undone.has(partName({ run: run.id, client: part.client }))
+      if (!isRedone) undone.add(partName(part))
+    }
+
+  return undone
+}
+
+export function partName({ run, client }: RunPart): string {
+  return `${run} ${client}`
+}
