@@ -1,12 +1,12 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../src/transaction/apply.ts'
-import { applyForget, planForget } from '../../src/transaction/records/forget.ts'
-import { openState } from '../../src/transaction/records/state-folder.ts'
-import { recoverRun } from '../../src/transaction/restore.ts'
-import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
-import { aHome } from '../support/home.ts'
-import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+import { applyPlan } from '../../../src/transaction/apply.ts'
+import { applyForget, planForget } from '../../../src/transaction/records/forget.ts'
+import { openState } from '../../../src/transaction/records/state-folder.ts'
+import { recoverRun } from '../../../src/transaction/restore.ts'
+import { aPairPlan, aPlan, keysEdit } from '../../support/a-plan.ts'
+import { aHome } from '../../support/home.ts'
+import { sourceIn, withCalls, worldIn } from '../../support/world.ts'
 
 const dates = ['2026-11-01T10:00:00Z', '2026-11-02T10:00:00Z', '2026-11-03T10:00:00Z']
 
