@@ -1,6 +1,6 @@
 /**
  * Writes the generated parts of the documentation: man/repoint.1 (the help of all commands),
- * docs/tested-versions.md (what `npm run drift` saw), docs/providers.md (what test/providers
+ * docs/tested-versions.md (what `npm run check-releases` saw), docs/providers.md (what test/providers
  * proves), and by their marks the tables of clients, of what a setup changes, of exit statuses and of error codes. With
  * --check it changes nothing and ends with status 1 where something is out of date.
  */
@@ -149,7 +149,7 @@ function testedPage() {
   })
   return `# Tested versions
 
-What published versions of the clients do, as \`npm run drift -- --write\` saw it last. Each version was installed from npm and ran in an empty home against the local gateway, without another network. "All right" means: the client fails before the setup, the gateway accepts the setup, the client answers \`ping\` and runs a command for the model, \`repoint doctor\` finds no problem, and \`repoint rollback\` restores every byte. opencode 1.14.48 and 1.15.13 receive the answer and end before they print it, so they fail at *answers*.
+What published versions of the clients do, as \`npm run check-releases -- --write\` recorded it last. Each version was installed from npm and ran in an empty home against the local gateway, without another network. "All right" means: the client fails before the setup, the gateway accepts the setup, the client answers \`ping\` and runs a command for the model, \`repoint doctor\` finds no problem, and \`repoint rollback\` restores every byte. opencode 1.14.48 and 1.15.13 receive the answer and end before they print it, so they fail at *answers*.
 
 ${sections.join('\n\n')}
 `

@@ -8,8 +8,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { clientPackages, clients } from './drift/clients.js'
 import { nodeIn, nodePackages, ownNode, supportedNodes } from './nodes.js'
+import { clientPackages, clients } from './real-clients.js'
 
 const cache = fileURLToPath(new URL('../.cache', import.meta.url))
 const isWindows = process.platform === 'win32'

@@ -7,13 +7,13 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { copilot } from './copilot.js'
-import { clients, programOf } from './drift/clients.js'
 import { compactRecordings } from './first-requests/compact.js'
 import { recordFirstRequest } from './first-requests/record.js'
 import { shortenRequest } from './first-requests/shorten.js'
 import { situations } from './first-requests/situations.js'
 import { installPackages, modulesOf } from './install.js'
 import { offline } from './offline.js'
+import { clients, programOf } from './real-clients.js'
 import { source } from './source.js'
 
 const atOnce = 3

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { startGateway } from '../../dist/gateway.mjs'
-import { homeFor } from '../drift/try-version.js'
+import { homeFor } from '../check-releases/try-version.js'
 
 const endpointTypes = { chat: 'openai', responses: 'openai-response', messages: 'anthropic' }
 

@@ -1,7 +1,7 @@
 import type { CertificateStores } from '../gateway/types.ts'
 import type { Machine } from '../platform/platform.ts'
 
-/** A client's `tested.json`: the results of `npm run drift` for its published versions. */
+/** A client's `tested.json`: the results of `npm run check-releases` for its published versions. */
 interface Tested {
   readonly rows: readonly { readonly version: string; readonly failed: readonly string[] }[]
 }

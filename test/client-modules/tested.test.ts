@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients } from '../../scripts/drift/clients.js'
+import { clients } from '../../scripts/real-clients.js'
 import { sentFirst } from '../../src/clients/claude/sent.ts'
 import tested from '../../src/clients/claude/tested.json' with { type: 'json' }
 import { slots } from '../../src/clients/client.ts'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
 
-/** `tested.json` in a client's folder has the results of `npm run drift` with real clients. */
+/** `tested.json` in a client's folder has the results of `npm run check-releases` with real clients. */
 
 test.each(await loadClients(familyRows))(
   '$id: the newest tested version is recorded',

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients } from '../../scripts/drift/clients.js'
+import { clients } from '../../scripts/real-clients.js'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { type CliResult, runCli } from '../support/cli.ts'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients } from '../../scripts/drift/clients.js'
+import { clients } from '../../scripts/real-clients.js'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients } from '../../scripts/drift/clients.js'
+import { clients } from '../../scripts/real-clients.js'
 import { runCli } from '../support/cli.ts'
 import { startFront } from '../support/front.ts'
 import { withGateway } from '../support/gateway.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
-import { tryVersion } from '../../scripts/drift/try-version.js'
+import { tryVersion } from '../../scripts/check-releases/try-version.js'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { installedClient, installedVersions } from './support/install.ts'
 
-/** Old versions handle our files like the newest one, and send the requests that `npm run drift` recorded. */
+/** Old versions handle our files like the newest one, and send the requests that `npm run check-releases` recorded. */
 
-/** `npm run drift` recorded the same requests as with the next older or newer version (`tested.json`). */
+/** `npm run check-releases` recorded the same requests as with the next older or newer version (`tested.json`). */
 const likeAnother = [
   ...['claude 2.1.238', 'codex 0.130.0', 'opencode 1.14.41', 'opencode 1.18.3'],
   ...['cline 3.0.57', 'openclaw 2026.9.5'],

@@ -34,7 +34,7 @@ export const sentIds: Readonly<
 }
 
 /**
- * The versions that the table covers; `npm run drift` runs them. What older ones send depends on whether they
+ * The versions that the table covers; `npm run check-releases` runs them. What older ones send depends on whether they
  * were started before (2.1.19 and 2.1.20).
  */
 export const tableVersions = {

@@ -7,7 +7,7 @@ const exe = process.platform === 'win32' ? '.exe' : ''
  * A native binary, a package for each system: the wrapper would choose another version on Node 20
  * (seen 2026-11-21).
  *
- * @type {import('../../../scripts/drift/clients.js').RealClient}
+ * @type {import('../../../scripts/real-clients.js').RealClient}
  */
 export default {
   packageOf: (version) => {

@@ -5,7 +5,7 @@ const isWindows = process.platform === 'win32'
 /**
  * A native binary, a package for each system; what npm calls `cline` is a script that starts it.
  *
- * @type {import('../../../scripts/drift/clients.js').RealClient}
+ * @type {import('../../../scripts/real-clients.js').RealClient}
  */
 export default {
   packageOf: () => `@cline/cli-${isWindows ? 'windows' : process.platform}-${process.arch}`,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** @type {import('../../../scripts/drift/clients.js').RealClient} */
+/** @type {import('../../../scripts/real-clients.js').RealClient} */
 export default {
   packageOf: () => '@openai/codex',
   program: (folder, node) => [node, join(folder, 'bin/codex.js')],

@@ -5,7 +5,7 @@ const isWindows = process.platform === 'win32'
 /**
  * A native binary, a package for each system.
  *
- * @type {import('../../../scripts/drift/clients.js').RealClient}
+ * @type {import('../../../scripts/real-clients.js').RealClient}
  */
 export default {
   packageOf: () => `@factory/cli-${isWindows ? 'win32' : process.platform}-${process.arch}`,

@@ -5,7 +5,7 @@ const isWindows = process.platform === 'win32'
 /**
  * A native binary, a package for each system: the wrapper may fail to find it (seen 2026-11-22).
  *
- * @type {import('../../../scripts/drift/clients.js').RealClient}
+ * @type {import('../../../scripts/real-clients.js').RealClient}
  */
 export default {
   packageOf: () => `@kilocode/cli-${isWindows ? 'windows' : process.platform}-${process.arch}`,

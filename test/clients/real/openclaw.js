@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** @type {import('../../../scripts/drift/clients.js').RealClient} */
+/** @type {import('../../../scripts/real-clients.js').RealClient} */
 export default {
   packageOf: () => 'openclaw',
   node: () => 24,

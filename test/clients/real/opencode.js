@@ -5,7 +5,7 @@ const isWindows = process.platform === 'win32'
 /**
  * A native binary, a package for each system: the wrapper brings two of them (seen 2026-11-21).
  *
- * @type {import('../../../scripts/drift/clients.js').RealClient}
+ * @type {import('../../../scripts/real-clients.js').RealClient}
  */
 export default {
   packageOf: () => `opencode-${isWindows ? 'windows' : process.platform}-${process.arch}`,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** @type {import('../../../scripts/drift/clients.js').RealClient} */
+/** @type {import('../../../scripts/real-clients.js').RealClient} */
 export default {
   packageOf: (version) =>
     isRenamed(version) ? '@earendil-works/pi-coding-agent' : '@mariozechner/pi-coding-agent',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /**
  * A program of Node.
  *
- * @type {import('../../../scripts/drift/clients.js').RealClient}
+ * @type {import('../../../scripts/real-clients.js').RealClient}
  */
 export default {
   packageOf: () => '@qwen-code/qwen-code',

@@ -1,5 +1,5 @@
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients, programOf } from '../../../scripts/drift/clients.js'
+import { clients, programOf } from '../../../scripts/real-clients.js'
 // @ts-expect-error plain JavaScript, shared with the script
 import { installPackages, modulesOf } from '../../../scripts/install.js'
 

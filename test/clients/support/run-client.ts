@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients } from '../../../scripts/drift/clients.js'
+import { clients } from '../../../scripts/real-clients.js'
 import type { ClaudeVersion } from './install.ts'
 import { installClients, installedClient } from './install.ts'
 

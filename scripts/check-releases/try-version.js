@@ -1,27 +1,26 @@
-/** One version of a real client, set up, used and rolled back against the local gateway. */
+/** Sets up one version of a real client at the local gateway, uses it and rolls the setup back. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { clients } from './clients.js'
+import { clients } from '../real-clients.js'
 
 const repointProgram = resolve('bin/repoint.js')
 
-/** Only a shell puts these two together: the prompt itself does not hold the word. */
+/** Only a shell prints this word: the prompt does not contain it. */
 const shellCommand = 'printf "%s-%s" river stone'
 const shellOutput = 'river-stone'
 
-/** An unconfigured Codex tries for longer to reach its own service, in ms. */
+/** How long an unconfigured client may run, in ms. Codex would try longer to reach its own service. */
 const unconfiguredTimeoutMs = 8_000
 
 /**
- * A row of the matrix: the ids that the client asked for, its shell tool, whether repoint
- * refused the setup (rightly, if the client does not answer with it either), and the steps that did
- * not do what they should.
+ * Returns the models that the client requested, its shell tool, whether repoint refused the setup, and the
+ * steps that failed. A refusal is right if the client does not answer after the setup either.
  *
- * @param gateway of `startGateway`, asked by nobody else
- * @param program how to start the client, as `programOf` says
- * @param startsUnconfigured whether the client is also started before its setup, and must not answer
+ * @param gateway a gateway that no other client uses
+ * @param program the command that starts the client, as `programOf` returns it
+ * @param startsUnconfigured also starts the client before its setup, when it must not answer
  */
 export async function tryVersion({
   gateway,
@@ -31,7 +30,7 @@ export async function tryVersion({
   setup,
   startsUnconfigured = true,
 }) {
-  const home = mkdtempSync(join(tmpdir(), 'repoint-drift-'))
+  const home = mkdtempSync(join(tmpdir(), 'repoint-release-'))
   const env = homeFor(home, name, program)
   const repoint = (...args) =>
     execa(process.execPath, [repointProgram, ...args, '--json'], {
@@ -56,8 +55,8 @@ export async function tryVersion({
 
   try {
     const failed = []
-    const expectThat = (step, isSo) => {
-      if (!isSo) failed.push(step)
+    const expectThat = (step, isTrue) => {
+      if (!isTrue) failed.push(step)
     }
 
     if (startsUnconfigured)
@@ -72,7 +71,7 @@ export async function tryVersion({
     }
 
     gateway.clearRequests()
-    // A client that hands a tool's output back has answered.
+    // A client that sends the output of a tool back has answered.
     const tool = await shellTool(clients[name].tools(shellCommand), client)
     const answers = tool !== undefined || hasAnswered(await client('ping'))
     expectThat(isRefused ? 'refused rightly' : 'answers', answers !== isRefused)
@@ -100,7 +99,7 @@ export async function tryVersion({
   }
 }
 
-/** The environment, in which the client is found first on PATH under the name that it has. */
+/** Makes a home whose `bin` has the client, and returns an environment with that `bin` first in PATH. */
 export function homeFor(home, name, program) {
   const binFolder = join(home, 'bin')
   mkdirSync(binFolder)
@@ -119,16 +118,16 @@ function hasAnswered(stdout) {
   return /\bpong\b/.test(stdout)
 }
 
-/** The name of the tool that runs a command for the model and hands its output back. */
+/** The name of the tool that runs a command for the model and returns its output. */
 async function shellTool(tools, client) {
   for (const [tool, input] of tools) {
-    const said = await client(`#call ${tool} ${JSON.stringify(input)}`)
-    if (said.includes(shellOutput)) return tool
+    const output = await client(`#call ${tool} ${JSON.stringify(input)}`)
+    if (output.includes(shellOutput)) return tool
   }
   return undefined
 }
 
-/** The client's configuration, to be compared. */
+/** The contents of the client's files as one text, for a comparison. */
 function filesIn(home, name) {
   const read = (path) => (existsSync(path) ? readFileSync(path, 'base64') : null)
   return JSON.stringify(clients[name].files.map((file) => read(join(home, file))))

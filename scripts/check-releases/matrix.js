@@ -1,0 +1,28 @@
+/**
+ * Tries releases of clients, three at a time. Prints one line of JSON for each setup when it ends.
+ *
+ *   node scripts/check-releases/matrix.js '[{"name":"codex","version":"0.169.0","program":["…"]}]'
+ */
+import { startGateway } from '../../dist/gateway.mjs'
+import { clients } from '../real-clients.js'
+import { tryVersion } from './try-version.js'
+
+/** Clients mostly wait, so more of them run than this machine has cores. */
+const concurrency = 3
+
+const todo = JSON.parse(process.argv[2]).flatMap((release) =>
+  clients[release.name].setups.map((setup) => ({ ...release, setup })),
+)
+
+await Promise.all(
+  Array.from({ length: concurrency }, async () => {
+    for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
+      const gateway = await startGateway({ families: 'rewritten' })
+      try {
+        console.log(JSON.stringify(await tryVersion({ gateway, ...next })))
+      } finally {
+        await gateway.close()
+      }
+    }
+  }),
+)
