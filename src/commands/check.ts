@@ -22,7 +22,7 @@ import {
 import { type FoundGateway, findGateway, presetUnlessNamed } from './find-gateway.ts'
 import { accessToSaved, withSavedGatewayHint } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
-import { type ClientsProof, proveClients } from './setup/prove-clients.ts'
+import { type ClientsProof, proveClients } from './setup/prove/prove-clients.ts'
 
 function define() {
   return gatewayCommand('check')

@@ -19,8 +19,9 @@ import { clientNow, contextOf } from './client-state/state.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { table } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
+import { isUndecided } from './setup/prove/choose-models.ts'
 import type { GatewayAnswer, SetupRun } from './setup/request.ts'
-import { isUndecided, resolveInputFor } from './setup/resolve.ts'
+import { resolveInputFor } from './setup/resolve-input.ts'
 import { begin, setup } from './setup.ts'
 
 /**

@@ -19,10 +19,10 @@ import { applySetup } from './setup/apply.ts'
 import { confirmSetup, showSetup } from './setup/confirm.ts'
 import { optionOf } from './setup/flag-values.ts'
 import { planSetup } from './setup/plan.ts'
-import { proveGateway } from './setup/prove-gateway.ts'
+import { proveGateway } from './setup/prove/prove-gateway.ts'
 import { reportSetup } from './setup/report.ts'
 import type { SetupRequest, SetupRun } from './setup/request.ts'
-import { previousSetups, requestedFor } from './setup/resolve.ts'
+import { previousSetups, requestedFor } from './setup/resolve-input.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
   const define = () => {

@@ -28,7 +28,7 @@ import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { ifSlow, type ProbeAnswer, Probes, sendersOf } from '../setup/probes.ts'
+import { ifSlow, type ProbeAnswer, Probes, sendersOf } from '../setup/prove/probes.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>

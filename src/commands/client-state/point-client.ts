@@ -3,8 +3,6 @@ import {
   type LaunchSettings,
   type ProcessToStart,
   protocolOf,
-  type ResolvedOptions,
-  type ResolveInput,
   runKeyVariable,
 } from '../../clients/client.ts'
 import { checkOptions } from '../../clients/list.ts'
@@ -14,19 +12,14 @@ import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
 import { readClientFiles, stateNow } from './files.ts'
+import { type ResolvedClient, targetFor } from './target.ts'
 
+/** A process whose client uses the gateway. */
 export interface PointedRun extends LaunchSettings {
   /** With the base URLs that have answered so far. */
   readonly access: GatewayAccess
   /** Shown before the run: the client, its gateway and its model. */
   readonly summary?: string
-}
-
-/** A client with the options of one run. */
-export interface ChosenForRun {
-  readonly client: Client
-  readonly input: ResolveInput
-  readonly resolved: ResolvedOptions
 }
 
 /**
@@ -35,13 +28,14 @@ export interface ChosenForRun {
  */
 export function pointClient(
   session: Session,
-  { client, input, resolved }: ChosenForRun,
+  chosen: ResolvedClient,
   access: GatewayAccess,
   {
     process,
     answersSafeguards,
   }: { readonly process: ProcessToStart; readonly answersSafeguards?: boolean | undefined },
 ): PointedRun {
+  const { client, resolved } = chosen
   const env = {
     ...process.env,
     ...loopbackWithoutProxy(process.env),
@@ -50,35 +44,21 @@ export function pointClient(
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  const protocol = protocolOf(client, resolved)
-  const baseUrl = rootOf(access, protocol)
   const run = client.launchSettings!(
     readClientFiles(session, client),
-    {
-      baseUrl,
-      baseUrls: access.baseUrls,
-      key: access.key,
-      keyHeader: access.keyHeader,
-      headers: access.headers,
-      query: access.query,
-      providerId: providerIdOf(session, client),
-      resolved,
-      input,
-      answersSafeguards,
-    },
+    { ...targetFor(chosen, access, providerIdOf(session, client)), answersSafeguards },
     { ...process, env },
   )
 
+  const protocol = protocolOf(client, resolved)
+  const address = shownRoot(rootOf(access, protocol), protocol)
   const { resume } = client.program
   const resumeNote =
     resume && run.resumeKeeps
       ? `. An old conversation keeps its ${run.resumeKeeps}: ${resume.command}`
       : ''
-  return {
-    ...run,
-    access,
-    summary: `${client.label}: ${shownRoot(baseUrl, protocol)}, model ${resolved.model}${resumeNote}`,
-  }
+  const summary = `${client.label}: ${address}, model ${resolved.model}${resumeNote}`
+  return { ...run, access, summary }
 }
 
 /** The provider ID in use, because the client records conversations under it, or else the default ID. */

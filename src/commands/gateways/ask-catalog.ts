@@ -12,7 +12,7 @@ import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, presetUnlessNamed } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { ifSlow } from '../setup/probes.ts'
+import { ifSlow } from '../setup/prove/probes.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 

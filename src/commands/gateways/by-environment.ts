@@ -7,6 +7,7 @@ import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
 import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
 import { installedVersion } from '../client-state/program.ts'
+import { targetFor } from '../client-state/target.ts'
 import {
   commandOf,
   examples,
@@ -17,7 +18,7 @@ import {
   modelId,
 } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import { sendersOf } from '../setup/probes.ts'
+import { sendersOf } from '../setup/prove/probes.ts'
 import { proveModel } from './ask-catalog.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */
@@ -65,15 +66,8 @@ async function showVariables(
 
   const root = rootOf(access, protocol)
   const { baseUrl, headers } = access
-  const target = {
-    baseUrl: root,
-    baseUrls: access.baseUrls,
-    key: '',
-    providerId: 'gateway',
-    resolved: models,
-    input: { requested },
-    headers,
-  }
+  const resolvedClient = { client, input: { requested }, resolved: models }
+  const target = { ...targetFor(resolvedClient, access, 'gateway'), key: '' }
   const { machine } = session.platform
   const { env } = client.launchSettings!([], target, {
     args: [],

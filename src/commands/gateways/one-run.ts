@@ -28,7 +28,6 @@ import {
 } from '../client-state/files.ts'
 import { runsSoFar } from '../client-state/history.ts'
 import {
-  type ChosenForRun,
   loopbackWithoutProxy,
   type PointedRun,
   pointClient,
@@ -36,8 +35,9 @@ import {
 } from '../client-state/point-client.ts'
 import type { ProgramVersion } from '../client-state/program.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
+import type { ResolvedClient } from '../client-state/target.ts'
 import type { Session } from '../screen/session.ts'
-import { isAt, previousSetups, resolveInputFor } from '../setup/resolve.ts'
+import { isAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
 import { realPath } from './by-folder.ts'
 
 /** The clients that this program starts. The one that its files are set up for comes first. */
@@ -166,7 +166,7 @@ export async function pointProgram(
  */
 async function proveAccess(
   session: Session,
-  { client, resolved }: ChosenForRun,
+  { client, resolved }: ResolvedClient,
   { access, catalog, gatewayToProbe }: Target,
 ): Promise<GatewayAccess> {
   if (gatewayToProbe === undefined) return access
@@ -217,7 +217,7 @@ function resolveForRun(
   session: Session,
   clients: readonly Client[],
   { access, catalog, model, proven, versions }: Target,
-): ChosenForRun {
+): ResolvedClient {
   const previous = previousSetups(session, clients, runsSoFar(session))
   const models = model === undefined && proven !== undefined ? [model, proven.model] : [model]
 

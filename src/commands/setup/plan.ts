@@ -19,13 +19,15 @@ import { includesHeader } from '../../gateway/input/header.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
+import type { Runs } from '../../transaction/record.ts'
 import { blocksSetup, checkClient } from '../client-state/check-client.ts'
 import { asNoteWithLocation, readClientFiles } from '../client-state/files.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
+import { targetFor } from '../client-state/target.ts'
 import { isFromOtherGateway } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
 import type { ProvenRun } from './request.ts'
-import { resolveInputFor, unavailableModels } from './resolve.ts'
+import { resolveInputFor, unavailableModels } from './resolve-input.ts'
 
 /** What a setup will do for one client. */
 export interface ClientPlan {
@@ -77,32 +79,21 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
  */
 async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { session, request, access, runs, consent, chosen } = run
-  const { platform } = session
   const { resolved: withCatalog, input: provenInput, answersSafeguards } = chosen.get(client)!
   const { gatewayInfo } = provenInput
   // Decided again, because the probes may have found other base URLs.
   const input = resolveInputFor(run, client, access, gatewayInfo)
   const resolved = request.isKeyOnly ? withoutCatalog(withCatalog) : withCatalog
   const files = readClientFiles(session, client)
-  const saved = savedExtras(session)
-
   const target: SetupTarget = {
-    baseUrl: rootOf(access, protocolOf(client, resolved)),
-    baseUrls: access.baseUrls,
-    key: access.key,
-    keyHeader: access.keyHeader,
-    headers: access.headers,
-    formerHeaders: saved.headers,
-    query: access.query,
-    formerQueries: saved.query,
-    isFromOtherGateway: (header) =>
-      isFromOtherGateway(session, { runs, texts: files, baseUrl: access.baseUrl }, header),
+    ...targetFor(
+      { client, input, resolved },
+      access,
+      effectiveOptions(input).providerId ?? 'gateway',
+    ),
+    ...(await targetFromRecords(run, files)),
     caFile: access.caFile,
-    providerId: effectiveOptions(input).providerId ?? 'gateway',
-    resolved,
-    input,
     answersSafeguards: request.isKeyOnly ? undefined : answersSafeguards,
-    earlier: await earlierOf(run, files),
   }
 
   const { baseUrl, providerId } = target
@@ -115,7 +106,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   })
   if (consent !== 'ask') refuseRedirectedKey(client, problems)
 
-  const fixes = problems.flatMap((one) => (one.fix ? [one.fix] : []))
+  const fixes = problems.flatMap(({ fix }) => (fix ? [fix] : []))
   const edits = client.plan(files, { ...target, fixes })
   refuseUnfixable(client, problems)
   const after = asPlanned(files, edits)
@@ -123,6 +114,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
 
   const { caFile } = client.read(after).endpoint
   const trust = { caFile, gatewayCaFile: access.caFile }
+  // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
   const isNew = ({ code }: Finding) => isChanged && !hasCause(code, problems)
   return {
@@ -133,9 +125,9 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
     edits,
     findings: [
       ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
-      ...problems.filter(isReportedAlone).map(asNoteWithLocation),
+      ...problems.filter(isReportedWithPlan).map(asNoteWithLocation),
       ...checkClient({ ...check, trust }),
-      ...(client.sideEffects?.(platform, { by: 'setup', before: files, after }) ?? []),
+      ...(client.sideEffects?.(session.platform, { by: 'setup', before: files, after }) ?? []),
       ...resolved.findings.filter(isNew),
       ...[...unlistedModelFindings(client, after, resolved, gatewayInfo)].filter(isNew),
       ...lostModelFindings(run, client, after, input),
@@ -143,18 +135,35 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   }
 }
 
-function isReportedAlone({ fix, consent, isReported }: Finding): boolean {
+/** Whether a problem is reported with the plan. A fix and a consent have lines of their own. */
+function isReportedWithPlan({ fix, consent, isReported }: Finding): boolean {
   return isReported ?? (!fix && !consent)
 }
 
-/** Earlier versions of the files. Loads the code only if there are runs. */
-async function earlierOf(
-  { session, runs }: ProvenRun,
+/** What saved gateways and earlier runs have written, so that the plan can remove it. */
+async function targetFromRecords(
+  { session, access, runs }: ProvenRun,
+  files: LoadedFiles,
+): Promise<Partial<SetupTarget>> {
+  const saved = savedExtras(session)
+  const records = { runs, texts: files, baseUrl: access.baseUrl }
+  return {
+    formerHeaders: saved.headers,
+    formerQueries: saved.query,
+    isFromOtherGateway: (header) => isFromOtherGateway(session, records, header),
+    earlier: await earlierContents(session, runs, files),
+  }
+}
+
+/** Earlier contents of the files. Loads the code only if there are runs. */
+async function earlierContents(
+  { platform }: Session,
+  runs: Runs,
   files: LoadedFiles,
 ): Promise<SetupTarget['earlier']> {
   if (runs.length === 0) return undefined
   const { earlierVersions } = await import('../../transaction/earlier-states.ts')
-  return (role) => earlierVersions(session.platform, fileOf(files, role).path)
+  return (fileKind) => earlierVersions(platform, fileOf(files, fileKind).path)
 }
 
 /** The chosen models without the other facts from the catalog. */
@@ -210,7 +219,7 @@ function* lostModelFindings(
     }
   if (lost.length > 0 || !keepsModels(input)) return
 
-  // The models are the same, but the window or protocol changes without a request for it.
+  // The models are the same, but the window or protocol may change although nobody requested it.
   const keepHint = (flag: string) => `To keep it: repoint ${client.id} ${flag}`
   const { requested } = input
   const { contextWindow: window } = before.options
@@ -258,11 +267,11 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
     key === access.key &&
     keyHeaderOf(client, protocol, after.endpoint) === keyHeaderOf(client, protocol, access)
   const { headers = [], query = [] } = access
-  const hasHeaders =
-    headers.every((one) => includesHeader(one, after.endpoint.headers)) &&
-    query.every((one) => includesHeader(one, after.endpoint.query))
+  const hasExtras =
+    headers.every((header) => includesHeader(header, after.endpoint.headers)) &&
+    query.every((parameter) => includesHeader(parameter, after.endpoint.query))
 
-  if (hasAddress && hasKey && hasHeaders) return
+  if (hasAddress && hasKey && hasExtras) return
   const reason = whyUnreadable(after) ?? after.login ?? 'address, key or headers differ'
   throw new UserError({
     code: 'internal',
@@ -278,11 +287,13 @@ function* modeFindings({ platform }: Session, edit: FileEdit): Generator<Finding
 
   const { mode } = files.stat(edit.path)
   const octal = (bits: number) => bits.toString(8).padStart(3, '0')
-  if (edit.holdsSecret && (mode & 0o077) !== 0)
+  const privateMode = mode & ~0o077
+  if (edit.holdsSecret && mode !== privateMode)
     yield {
       code: 'mode-closed',
-      message: `${edit.path} will contain the key, so only you will be able to read it (mode ${octal(mode)} becomes ${octal(mode & ~0o077)})`,
+      message: `${edit.path} will contain the key, so only you will be able to read it (mode ${octal(mode)} becomes ${octal(privateMode)})`,
     }
+
   if ((mode & 0o200) === 0)
     yield {
       code: 'read-only-file',

@@ -6,6 +6,7 @@ import type {
   ResolveInput,
 } from '../../clients/client.ts'
 import type { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import type { Balance } from '../../gateway/balance.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
@@ -14,15 +15,13 @@ import type { SetupFlags } from '../command.ts'
 import type { Preset } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
+/** What the user asks for, whichever command sets clients up. */
 export interface SetupRequest {
   /** The command that the user typed. `setup` if several clients are set up in one run. */
   readonly command: string
   readonly clients: readonly string[]
   readonly flags: SetupFlags
-  /**
-   * The options that the user requests now for the client with this ID. Previous options come from its
-   * files.
-   */
+  /** The options that the user requests now, by client ID. Previous options come from the client's files. */
   readonly optionsOf?: (id: string) => ClientOptions | undefined
   /** The user chooses the model from the catalog. */
   readonly picksModel?: boolean
@@ -43,11 +42,11 @@ export interface SetupRun {
   /** The state of each client that is set up, with the options that a setup keeps. */
   readonly previous: ReadonlyMap<Client, ClientState>
   readonly runs: Runs
-  /** The programs whose version and models were requested already, by client ID. */
+  /** The programs that were started for their version already, by client ID. */
   readonly programs?: ReadonlyMap<string, Promise<InstalledProgram>>
 }
 
-/** What the gateway has answered before a model was requested. */
+/** What the gateway has answered before the first probe. */
 export interface GatewayAnswer {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
@@ -60,7 +59,7 @@ export interface Chosen {
   readonly input: ResolveInput
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
-  /** The gateway rejects repoint's own request. The installed client answered instead. */
+  /** The gateway rejects repoint's own request, so the installed client has proven it instead. */
   readonly isProvenByClient?: boolean
 }
 
@@ -71,10 +70,12 @@ export interface Proof {
   /** With the base URLs that have answered. */
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
-  /** Without the clients that were left out. */
+  /** The options of each client that can use the gateway. */
   readonly chosen: ReadonlyMap<Client, Chosen>
   /** The balance of the key. Absent: the gateway does not report it, or not in time. */
   readonly balance?: Balance | undefined
+  /** What the user should know about the gateway. */
+  readonly notices: readonly Finding[]
 }
 
 /** A setup after the gateway was proven. */

@@ -1,15 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client, LoadedFiles, ResolvedOptions } from '../../clients/client.ts'
-import { routesToProve } from '../../clients/resolve.ts'
-import { UserError } from '../../errors.ts'
-import { type CauseSearches, newSearches } from '../../gateway/attempt.ts'
-import { traitsOf } from '../../gateway/judge/traits.ts'
-import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
-import type { Catalog, GatewayAccess, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
-import type { InstalledProgram } from '../client-state/program.ts'
-import type { Session } from '../screen/session.ts'
+import type { Client, LoadedFiles, ResolvedOptions } from '../../../clients/client.ts'
+import { routesToProve } from '../../../clients/resolve.ts'
+import { UserError } from '../../../errors.ts'
+import { type CauseSearches, newSearches } from '../../../gateway/attempt.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { ProbeOptions, ProbeResult } from '../../../gateway/probe.ts'
+import type {
+  Catalog,
+  GatewayAccess,
+  ModelRoute,
+  Protocol,
+  Sender,
+} from '../../../gateway/types.ts'
+import type { InstalledProgram } from '../../client-state/program.ts'
+import type { Session } from '../../screen/session.ts'
 
-/** A model that a client will request, and the gateway's answer. */
+/** A model that a client will request, with the gateway's answer. */
 export interface ProbeAnswer extends ModelRoute {
   readonly result: PromiseSettledResult<ProbeResult>
 }
@@ -23,7 +29,7 @@ type ProbeOne = (
 /** The first request of a client for each model. */
 type Senders = (route: ModelRoute) => Sender
 
-/** The first requests of the installed client, with these files. */
+/** The first requests that the installed client sends with these files. */
 export async function sendersOf(
   { platform }: Session,
   client: Client,
@@ -46,13 +52,13 @@ export async function sendersOf(
  */
 export class Probes {
   readonly #probe: ProbeOne
-  /** Undefined: it was not asked for. */
+  /** The catalog, or why there is none. Undefined: repoint did not request it. */
   readonly #list: Catalog | UserError | undefined
   readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Promise<Senders>
   /** The results by the request, which `requestId` identifies. */
   readonly #results: Map<string, Promise<ProbeResult>>
   readonly #searches: Map<Client, CauseSearches>
-  /** By the resolved options. Computing the senders reads and plans a client's files. */
+  /** By resolved options, because computing the senders reads and plans a client's files. */
   readonly #senders = new Map<ResolvedOptions, Promise<Senders>>()
 
   /** @param earlier probes of the same gateway, whose answers are reused */
@@ -100,6 +106,7 @@ export class Probes {
     const senderOf = await this.#sendersFor(client, resolved)
     const searches = this.#searches.get(client) ?? newSearches()
     this.#searches.set(client, searches)
+
     const results = await Promise.allSettled(
       routes.map((route) => {
         const { model, protocol } = route
@@ -137,7 +144,7 @@ export class Probes {
     for (const id of ids.slice(0, -1)) {
       const [first] = await this.askFor(client, choices.get(id)!)
       if (first?.result.status !== 'rejected') return id
-      if (!isUnserved(first.result.reason)) throw first.result.reason
+      if (!isModelRejection(first.result.reason)) throw first.result.reason
     }
     return ids.at(-1)!
   }
@@ -177,7 +184,7 @@ function requestId(protocol: Protocol, model: string, sender: Sender | undefined
   return JSON.stringify([protocol, model, body, headers, safeguards, accepts])
 }
 
-/** Whether the gateway works, but not with this model. */
-export function isUnserved(error: unknown): error is UserError {
+/** Whether the gateway rejects only the model. */
+export function isModelRejection(error: unknown): error is UserError {
   return error instanceof UserError && traitsOf(error)?.blames === 'model'
 }

@@ -1,22 +1,17 @@
-import {
-  type Client,
-  type LoadedFiles,
-  protocolOf,
-  type ResolvedOptions,
-} from '../../clients/client.ts'
-import { asPlanned } from '../../clients/loaded-files.ts'
-import { effectiveOptions, routesToProve } from '../../clients/resolve.ts'
-import { ifPossible, type UserError } from '../../errors.ts'
-import type { GatewayFinder } from '../../gateway/find-roots.ts'
-import { rootOf } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import { readClientFiles } from '../client-state/files.ts'
-import type { InstalledProgram } from '../client-state/program.ts'
+import type { Client, LoadedFiles, ResolvedOptions } from '../../../clients/client.ts'
+import { asPlanned } from '../../../clients/loaded-files.ts'
+import { effectiveOptions, routesToProve } from '../../../clients/resolve.ts'
+import { ifPossible, type UserError } from '../../../errors.ts'
+import type { GatewayFinder } from '../../../gateway/find-roots.ts'
+import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
+import { readClientFiles } from '../../client-state/files.ts'
+import type { InstalledProgram } from '../../client-state/program.ts'
+import { targetFor } from '../../client-state/target.ts'
+import type { SetupRun } from '../request.ts'
+import { resolveInputFor } from '../resolve-input.ts'
 import { Probes, sendersOf } from './probes.ts'
-import type { SetupRun } from './request.ts'
-import { resolveInputFor } from './resolve.ts'
 
-/** The probes of a setup: each client's first request, with the files that the setup would write. */
+/** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
 export function probesFor(
   run: SetupRun,
   finder: GatewayFinder,
@@ -63,16 +58,11 @@ function filesAfter(
 
   const input = resolveInputFor(run, client, access, { catalog, rejected: [] })
   const { providerId = 'gateway' } = effectiveOptions(input)
+
   const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
   const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
-  const target = {
-    baseUrl: rootOf(access, protocolOf(client, resolved)),
-    baseUrls: access.baseUrls,
-    key: access.key,
-    providerId,
-    input,
-    resolved: { ...resolved, ...(offered && { offered }) },
-  }
+  const onlyProbed = { ...resolved, ...(offered && { offered }) }
+  const target = targetFor({ client, input, resolved: onlyProbed }, access, providerId)
   const edits = ifPossible(() => client.plan(files, target))
   return edits === undefined ? files : asPlanned(files, edits)
 }

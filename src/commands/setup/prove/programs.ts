@@ -1,10 +1,11 @@
-import type { Client } from '../../clients/client.ts'
-import type { Finding } from '../../finding.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
-import { blocksSetup, checkClient, refuseBlocked } from '../client-state/check-client.ts'
-import { type InstalledProgram, programOf } from '../client-state/program.ts'
-import type { Session } from '../screen/session.ts'
-import type { SetupRun } from './request.ts'
+/** The installed programs of the clients, and the checks that need neither their models nor their files. */
+import type { Client } from '../../../clients/client.ts'
+import type { Finding } from '../../../finding.ts'
+import type { GatewayAccess } from '../../../gateway/types.ts'
+import { blocksSetup, checkClient, refuseBlocked } from '../../client-state/check-client.ts'
+import { type InstalledProgram, programOf } from '../../client-state/program.ts'
+import type { Session } from '../../screen/session.ts'
+import type { SetupRun } from '../request.ts'
 
 /** The installed programs of the clients. */
 export async function programsOf({
@@ -33,9 +34,9 @@ export function programFindings(
 }
 
 /**
- * The checks that need no models and no files.
+ * Checks that a client can use the gateway, as far as that does not depend on its models and files.
  *
- * @param program absent: it was not asked yet
+ * @param program absent: repoint does not know its version yet
  * @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown`
  */
 export function expectUsable(

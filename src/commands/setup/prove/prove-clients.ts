@@ -1,40 +1,42 @@
-import type { Client, RejectedModel } from '../../clients/client.ts'
-import { familyRows, loadClients } from '../../clients/list.ts'
-import { UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
-import { askBalanceBeside, type BalanceBeside } from '../../gateway/balance.ts'
-import { catalogUnavailable } from '../../gateway/catalog.ts'
-import type { GatewayFinder } from '../../gateway/find-roots.ts'
-import { traitsOf } from '../../gateway/judge/traits.ts'
-import { nativeProtocol } from '../../gateway/models/rules.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
-import { expectTrustedBy } from '../client-state/certificate-stores.ts'
-import type { InstalledProgram } from '../client-state/program.ts'
+import type { Client, RejectedModel } from '../../../clients/client.ts'
+import { familyRows, loadClients } from '../../../clients/list.ts'
+import { UserError } from '../../../errors.ts'
+import type { Finding } from '../../../finding.ts'
+import { askBalanceBeside, type BalanceBeside } from '../../../gateway/balance.ts'
+import { catalogUnavailable } from '../../../gateway/catalog.ts'
+import type { GatewayFinder } from '../../../gateway/find-roots.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import { nativeProtocol } from '../../../gateway/models/rules.ts'
+import type { GatewayAccess } from '../../../gateway/types.ts'
+import { expectTrustedBy } from '../../client-state/certificate-stores.ts'
+import type { InstalledProgram } from '../../client-state/program.ts'
+import type { Chosen, GatewayAnswer, Proof, SetupRun } from '../request.ts'
 import { askClient } from './ask-client.ts'
+import { withModelFromUser } from './ask-for-model.ts'
 import { type AskedGateway, askGateway, openGateway } from './ask-gateway.ts'
 import { chooseAgain } from './choose-again.ts'
-import { expectUsable, programFindings, programsOf } from './installed.ts'
+import { chooseModels } from './choose-models.ts'
 import type { ProbeAnswer } from './probes.ts'
-import { askAll, type Proving, rejectionsIn, resolvingClients, unlessFailed } from './proving.ts'
-import type { Chosen, GatewayAnswer, Proof, SetupRun } from './request.ts'
-import { chooseModels, withModelFromUser } from './resolve.ts'
+import { expectUsable, programFindings, programsOf } from './programs.ts'
+import {
+  type Proving,
+  probeChosen,
+  rejectionsIn,
+  resolvingClients,
+  runForClient,
+} from './proving.ts'
 import { probesFor } from './setup-probes.ts'
 
-/** What the gateway answered before anything was written. */
-export interface Proven extends Proof {
-  readonly notices: readonly Finding[]
-}
-
 /** The proof for several clients, of which some cannot use the gateway. */
-export interface ClientsProof extends Proven {
-  /** Why, by client. */
+export interface ClientsProof extends Proof {
+  /** Why a client cannot use the gateway. */
   readonly failed: ReadonlyMap<Client, UserError>
 }
 
 export interface ProveOptions {
-  /** A client that cannot work ends the run before a model is asked. */
+  /** If a client cannot use the gateway, that is an error before any model is probed. */
   readonly needsAll?: boolean
-  /** Called once the catalog has answered, or has failed. Returns the run with what the user chose. */
+  /** Called once the catalog has answered or failed. Returns the run with the clients that the user chose. */
   readonly onAnswer?: ((run: SetupRun, answer: GatewayAnswer) => Promise<SetupRun>) | undefined
 }
 
@@ -44,7 +46,7 @@ export interface ProveOptions {
  * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
  * admits certain clients, the installed clients themselves are asked. Writes none of the user's files.
  *
- * @throws UserError if the fault is not one client's: the key, the address, the network, the account
+ * @throws UserError if no client can use the gateway: the key, the address, the network, the account
  */
 export async function proveClients(
   started: SetupRun,
@@ -65,23 +67,24 @@ export async function proveClients(
     const proving = startProving(run, finder, { ...answer, programs })
 
     for (const client of run.clients)
-      await unlessFailed(proving, client, async () =>
+      await runForClient(proving, client, async () =>
         expectUsable(run, client, finder.access, programs.get(client)),
       )
-    const [unusable] = proving.failed.values()
-    if (needsAll && unusable !== undefined) throw unusable
+    const [firstFailure] = proving.failed.values()
+    if (needsAll && firstFailure !== undefined) throw firstFailure
 
     await resolveAll(proving)
     await chooseAgain(proving)
     const proof = await proveChosen(proving)
 
     const remainingBalance = await balance?.answered()
+    const isKeyEmpty = remainingBalance?.remaining === 0
     const notices = [
       ...(catalog?.findings ?? []),
       ...programFindings(run.session, programs),
       ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
       ...proof.notices,
-      ...(remainingBalance?.remaining === 0 ? [emptyKey] : []),
+      ...(isKeyEmpty ? [emptyKey] : []),
     ]
     return { ...proof, balance: remainingBalance, notices }
   } finally {
@@ -111,9 +114,9 @@ async function resolveAll(proving: Proving): Promise<void> {
   for (const resolving of proving.clients) {
     const { client } = resolving
     if (proving.failed.has(client)) continue
-    await unlessFailed(proving, client, async () => {
-      const choice = await chooseModels(resolving)
-      if (choice !== undefined) proving.chosen.set(client, choice)
+    await runForClient(proving, client, async () => {
+      const chosen = await chooseModels(resolving)
+      if (chosen !== undefined) proving.chosen.set(client, chosen)
     })
   }
 }
@@ -121,41 +124,43 @@ async function resolveAll(proving: Proving): Promise<void> {
 /** Step 4: every chosen model must answer now. A client whose model does not answer has failed. */
 async function proveChosen(proving: Proving): Promise<ClientsProof> {
   const { run, finder, catalog, chosen, failed } = proving
-  const { request } = run
   for (const client of [...chosen.keys()])
-    await unlessFailed(proving, client, () => expectTrustedBy(client, finder.access))
+    await runForClient(proving, client, () => expectTrustedBy(client, finder.access))
 
-  const answersOf = await askAll(proving)
+  const answersOf = await probeChosen(proving)
   const provenByClient = new Set<Client>()
   for (const [client, answers] of answersOf)
-    await unlessFailed(proving, client, async () => {
+    await runForClient(proving, client, async () => {
       if (await expectAnswered(proving, client, answers)) provenByClient.add(client)
       // The probes may have found out that the gateway accepts the key in another header only.
       expectUsable(run, client, finder.access)
     })
 
+  const proven = [...chosen].map(([client, options]): [Client, Chosen] => {
+    const answersSafeguards = safeguardsIn(answersOf.get(client) ?? [])
+    const isProvenByClient = provenByClient.has(client)
+    return [
+      client,
+      { ...options, answersSafeguards, ...(isProvenByClient && { isProvenByClient }) },
+    ]
+  })
   const answers = [...chosen.keys()].flatMap((client) => answersOf.get(client) ?? [])
   const findings = answers.flatMap(({ result }) =>
     result.status === 'fulfilled' ? result.value.notices : [],
   )
-  const withSafeguards = [...chosen].map(([client, one]): [Client, Chosen] => {
-    const answersSafeguards = safeguardsIn(answersOf.get(client) ?? [])
-    const isProvenByClient = provenByClient.has(client)
-    return [client, { ...one, answersSafeguards, ...(isProvenByClient && { isProvenByClient }) }]
-  })
   return {
-    request,
+    request: run.request,
     access: finder.access,
     catalog,
-    chosen: new Map(withSafeguards),
+    chosen: new Map(proven),
     failed,
     notices: [...new Set(findings), ...(provenByClient.size > 0 ? [onlyCertainClients] : [])],
   }
 }
 
 /**
- * Expects an answer for every model of a client. If the gateway rejects repoint's own request in a way
- * that the installed client may avoid, that client is asked.
+ * Expects an answer for every model of a client. If the gateway rejects repoint's own request, but may
+ * accept the installed client's, that client is asked.
  *
  * @returns whether the installed client was asked
  * @throws UserError why a model does not work for this client
@@ -166,15 +171,15 @@ async function expectAnswered(
   answers: readonly ProbeAnswer[],
 ): Promise<boolean> {
   const rejections = rejectionsIn(answers)
-  const fatal = rejections.find(({ error }) => !mayAskClient(run, error))
-  if (fatal !== undefined) throw await withOtherClients(fatal, client, access)
+  const finalRejection = rejections.find(({ error }) => !mayAcceptClient(run, error))
+  if (finalRejection !== undefined) throw await withOtherClients(finalRejection, client, access)
 
-  const [avoidable] = rejections
-  if (avoidable === undefined) return false
+  const [rejection] = rejections
+  if (rejection === undefined) return false
   await askClient(run.session, client, {
     access,
     chosen: chosen.get(client)!,
-    rejection: avoidable.error,
+    rejection: rejection.error,
   })
   return true
 }
@@ -200,15 +205,15 @@ const onlyCertainClients: Finding = {
   message: 'The gateway accepts only certain clients, so repoint asked the installed client',
 }
 
-/** Whether the installed client can tell more than this rejection of repoint's own request. */
-function mayAskClient({ request }: SetupRun, error: UserError): boolean {
+/** Whether the gateway may accept the installed client's request, although it rejects repoint's. */
+function mayAcceptClient({ request }: SetupRun, error: UserError): boolean {
   if (error.code === 'client-refused') return true
   return request.flags.tryClient === true && traitsOf(error)?.curedByTryClient === true
 }
 
 /**
- * Why a model is not served to a client that supports one protocol. If another protocol may serve the model,
- * the hint names the clients that support more.
+ * The error for a client that supports one protocol. If the gateway may serve the model over another
+ * protocol, the hint names the clients that support more protocols.
  */
 async function withOtherClients(
   { model, protocol, error }: RejectedModel,
@@ -217,17 +222,17 @@ async function withOtherClients(
 ): Promise<UserError> {
   if (client.protocols.length > 1) return error
   const isOtherNative = nativeProtocol(model) !== protocol
-  const isUnsupported = error.code === 'protocol-unsupported'
-  if (!isUnsupported && !(error.code === 'tools-unsupported' && isOtherNative)) return error
+  const mayServeOtherwise =
+    error.code === 'protocol-unsupported' || (error.code === 'tools-unsupported' && isOtherNative)
+  if (!mayServeOtherwise) return error
 
   // A client with more protocols is more likely to work.
-  const others = (await loadClients(familyRows))
-    .filter(
-      ({ family, protocols }) =>
-        family !== client.family && protocols.some((one) => one !== protocol),
-    )
-    .toSorted((one, other) => other.protocols.length - one.protocols.length)
-  const [first, ...more] = others.map(({ id }) => id)
+  const otherClients = (await loadClients(familyRows))
+    .filter(({ family }) => family !== client.family)
+    .filter(({ protocols }) => protocols.some((supported) => supported !== protocol))
+    .toSorted((a, b) => b.protocols.length - a.protocols.length)
+  const [first, ...more] = otherClients.map(({ id }) => id)
+
   const otherModel = isOtherNative ? ' Name another model: --model ID.' : ''
   const otherClient = `Use another client: repoint ${first} --base-url ${baseUrl} (or ${more.join(', ')})`
   return new UserError({

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { type Client, runKeyVariable } from '../../clients/client.ts'
-import { UserError } from '../../errors.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
-import { pointClient } from '../client-state/point-client.ts'
-import { installedVersion, isInstalled } from '../client-state/program.ts'
-import { inFolder, newFolder } from '../client-state/temp-folder.ts'
-import { answerOf, tryTimeoutMs } from '../client-state/try-client.ts'
-import type { Session } from '../screen/session.ts'
-import type { Chosen } from './request.ts'
+import { type Client, runKeyVariable } from '../../../clients/client.ts'
+import { UserError } from '../../../errors.ts'
+import type { GatewayAccess } from '../../../gateway/types.ts'
+import { pointClient } from '../../client-state/point-client.ts'
+import { installedVersion, isInstalled } from '../../client-state/program.ts'
+import { inFolder, newFolder } from '../../client-state/temp-folder.ts'
+import { answerOf, tryTimeoutMs } from '../../client-state/try-client.ts'
+import type { Session } from '../../screen/session.ts'
+import type { Chosen } from '../request.ts'
 
 /** Folders that programs use instead of the home, if these variables are set. */
 const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME']

@@ -1,15 +1,14 @@
-/** What steps 3 and 4 of a setup share. */
-import type { Client, GatewayInfo, RejectedModel } from '../../clients/client.ts'
-import { UserError } from '../../errors.ts'
-import type { GatewayFinder } from '../../gateway/find-roots.ts'
-import { traitsOf } from '../../gateway/judge/traits.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import type { InstalledProgram } from '../client-state/program.ts'
+/** The values and functions that steps 3 and 4 of a setup share. */
+import type { Client, GatewayInfo, RejectedModel } from '../../../clients/client.ts'
+import { UserError } from '../../../errors.ts'
+import type { GatewayFinder } from '../../../gateway/find-roots.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
+import type { InstalledProgram } from '../../client-state/program.ts'
+import type { Chosen, SetupRun } from '../request.ts'
 import type { ProbeAnswer, Probes } from './probes.ts'
-import type { Chosen, SetupRun } from './request.ts'
-import type { ResolvingClient } from './resolve.ts'
 
-/** What steps 3 and 4 work with. */
+/** The state of steps 3 and 4. A client is in `chosen`, or in `failed`, or the user has skipped it. */
 export interface Proving {
   readonly run: SetupRun
   readonly finder: GatewayFinder
@@ -18,7 +17,20 @@ export interface Proving {
   readonly clients: readonly ResolvingClient[]
   /** The options of each client that may still use the gateway. */
   readonly chosen: Map<Client, Chosen>
+  /** Why a client cannot use the gateway. */
   readonly failed: Map<Client, UserError>
+}
+
+/** One client whose options are being decided. */
+export interface ResolvingClient {
+  readonly run: SetupRun
+  readonly access: GatewayAccess
+  readonly client: Client
+  readonly version: string | undefined
+  readonly gatewayInfo: GatewayInfo
+  /** Why the gateway rejected the first choice. */
+  readonly rejection?: UserError
+  readonly probes: Probes
 }
 
 /** Each client with what the gateway has answered so far. */
@@ -44,17 +56,17 @@ export function resolvingClients(
 }
 
 /**
- * Runs one client's part of a step. If that fails because of this client, the other clients go on.
+ * Runs one client's part of a step. If only this client fails, it is left out and the others continue.
  *
- * @throws UserError if the fault is not this client's
+ * @throws UserError if the failure concerns all clients
  */
-export async function unlessFailed(
+export async function runForClient(
   { chosen, failed }: Proving,
   client: Client,
-  doStep: () => Promise<void>,
+  work: () => Promise<void>,
 ): Promise<void> {
   try {
-    await doStep()
+    await work()
   } catch (error) {
     if (!(error instanceof UserError) || concernsAll(error)) throw error
     chosen.delete(client)
@@ -63,20 +75,23 @@ export async function unlessFailed(
 }
 
 function concernsAll(error: UserError): boolean {
+  if (error.code === 'cancelled') return true
   const blamed = traitsOf(error)?.blames ?? 'client'
-  const isOfOne = ['client', 'model', 'route', 'gateway', 'asker'].includes(blamed)
-  return error.code === 'cancelled' || !isOfOne
+  return !['client', 'model', 'route', 'gateway', 'asker'].includes(blamed)
 }
 
-/** Probes every chosen model that was not probed yet. */
-export async function askAll({
+/** Probes every chosen model that was not probed yet. Returns the answers of all. */
+export async function probeChosen({
   run: { session },
   probes,
   chosen,
 }: Proving): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {
   const choices = [...chosen]
-  const newIds = choices.map(([client, { resolved }]) => probes.newIds(client, resolved))
-  const names = new Set((await Promise.all(newIds)).flat())
+  const newIds = await Promise.all(
+    choices.map(([client, { resolved }]) => probes.newIds(client, resolved)),
+  )
+  const names = new Set(newIds.flat())
+
   const answers = Promise.all(
     choices.map(
       async ([client, { resolved }]) => [client, await probes.askFor(client, resolved)] as const,

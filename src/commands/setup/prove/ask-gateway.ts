@@ -1,21 +1,22 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-import type { Client } from '../../clients/client.ts'
-import { UserError } from '../../errors.ts'
-import { isFinding } from '../../finding.ts'
-import { mayStillServe } from '../../gateway/catalog.ts'
-import { GatewayFinder } from '../../gateway/find-roots.ts'
-import { preopenConnections } from '../../gateway/http/request.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import { authoritiesOf } from '../client-state/certificate-stores.ts'
-import type { InstalledProgram } from '../client-state/program.ts'
-import { programsOf } from './installed.ts'
+import type { Client } from '../../../clients/client.ts'
+import { UserError } from '../../../errors.ts'
+import { isFinding } from '../../../finding.ts'
+import { mayStillServe } from '../../../gateway/catalog.ts'
+import { GatewayFinder } from '../../../gateway/find-roots.ts'
+import { preopenConnections } from '../../../gateway/http/request.ts'
+import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
+import { authoritiesOf } from '../../client-state/certificate-stores.ts'
+import type { InstalledProgram } from '../../client-state/program.ts'
+import type { SetupRun } from '../request.ts'
+import { resolveInputFor } from '../resolve-input.ts'
+import { isDecided } from './choose-models.ts'
 import { ifSlow, type Probes } from './probes.ts'
+import { programsOf } from './programs.ts'
 import { resolvingClients } from './proving.ts'
-import type { SetupRun } from './request.ts'
-import { isDecided, resolveInputFor } from './resolve.ts'
 import { probesFor } from './setup-probes.ts'
 
-/** What step 2 has learned. */
+/** The result of step 2. */
 export interface AskedGateway {
   readonly catalog: Catalog | undefined
   /** Why there is no catalog. */
@@ -46,29 +47,28 @@ export function openGateway(run: SetupRun, foundAccess: GatewayAccess): GatewayF
  */
 export async function askGateway(run: SetupRun, finder: GatewayFinder): Promise<AskedGateway> {
   const { session, request, clients } = run
-  const isChosenLater = request.chooseClients !== undefined
+  const userChoosesClients = request.chooseClients !== undefined
+  const userChooses = userChoosesClients || request.picksModel === true
   const isCatalogOptional =
-    !request.picksModel &&
-    !isChosenLater &&
-    clients.every((client) => isDecided(run, client, finder.access))
+    !userChooses && clients.every((client) => isDecided(run, client, finder.access))
 
-  const catalogAnswer = finder.askCatalog({ isExtra: isCatalogOptional })
-  const versions = isChosenLater ? undefined : programsOf(run)
+  const catalogRequest = finder.askCatalog({ isExtra: isCatalogOptional })
+  const programsRequest = userChoosesClients ? undefined : programsOf(run)
+  const startEarlyProbes = async (slowCatalog: UserError) =>
+    startProbes(run, finder, slowCatalog, await programsRequest!)
   const earlyProbes = isCatalogOptional
-    ? ifSlow(catalogAnswer, finder.access, async (slowCatalogError) =>
-        startProbes(run, finder, slowCatalogError, await versions!),
-      )
+    ? ifSlow(catalogRequest, finder.access, startEarlyProbes)
     : undefined
 
   const [answer, programs] = await session.step(
     'Asking the gateway for its models',
-    Promise.all([catalogAnswer, versions]),
+    Promise.all([catalogRequest, programsRequest]),
   )
-  const isMissing = answer instanceof UserError
-  if (isMissing && !mayStillServe(answer)) throw answer
+  const hasFailed = answer instanceof UserError
+  if (hasFailed && !mayStillServe(answer)) throw answer
   return {
-    catalog: isMissing ? undefined : answer,
-    catalogError: isMissing ? answer : undefined,
+    catalog: hasFailed ? undefined : answer,
+    catalogError: hasFailed ? answer : undefined,
     programs,
     earlyProbes: await earlyProbes,
   }

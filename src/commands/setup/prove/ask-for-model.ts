@@ -1,0 +1,185 @@
+/** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
+import {
+  type Client,
+  type ClientOptions,
+  defaultSlot,
+  type ResolveInput,
+  slots,
+} from '../../../clients/client.ts'
+import { effectiveOptions } from '../../../clients/resolve.ts'
+import { UserError } from '../../../errors.ts'
+import { expectNoFinding } from '../../../finding.ts'
+import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
+import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
+import type { AskChoice } from '../../../platform/platform.ts'
+import type { Session } from '../../screen/session.ts'
+import type { Chosen, SetupRun } from '../request.ts'
+import { requestedFor, withoutModels } from '../resolve-input.ts'
+import type { ResolvingClient } from './proving.ts'
+
+/** The error for `--model` without an ID, if there is no catalog or no terminal. */
+export function nothingToPickFrom({ canAsk }: Session): UserError {
+  return new UserError({
+    code: 'usage',
+    message: canAsk
+      ? '--model has no ID, and the gateway has no list of models'
+      : '--model has no ID, and repoint cannot ask here',
+    hint: 'Name the model: --model ID',
+  })
+}
+
+/**
+ * `--model` without an ID: the setup with the model that the user picks from the catalog.
+ *
+ * @throws UserError `usage` without a catalog or a terminal
+ */
+export async function withModelFromUser(
+  run: SetupRun,
+  catalog: Catalog | undefined,
+): Promise<SetupRun> {
+  const { session, request, clients } = run
+  if (!request.picksModel) return run
+  if (catalog === undefined || !session.canAsk) throw nothingToPickFrom(session)
+
+  const labels = clients.map(({ label }) => label)
+  const isUsableByAll = (model: CatalogModel) =>
+    clients.every((client) => canUse(client, requestedFor(request, client), model))
+  const model = await session.platform.ask.search({
+    message: `Which model should ${labels.join(' and ')} use?`,
+    choices: chatModels(catalog, isUsableByAll),
+  })
+
+  const optionsOf = (id: string) => ({ ...request.optionsOf?.(id), model })
+  return { ...run, request: { ...request, optionsOf } }
+}
+
+function canUse({ protocols }: Client, requested: ClientOptions, model: CatalogModel): boolean {
+  const usable = requested.protocol ? [requested.protocol] : protocols
+  return usable.some((protocol) => supportsProtocol(model, protocol) !== false)
+}
+
+function chatModels(
+  { models }: Catalog,
+  isUsable: (model: CatalogModel) => boolean = () => true,
+): AskChoice[] {
+  const usable = models.filter((model) => isChatModel(model) && isUsable(model))
+  return usable.map(({ id }) => ({ value: id, name: id }))
+}
+
+/** Asks the user for another model than those that the gateway rejected. */
+export function askForOtherModel(
+  resolving: ResolvingClient,
+  input: ResolveInput,
+  rejection: UserError,
+): Promise<Chosen | undefined> {
+  const { gatewayInfo } = resolving
+  const rejectedIds = gatewayInfo.rejected.map(({ model }) => model)
+
+  // The answer replaces the requested models, which the gateway rejected. It also replaces the model of an
+  // earlier setup, which would override it.
+  const { model: requestedModel, slotModels: _, ...requested } = input.requested
+  const withoutStartModel =
+    requestedModel === undefined ? {} : { model: undefined, startModel: undefined }
+  const previous = input.previous && {
+    ...input.previous,
+    options: {
+      ...withoutModels(input.previous.options, rejectedIds),
+      smallModel: input.previous.options.smallModel,
+      ...withoutStartModel,
+    },
+  }
+  return askForModel(resolving, { ...input, requested, gatewayInfo, previous }, rejection)
+}
+
+/**
+ * Asks the user for one model, which is used wherever none is requested. Undefined: the user skips the
+ * client.
+ *
+ * @param reason why repoint asks
+ */
+export async function askForModel(
+  resolving: ResolvingClient,
+  input: ResolveInput,
+  reason: UserError,
+): Promise<Chosen | undefined> {
+  const { catalog } = resolving.gatewayInfo
+  const model =
+    catalog === undefined
+      ? await typeModel(resolving, input, reason)
+      : await pickModel(resolving, catalog, reason)
+  return model === undefined ? undefined : optionsWith(resolving, input, model)
+}
+
+/** The options if the user names one model for everything that is not requested. */
+function optionsWith(
+  { client, version }: ResolvingClient,
+  input: ResolveInput,
+  answer: string,
+): Chosen {
+  const {
+    slot = defaultSlot,
+    model = answer,
+    slotModels,
+    subagentModel = answer,
+  } = effectiveOptions(input)
+  const answerForAllSlots = Object.fromEntries(slots.map((name) => [name, answer]))
+
+  const requested = {
+    ...input.requested,
+    model,
+    slotModels: { ...answerForAllSlots, [slot]: model, ...slotModels },
+    subagentModel,
+  }
+  const withAnswer = { ...input, requested }
+  return { resolved: expectNoFinding(client.resolve(withAnswer, version)), input: withAnswer }
+}
+
+/** The model that the user picks from the catalog. Undefined: the user skips the client. */
+async function pickModel(
+  { run: { session, clients }, client, gatewayInfo: { rejected } }: ResolvingClient,
+  catalog: Catalog,
+  { message }: UserError,
+): Promise<string | undefined> {
+  const skip = { value: '', name: `none: skip ${client.label}` }
+  const rejectedIds = rejected.map(({ model }) => model)
+  const choices = chatModels(catalog).filter(({ value }) => !rejectedIds.includes(value))
+
+  // The models with the most similar names come first.
+  const closest = rejectedIds.flatMap((id) => closestModels(id, catalog))
+  const rank = ({ value }: AskChoice) =>
+    closest.includes(value) ? closest.indexOf(value) : closest.length
+  const ranked = choices.toSorted((a, b) => rank(a) - rank(b))
+
+  // The reason of a rejection is long, so it gets a line of its own before the question.
+  const isAfterRejection = rejectedIds.length > 0
+  if (isAfterRejection) session.remark(`✗ ${message}`)
+  const question = `Which model should ${client.label} use?`
+  const model = await session.platform.ask.search({
+    message: isAfterRejection ? question : `${message}. ${question}`,
+    choices: clients.length > 1 ? [skip, ...ranked] : ranked,
+  })
+  return model === skip.value ? undefined : model
+}
+
+/**
+ * The model that the user types, or the first of several that answers.
+ *
+ * @throws UserError `reason` if the user knows no model: then the address may be wrong
+ */
+async function typeModel(
+  resolving: ResolvingClient,
+  input: ResolveInput,
+  reason: UserError,
+): Promise<string> {
+  const { run, client, probes } = resolving
+  const { session } = run
+  session.remark(`note: ${reason.message}`)
+  const answer = await session.platform.ask.input({
+    message: `Which model should ${client.label} use? (several: repoint takes the first that answers; Enter: you do not know)`,
+  })
+
+  const ids = answer.split(/[\s,]+/).filter(Boolean)
+  if (ids.length === 0) throw reason
+  const choices = ids.map((id) => [id, optionsWith(resolving, input, id).resolved] as const)
+  return probes.firstServed(client, new Map(choices))
+}

@@ -1,0 +1,77 @@
+/** Step 3 of a setup: the models and other options of each client, by its rules or by the user. */
+import type { Client } from '../../../clients/client.ts'
+import { effectiveOptions, modelsIn } from '../../../clients/resolve.ts'
+import { UserError } from '../../../errors.ts'
+import { errorFrom, type Finding, isFinding } from '../../../finding.ts'
+import { adviseNamingModel } from '../../../gateway/catalog.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { GatewayAccess } from '../../../gateway/types.ts'
+import type { Chosen, SetupRun } from '../request.ts'
+import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
+import { askForModel } from './ask-for-model.ts'
+import type { ResolvingClient } from './proving.ts'
+
+/**
+ * Decides the options of a client: by its rules, or by the user if no rule decides. Undefined: the user
+ * skips the client.
+ *
+ * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
+ *   catalog could have decided
+ */
+export async function chooseModels(resolving: ResolvingClient): Promise<Chosen | undefined> {
+  const { run, access, client, version, gatewayInfo, rejection } = resolving
+  const input = resolveInputFor(run, client, access, gatewayInfo)
+
+  // Without a catalog the rules would choose the rejected model again.
+  if (rejection !== undefined && gatewayInfo.catalog === undefined)
+    return askForModel(resolving, input, rejection)
+
+  const resolved = client.resolve(input, version)
+  if (!isFinding(resolved)) return { resolved, input }
+  if (!isUndecided(resolved)) throw errorFrom(resolved)
+
+  const { catalogError } = gatewayInfo
+  const hasModel = modelsIn(effectiveOptions(input)).length > 0
+  const reason =
+    catalogError === undefined || hasModel ? errorFrom(resolved) : adviseNamingModel(catalogError)
+
+  // If the catalog failed for another reason, such as a wrong key, a model would not help.
+  const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
+  if (run.consent !== 'ask' || isOtherFailure) throw reason
+  return askForModel(resolving, input, reason)
+}
+
+/** Whether a client's options are decided without the gateway's catalog. */
+export function isDecided(run: SetupRun, client: Client, access: GatewayAccess): boolean {
+  const catalogError = new UserError({
+    code: 'usage',
+    message: 'repoint did not ask the gateway for its models',
+  })
+  const input = resolveInputFor(run, client, access, { ...noGatewayInfo, catalogError })
+  const resolved = client.resolve(input)
+
+  if (!isFinding(resolved)) return true
+  if (!isUndecided(resolved)) throw errorFrom(resolved)
+  return false
+}
+
+/** Whether no rule decided, or the gateway has no model for a slot of the client. */
+export function isUndecided({ code }: Finding): boolean {
+  return code === 'usage' || code === 'model-unknown'
+}
+
+/**
+ * Whether to choose again after the gateway rejected models. With a catalog, the rules replace previous
+ * models, unless only the key changes. Without a catalog and a requested model, the user may know one.
+ */
+export function canChooseAgain(
+  { run, client, gatewayInfo }: ResolvingClient,
+  rejected: readonly string[],
+): boolean {
+  const { consent, request, previous } = run
+  const requested = modelsIn(requestedFor(request, client))
+  if (rejected.every((id) => requested.includes(id))) return false
+  if (gatewayInfo.catalog === undefined)
+    return consent === 'ask' && requested.length === 0 && !previous.has(client)
+  return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
+}

@@ -1,0 +1,45 @@
+/** What an import link adds to a setup: models for its client, and several addresses to try. */
+import { type ClientOptions, defaultSlot } from '../../../clients/client.ts'
+import { rowOf } from '../../../clients/list.ts'
+import { compact } from '../../../compact.ts'
+import { UserError } from '../../../errors.ts'
+import type { ImportLink } from '../../../gateway/input/link.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { FoundGateway, Preset } from '../../find-gateway.ts'
+import type { SetupRun } from '../request.ts'
+
+/** The run with the models that the link names. What the user requests now overrides them. */
+export function withLink(run: SetupRun, link: ImportLink | undefined): SetupRun {
+  if (link === undefined) return run
+
+  const { request } = run
+  const optionsOf = (id: string): ClientOptions => ({
+    ...optionsOfLink(link, id),
+    ...request.optionsOf?.(id),
+  })
+  return { ...run, request: { ...request, optionsOf } }
+}
+
+function optionsOfLink({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
+  const { family, flags } = rowOf(id)
+  if (client !== id && client !== family) return {}
+
+  const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
+  if (!hasSlots) return compact({ model })
+  return { slotModels: compact({ [defaultSlot]: model, ...slotModels }) }
+}
+
+/** The preset with the link's next address, if the error blames the current one. Undefined: there is none. */
+export function withNextAddress(
+  error: unknown,
+  { link, access }: FoundGateway,
+  preset: Preset,
+): Preset | undefined {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  if (link === undefined || (blamed !== 'address' && blamed !== 'network')) return undefined
+
+  const current = link.baseUrls.indexOf(access.baseUrl)
+  const baseUrl = link.baseUrls[current + 1]
+  if (baseUrl === undefined) return undefined
+  return { ...preset, link, gateway: { ...preset.gateway, baseUrl } }
+}

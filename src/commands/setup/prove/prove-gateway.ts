@@ -1,0 +1,232 @@
+/** Steps 1 to 4 of a setup, which are repeated if the user mistyped the address or the key. */
+import type { Client } from '../../../clients/client.ts'
+import { compact } from '../../../compact.ts'
+import { UserError } from '../../../errors.ts'
+import { expectNoFinding, type Finding } from '../../../finding.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import { unusualRoots } from '../../../gateway/roots.ts'
+import type { Gateway, GatewayAccess } from '../../../gateway/types.ts'
+import { keptAddress } from '../../../state/last-address.ts'
+import { checkNameIsFree } from '../../../state/save-gateway.ts'
+import {
+  type FoundGateway,
+  findGateway,
+  type GatewayInUse,
+  gatewaysInUse,
+  namesGateway,
+  type Preset,
+} from '../../find-gateway.ts'
+import type { Chosen, GatewayAnswer, Proof, ProvenRun, SetupRun } from '../request.ts'
+import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
+import { nothingToPickFrom } from './ask-for-model.ts'
+import { withLink, withNextAddress } from './import-link.ts'
+import { expectUsable, programFindings, programsOf } from './programs.ts'
+import { type ClientsProof, type ProveOptions, proveClients } from './prove-clients.ts'
+import { showAnswer, showProof } from './show-proof.ts'
+
+/** How often the user may type an address or a key that does not work. */
+const maxTries = 5
+
+/**
+ * Steps 1 to 4 of a setup: finds the gateway, asks it, resolves each client's options and proves them. If
+ * the gateway rejects an address or a key that the user typed, repoint asks for it again. If it came from a
+ * flag or the environment, that is an error.
+ */
+export async function proveGateway(started: SetupRun): Promise<ProvenRun> {
+  const { session, request } = started
+  const { flags } = request
+  let run = started
+  let preset = await firstPreset(started)
+
+  for (let tries = 1; ; tries++) {
+    const found = await findGateway(session, flags, preset)
+    checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
+
+    const onAnswer = async (asked: SetupRun, answer: GatewayAnswer) => {
+      showAnswer(session, answer)
+      const withClients = await withClientsFromUser(asked, answer)
+      // A later try does not ask for the clients again.
+      if (withClients !== asked) run = withClients
+      return withClients
+    }
+
+    try {
+      const proof = await proofOf(withLink(run, found.link), found.access, onAnswer)
+      const headerFindings = keyHeaderFindings(found.access, proof.access)
+      session.addFindings(...found.notices, ...headerFindings, ...proof.notices)
+      if (flags.verify) showProof(session, proof)
+      return { ...run, ...proof, clients: [...proof.chosen.keys()] }
+    } catch (error) {
+      const isLastTry = tries >= maxTries
+      const next =
+        withNextAddress(error, found, preset) ??
+        (isLastTry ? undefined : retryWith(error, found, preset))
+      if (next === undefined) throw error
+
+      session.remark(`✗ ${(error as UserError).message}`)
+      preset = next
+    }
+  }
+}
+
+/** What is known of the gateway before the first try. */
+async function firstPreset(run: SetupRun): Promise<Preset> {
+  const { session, request, runs } = run
+  const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
+  return {
+    lastBaseUrl: keptAddress(session.platform) ?? runs[0]?.baseUrl,
+    inUse: session.canAsk ? inUse : [],
+    gateway: currentGateway(run, inUse),
+    ...request.preset,
+  }
+}
+
+/** The run with the clients that the user chooses, now that the gateway has answered. */
+async function withClientsFromUser(run: SetupRun, answer: GatewayAnswer): Promise<SetupRun> {
+  const { chooseClients, ...request } = run.request
+  if (chooseClients === undefined) return run
+
+  const ids = await chooseClients(run, answer)
+  const command = ids.length === 1 ? ids[0]! : request.command
+  return {
+    ...run,
+    request: { ...request, command, clients: ids },
+    clients: run.clients.filter(({ id }) => ids.includes(id)),
+  }
+}
+
+/** The gateway that the client uses, if the user requests other options and no gateway. */
+function currentGateway(
+  { session, request, clients: [client], previous }: SetupRun,
+  inUse: readonly GatewayInUse[],
+): Gateway | undefined {
+  const { clients, flags, picksModel = false } = request
+  if (client === undefined || clients.length > 1 || !previous.has(client)) return undefined
+
+  const { slotModels, ...otherOptions } = requestedFor(request, client)
+  const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0
+  if (!hasOptions && !picksModel && !flags.defaults) return undefined
+  if (namesGateway(session, flags)) return undefined
+  return inUse.find(({ family }) => family === client.family)
+}
+
+/** Reports that the gateway accepts the key in another header. */
+function* keyHeaderFindings(
+  before: GatewayAccess,
+  { keyHeader }: GatewayAccess,
+): Generator<Finding> {
+  if (keyHeader === before.keyHeader || keyHeader === undefined) return
+  const message = `The gateway accepts the key only in the header ${keyHeader}`
+  yield { code: 'key-header', message }
+}
+
+/** The preset for another try, in which the user is asked again. Undefined: no typed value is at fault. */
+function retryWith(
+  error: unknown,
+  { access, fromPrompt, isKeyInUse }: FoundGateway,
+  preset: Preset,
+): Preset | undefined {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  const { baseUrl, baseUrls, query, key, name } = access
+
+  if (blamed === 'key' && fromPrompt.key) {
+    const gateway = { ...preset.gateway, baseUrl, baseUrls, query, name, key: undefined }
+    return { ...preset, gateway, inUse: [] }
+  }
+
+  const isAddressBlamed = blamed === 'address' || blamed === 'network'
+  if (isAddressBlamed && fromPrompt.baseUrl) {
+    // A key in use must not be sent to another address.
+    const gateway = { ...preset.gateway, key: isKeyInUse ? undefined : key }
+    return { ...preset, gateway, lastBaseUrl: baseUrl, isKeyTyped: fromPrompt.key }
+  }
+  return undefined
+}
+
+/** The proof for all clients that can use the gateway, unless the user said `--no-verify`. */
+async function proofOf(
+  run: SetupRun,
+  access: GatewayAccess,
+  onAnswer: ProveOptions['onAnswer'],
+): Promise<Proof> {
+  if (!run.request.flags.verify) return unverified(run, access)
+
+  const isScript = run.consent !== 'ask'
+  // A script gets this error before anything is sent.
+  if (isScript) for (const client of run.clients) expectUsable(run, client, access)
+  const proof = await proveClients(run, access, { needsAll: isScript, onAnswer })
+  return withoutFailed(run, proof)
+}
+
+/**
+ * The proof for the clients that can use the gateway. If others cannot, a user on a terminal sees why, and a
+ * script gets an error.
+ *
+ * @throws UserError why a client cannot use it, with the clients that can
+ */
+function withoutFailed(run: SetupRun, { failed, ...proof }: ClientsProof): Proof {
+  const { session, consent } = run
+  const [firstFailure] = failed
+  if (firstFailure === undefined) return proof
+
+  const [client, error] = firstFailure
+  const working = [...proof.chosen.keys()]
+  if (working.length === 0) throw error
+  if (consent !== 'ask') throw withOtherClients(error, client, working, proof.access)
+
+  for (const [{ label }, { message }] of failed) session.remark(`✗ Skipped ${label}: ${message}`)
+  return proof
+}
+
+/** The error of one client, with the command that sets up the others. */
+function withOtherClients(
+  { code, message }: UserError,
+  { label }: Client,
+  working: readonly Client[],
+  { name, baseUrl }: GatewayAccess,
+): UserError {
+  const ids = working.map(({ id }) => id).join(' ')
+  const command =
+    name === undefined ? `repoint setup ${ids} --base-url ${baseUrl}` : `repoint use ${name} ${ids}`
+
+  return new UserError({
+    code,
+    message: `${label} cannot use this gateway. ${message}`,
+    hint: `Set up the clients that can: ${command}`,
+  })
+}
+
+/** Resolves the options for `--no-verify`, without a request to the gateway. */
+async function unverified(run: SetupRun, access: GatewayAccess): Promise<Proof> {
+  const { clients, request } = run
+  for (const client of clients) expectUsable(run, client, access)
+  if (request.picksModel) throw nothingToPickFrom(run.session)
+
+  const programs = await programsOf(run)
+  for (const [client, program] of programs) expectUsable(run, client, access, program)
+
+  const chosen = clients.map((client): [Client, Chosen] => {
+    const { version, modelTable } = programs.get(client)!
+    const gatewayInfo = { ...noGatewayInfo, modelTable }
+    const input = resolveInputFor(run, client, access, gatewayInfo)
+    const resolved = expectNoFinding(client.resolve(input, version))
+    return [client, { resolved, input }]
+  })
+  return {
+    request,
+    access,
+    chosen: new Map(chosen),
+    catalog: undefined,
+    notices: [...assumedRootsFinding(access), ...programFindings(run.session, programs)],
+  }
+}
+
+/** Reports base URLs that repoint assumes without a request, if they are unusual. */
+function* assumedRootsFinding(access: GatewayAccess): Generator<Finding> {
+  const roots = unusualRoots(access)
+  if (roots !== undefined)
+    yield {
+      code: 'roots-unasked',
+      message: `repoint did not ask the gateway. It assumes chat at ${roots.chat} and messages at ${roots.messages}`,
+    }
+}

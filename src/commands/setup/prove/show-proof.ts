@@ -1,0 +1,42 @@
+/** The lines that a terminal shows while a gateway is being proven. */
+import { overProtocol } from '../../../clients/client.ts'
+import { routesToProve } from '../../../clients/resolve.ts'
+import { shownBalance } from '../../../gateway/balance.ts'
+import { supportsProtocol } from '../../../gateway/models/rules.ts'
+import { type GatewayAccess, protocols } from '../../../gateway/types.ts'
+import { counted, listWords } from '../../../text.ts'
+import type { Session } from '../../screen/session.ts'
+import type { GatewayAnswer, Proof } from '../request.ts'
+
+/** Shows how many models the gateway has, as soon as its catalog has answered. */
+export function showAnswer(session: Session, { access, catalog }: GatewayAnswer): void {
+  if (catalog === undefined) return
+  const supported = protocols.filter((protocol) =>
+    catalog.models.some((model) => supportsProtocol(model, protocol) === true),
+  )
+  const count = counted(catalog.models.length, 'model')
+  const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
+  session.remark(`✔ ${hostOf(access)} answers: ${count}${over}`)
+}
+
+/** Shows one line for each proven client, and one for the balance. */
+export function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
+  if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
+
+  for (const [client, { resolved, isProvenByClient }] of chosen) {
+    if (isProvenByClient) {
+      session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
+      continue
+    }
+    const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
+    const verb = ids.length > 1 ? 'answer' : 'answers'
+    const over = overProtocol(client, resolved)
+    session.remark(`✔ ${client.label}: ${listWords(ids)} ${verb}${over}, with tools`)
+  }
+
+  if (balance !== undefined) session.remark(`✔ The key has ${shownBalance(balance)}`)
+}
+
+function hostOf({ baseUrl }: GatewayAccess): string {
+  return new URL(baseUrl).host
+}

@@ -1,0 +1,182 @@
+/**
+ * The input of a client's `resolve`: what the user requests now, what an earlier setup chose, and what the
+ * gateway has answered so far.
+ */
+import {
+  type Client,
+  type ClientOptions,
+  type ClientState,
+  defaultSlot,
+  type GatewayInfo,
+  type PreviousSetup,
+  protocolOf,
+  type ResolveInput,
+} from '../../clients/client.ts'
+import { listing, modelsIn } from '../../clients/resolve.ts'
+import { catalogEntry } from '../../gateway/models/rules.ts'
+import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
+import type { Gateway } from '../../gateway/types.ts'
+import type { Runs } from '../../transaction/record.ts'
+import { stateNow } from '../client-state/files.ts'
+import { configuredOptions, isSetUp } from '../client-state/state.ts'
+import type { SetupFlags } from '../command.ts'
+import type { Session } from '../screen/session.ts'
+import type { SetupRequest, SetupRun } from './request.ts'
+
+/** The state of each client that is set up, with the options that a setup keeps. */
+export function previousSetups(
+  session: Session,
+  clients: readonly Client[],
+  runs: Runs,
+): ReadonlyMap<Client, ClientState> {
+  const setups = clients.flatMap((client): [Client, ClientState][] => {
+    const state = stateNow(session, client)
+    if (state?.endpoint.baseUrl === undefined || !isSetUp(client, state, runs)) return []
+    return [[client, { ...state, options: configuredOptions(client, state, runs) }]]
+  })
+  return new Map(setups)
+}
+
+/** The options that the user requests now for a client. */
+export function requestedFor(
+  { optionsOf }: Pick<SetupRequest, 'optionsOf'>,
+  { id }: Client,
+): ClientOptions {
+  return optionsOf?.(id) ?? {}
+}
+
+/** The part of a setup on which a client's input depends. `repoint run` has no more than this. */
+interface InputSources extends Pick<SetupRun, 'previous'> {
+  readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
+    readonly flags: Pick<SetupFlags, 'defaults'>
+  }
+}
+
+/** The information about a gateway that repoint has sent no request to. */
+export const noGatewayInfo: GatewayInfo = {
+  catalog: undefined,
+  rejected: [],
+  catalogOnly: true,
+}
+
+/** The input with which one client decides its options for this gateway. */
+export function resolveInputFor(
+  setup: InputSources,
+  client: Client,
+  gateway: Gateway,
+  gatewayInfo: GatewayInfo,
+): ResolveInput {
+  const { request, previous } = setup
+  const requested = requestedFor(request, client)
+  const before = previous.get(client)
+  if (before === undefined) return { requested, gatewayInfo }
+  if (request.flags.defaults) return { requested, resetToDefaults: true, gatewayInfo }
+
+  const unavailable = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
+  const valid = validOptions(client, before, { requested, unavailable, gateway })
+  if (!request.isKeyOnly) return { requested, previous: valid, gatewayInfo }
+
+  // A new key changes nothing else, so the protocol stays even at another gateway.
+  const { protocol } = before.options
+  return {
+    requested,
+    previous: { ...valid, options: { ...valid.options, protocol } },
+    gatewayInfo,
+  }
+}
+
+/** The previous options that still apply: without unavailable models, and without what is requested now. */
+function validOptions(
+  client: Client,
+  before: ClientState,
+  now: {
+    readonly requested: ClientOptions
+    readonly unavailable: readonly string[]
+    readonly gateway: Gateway
+  },
+): PreviousSetup {
+  const { requested, unavailable, gateway } = now
+  const { defaults } = before
+  const options = withoutModels(before.options, unavailable)
+
+  // A requested model replaces the one of the slot that the client starts with.
+  const startSlot = requested.slot ?? options.slot ?? defaultSlot
+  const { [startSlot]: _, ...otherSlots } = options.slotModels ?? {}
+
+  // The window belongs to the models. A subagent's model does not change it.
+  const requestedModels = modelsIn({ ...requested, subagentModel: undefined })
+  const keepsModels = unavailable.length === 0 && requestedModels.length === 0
+
+  // The protocol belongs to the models and the gateway. If no file names it, nobody chose it: earlier
+  // versions of repoint wrote chat for every model.
+  const isOtherGateway = !isAt(client, before, gateway)
+  const isChosenProtocol = defaults?.includes('protocol') !== true
+  const keepsProtocol = keepsModels && !isOtherGateway && isChosenProtocol
+
+  return {
+    options: {
+      ...options,
+      slotModels: requested.model === undefined ? options.slotModels : otherSlots,
+      contextWindow: keepsModels ? options.contextWindow : undefined,
+      protocol: keepsProtocol ? options.protocol : undefined,
+    },
+    defaults,
+    isOtherGateway,
+  }
+}
+
+/** The options without these models. */
+export function withoutModels(options: ClientOptions, ids: readonly string[]): ClientOptions {
+  const unlessRemoved = (id: string | undefined) =>
+    id !== undefined && ids.includes(id) ? undefined : id
+  const slotModels = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRemoved(id))
+
+  return {
+    ...options,
+    model: unlessRemoved(options.model),
+    startModel: unlessRemoved(options.startModel),
+    subagentModel: unlessRemoved(options.subagentModel),
+    smallModel: unlessRemoved(options.smallModel),
+    slotModels: Object.fromEntries(slotModels),
+  }
+}
+
+/** Whether the previous setup was for this gateway. */
+export function isAt(
+  client: Client,
+  { endpoint: { baseUrl }, options }: ClientState,
+  gateway: Gateway,
+): boolean {
+  const root = rootOf(gateway, protocolOf(client, options))
+  return baseUrl !== undefined && isSameButVersion(baseUrl, root)
+}
+
+/**
+ * The previous models that the gateway does not have. The rules replace them. A gateway may serve a model
+ * that it does not list, so such a model is unavailable only after a rejection. A small model is never
+ * probed, so for it the catalog decides.
+ */
+export function unavailableModels(
+  client: Client,
+  { options }: ClientState,
+  { catalog, rejected }: GatewayInfo,
+): readonly string[] {
+  if (catalog === undefined) return []
+
+  const probed = modelsIn({ ...options, smallModel: undefined })
+  return modelsIn(options).filter((id) => {
+    const listed = listing(catalog, id, client.protocols)
+    if (listed === 'of another protocol') return true
+    if (listed === 'absent' && !probed.includes(id)) return true
+    const isListed = catalogEntry(catalog, id) !== undefined
+    return !isListed && isRejected(id, client, rejected)
+  })
+}
+
+/** Whether the gateway does not know a model, or rejected it over every protocol of the client. */
+function isRejected(id: string, { protocols }: Client, rejected: GatewayInfo['rejected']): boolean {
+  const rejections = rejected.filter(({ model }) => model === id)
+  const isUnknown = rejections.some(({ error }) => error.code === 'model-unknown')
+  const rejectedProtocols = rejections.map(({ protocol }) => protocol)
+  return isUnknown || protocols.every((protocol) => rejectedProtocols.includes(protocol))
+}
