@@ -2,9 +2,9 @@ import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients } from '../../scripts/real-clients.js'
-// @ts-expect-error plain JavaScript, shared with the script
 import { modulesOf } from '../../scripts/install.js'
+// @ts-expect-error plain JavaScript, shared with the script
+import { clients } from '../../scripts/real-clients.js'
 import type { CatalogEntry, LoggedRequest } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'

@@ -1,7 +1,8 @@
 // @ts-expect-error plain JavaScript, shared with the script
-import { clients, programOf } from '../../../scripts/real-clients.js'
+
 // @ts-expect-error plain JavaScript, shared with the script
 import { installPackages, modulesOf } from '../../../scripts/install.js'
+import { clients, programOf } from '../../../scripts/real-clients.js'
 
 /** The versions of Claude Code that every test of it runs. */
 export const claudeVersions = ['2.1.197', '2.1.330'] as const
