@@ -1,7 +1,6 @@
 // @ts-expect-error plain JavaScript, shared with the script
-
-// @ts-expect-error plain JavaScript, shared with the script
 import { installPackages, modulesOf } from '../../../scripts/install.js'
+// @ts-expect-error plain JavaScript, shared with the script
 import { clients, programOf } from '../../../scripts/real-clients.js'
 
 /** The versions of Claude Code that every test of it runs. */
