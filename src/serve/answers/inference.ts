@@ -1,5 +1,6 @@
 import type { Protocol } from '../../protocols.ts'
-import type { AnswerFacts, AnswerStream } from '../codecs/codec.ts'
+import type { WholeAnswer } from '../codecs/answer.ts'
+import { type AnswerFacts, encodeFrames, type StreamEncoder } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
 import { splitStream } from '../http/fragments.ts'
 import type { Reply } from '../http/reply.ts'
@@ -92,9 +93,11 @@ export class Inference {
     })
   }
 
-  #sendWhole(reply: Reply, given: ModelAnswer, fault: Fault | undefined): void {
-    const { codec, body, answer } = given
-    const text = JSON.stringify(codec.document(body, this.#recordAnswer(reply, given), answer))
+  #sendWhole(reply: Reply, modelAnswer: ModelAnswer, fault: Fault | undefined): void {
+    const { codec, body, answer } = modelAnswer
+    const text = JSON.stringify(
+      codec.document(body, this.#recordAnswer(reply, modelAnswer), answer),
+    )
     if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
     else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
@@ -102,7 +105,7 @@ export class Inference {
 
   #stream(
     reply: Reply,
-    given: ModelAnswer,
+    modelAnswer: ModelAnswer,
     fault: Fault | undefined,
     fragment: Scope['fragment'],
   ): void {
@@ -111,9 +114,10 @@ export class Inference {
       return
     }
 
-    const { codec, body, model, answer } = given
-    const stream = codec.encodeStream(body, this.#recordAnswer(reply, given), answer)
-    const frames = streamFrames(stream, fault, { route: codec.protocol, model })
+    const { codec, body, model, answer } = modelAnswer
+    const encoder = codec.createEncoder(body, this.#recordAnswer(reply, modelAnswer))
+    const target = { route: codec.protocol, model }
+    const frames = streamFrames({ encoder, answer, fault, target })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
 
@@ -131,34 +135,37 @@ export class Inference {
   }
 
   /** Creates the facts of an answer, logs its tokens, and stores it if later requests can continue it. */
-  #recordAnswer({ entry }: Reply, given: ModelAnswer): AnswerFacts {
-    const { codec, body, model, answer } = given
+  #recordAnswer({ entry }: Reply, modelAnswer: ModelAnswer): AnswerFacts {
+    const { codec, body, model, answer } = modelAnswer
     entry.inputTokens = answer.usage.inputTokens
     entry.outputTokens = answer.usage.outputTokens
     const createdAt = Math.floor(entry.at.getTime() / 1000)
     const facts = { id: this.#newAnswerId(), model, createdAt }
 
-    const kept = { ...given, facts, size: entry.requestBody.length }
-    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.keep(kept)
-    if (given.isInThread) this.#threads.keep(kept)
+    const sentAnswer = { ...modelAnswer, facts, size: entry.requestBody.length }
+    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.keep(sentAnswer)
+    if (modelAnswer.isInThread) this.#threads.keep(sentAnswer)
     return facts
   }
 }
 
+interface FaultyStream {
+  readonly encoder: StreamEncoder
+  readonly answer: WholeAnswer
+  readonly fault: Fault | undefined
+  readonly target: FaultTarget
+}
+
 /** The frames of a stream, up to the point at which a fault ends it. */
-function streamFrames(
-  stream: AnswerStream,
-  fault: Fault | undefined,
-  target: FaultTarget,
-): readonly string[] {
+function streamFrames({ encoder, answer, fault, target }: FaultyStream): readonly string[] {
   const { errorAfter, cutAfter } = fault ?? {}
   const limit = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
+  const allFrames = encodeFrames(encoder, answer)
   const frames: string[] = []
-  const all = stream.frames[Symbol.iterator]()
 
-  // Reading one more frame would count it as sent.
+  // Taking one more frame would use its number, which belongs to the error event then.
   while (frames.length < limit) {
-    const { done, value } = all.next()
+    const { done, value } = allFrames.next()
     if (done) break
     frames.push(value)
   }
@@ -170,5 +177,5 @@ function streamFrames(
     code: 'bad_response',
   }
 
-  return [...frames, stream.fail(failure)]
+  return [...frames, encoder.encodeFailure(failure)]
 }

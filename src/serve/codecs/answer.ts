@@ -1,15 +1,12 @@
 import type { Usage } from '../requests/reading/turns.ts'
 import type { Tool } from '../requests/request.ts'
 
-/** The types that the protocols share for answers: the blocks of an answer become frames or a document. */
-
-/** A part of the model's output before the limits of the request are applied. */
-export type Utterance =
-  | { readonly type: 'thinking'; readonly text: string }
-  /** `isRefusal`: the text explains why the model does not answer. */
-  | { readonly type: 'text'; readonly text: string; readonly isRefusal?: boolean }
-  /** `text`: the arguments. JSON for a function, free text for a custom tool. */
-  | { readonly type: 'call'; readonly text: string; readonly tool: Tool }
+/** A complete answer of a model, independent of the protocol. */
+export interface WholeAnswer {
+  readonly blocks: readonly Block[]
+  readonly reason: FinishReason
+  readonly usage: Usage
+}
 
 /** A part of an answer after the limits of the request are applied. */
 export type Block = Utterance & {
@@ -19,12 +16,13 @@ export type Block = Utterance & {
   readonly id: string
 }
 
-/** A complete answer. */
-export interface WholeAnswer {
-  readonly blocks: readonly Block[]
-  readonly reason: FinishReason
-  readonly usage: Usage
-}
+/** A part of the model's output before the limits of the request are applied. */
+export type Utterance =
+  | { readonly type: 'thinking'; readonly text: string }
+  /** `isRefusal`: the text explains why the model does not answer. */
+  | { readonly type: 'text'; readonly text: string; readonly isRefusal?: boolean }
+  /** `text`: the arguments. JSON for a function, free text for a custom tool. */
+  | { readonly type: 'call'; readonly text: string; readonly tool: Tool }
 
 export type FinishReason =
   | { readonly type: 'stop' }

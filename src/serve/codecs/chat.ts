@@ -1,99 +1,118 @@
 import { isLegacy, readChatRequest } from '../requests/chat.ts'
-import { isObject, type JsonObject } from '../requests/read.ts'
+import { type JsonObject, toObject } from '../requests/read.ts'
 import type { Usage } from '../requests/reading/turns.ts'
 import type { Tool } from '../requests/request.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
-import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
-import { frameTemplate, sseFrame } from './codec.ts'
-import { splitTokens } from './tokens.ts'
+import type { AnswerFacts, Codec, StreamEncoder } from './codec.ts'
+import { frameTemplate, sseFrame } from './sse.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: Codec = {
   protocol: 'chat',
   readRequest: readChatRequest,
-  encodeStream: encodeChatStream,
+  createEncoder: createChatEncoder,
   document: chatDocument,
 }
 
-/** What recorded answers say about the service. The fingerprint is made up. */
-const serviceMembers = { service_tier: 'default', system_fingerprint: 'fp_0123456789' }
+/** As in recorded answers. The fingerprint is made up. */
+const serviceTier = 'default'
+const fingerprint = 'fp_0123456789'
 
-function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
-  const options = body['stream_options']
-  const includesUsage = isObject(options) && options['include_usage'] === true
+function createChatEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+  const includesUsage = toObject(body['stream_options'])['include_usage'] === true
   const isLegacyRequest = isLegacy(body)
+  /** The index of the latest call among the calls. */
+  let callIndex = -1
 
-  const chunk = (choices: readonly object[], usage: Usage | null = null) =>
-    sseFrame({
+  /** The frame for a piece of the current block. */
+  let deltaFrame: (piece: string) => string
+
+  return {
+    *encode(part) {
+      switch (part.type) {
+        case 'answer-start':
+          yield sseFrame(deltaChunk({ role: 'assistant', content: '', refusal: null }))
+          break
+        case 'block-start': {
+          const { block } = part
+          if (block.type === 'call') {
+            callIndex++
+            yield sseFrame(deltaChunk(callStart(block)))
+          }
+          deltaFrame = frameTemplate((piece) => deltaChunk(blockDelta(block, piece)))
+          break
+        }
+        case 'block-delta':
+          yield deltaFrame(part.delta)
+          break
+        case 'block-end':
+          break
+        case 'answer-end':
+          yield sseFrame(deltaChunk({}, finishReason(part.answer.reason, isLegacyRequest)))
+          if (includesUsage) yield sseFrame(chunk([], chatUsage(part.answer.usage)))
+          yield sseFrame('[DONE]')
+      }
+    },
+    encodeFailure: ({ message, type, param = '', code }) =>
+      sseFrame({ error: { message, type, param, code } }),
+  }
+
+  function deltaChunk(delta: object, finish_reason: string | null = null) {
+    return chunk([{ index: 0, delta, logprobs: null, finish_reason }])
+  }
+
+  function chunk(choices: readonly object[], usage: object | null = null) {
+    return {
       id: `chatcmpl-${facts.id}`,
       object: 'chat.completion.chunk',
       created: facts.createdAt,
       model: facts.model,
-      ...serviceMembers,
+      service_tier: serviceTier,
+      system_fingerprint: fingerprint,
       choices,
-      ...(includesUsage ? { usage: usage && chatUsage(usage) } : {}),
-    })
-  const deltaChunk = (delta: object, reason: string | null = null) =>
-    chunk([{ index: 0, delta, logprobs: null, finish_reason: reason }])
-
-  function* frames() {
-    let index = -1
-    yield deltaChunk({ role: 'assistant', content: '', refusal: null })
-
-    for (const block of answer.blocks) {
-      if (block.type === 'call') {
-        index++
-        const { id, tool } = block
-        yield deltaChunk(
-          isLegacyRequest
-            ? { function_call: { name: tool.name, arguments: '' } }
-            : { tool_calls: [{ index, ...chatCall(id, tool, '') }] },
-        )
-      }
-      const frameOf = frameTemplate(deltaChunk(deltaOf(block, '<piece>', index)), ['<piece>'])
-      for (const piece of splitTokens(block)) yield frameOf(piece)
+      usage: includesUsage ? usage : undefined,
     }
-
-    yield deltaChunk({}, finishReason(answer.reason, isLegacyRequest))
-    if (includesUsage) yield chunk([], answer.usage)
-    yield 'data: [DONE]\n\n'
   }
 
-  function deltaOf(block: Block, piece: string, index: number): object {
+  function callStart({ id, tool }: CallBlock): object {
+    return isLegacyRequest
+      ? { function_call: { name: tool.name, arguments: '' } }
+      : { tool_calls: [{ index: callIndex, ...chatCall(id, tool, '') }] }
+  }
+
+  function blockDelta(block: Block, piece: string): object {
     if (block.type === 'thinking') return { reasoning_content: piece }
     if (block.type === 'text') return block.isRefusal ? { refusal: piece } : { content: piece }
     if (isLegacyRequest) return { function_call: { arguments: piece } }
-    const { kind } = block.tool
-    const added = kind === 'function' ? { arguments: piece } : { input: piece }
-    return { tool_calls: [{ index, [kind]: added }] }
-  }
 
-  return {
-    frames: frames(),
-    fail: ({ message, type, param = '', code }) =>
-      sseFrame({ error: { message, type, param, code } }),
+    const { kind } = block.tool
+    const input = kind === 'function' ? { arguments: piece } : { input: piece }
+    return { tool_calls: [{ index: callIndex, [kind]: input }] }
   }
 }
+
+type CallBlock = Extract<Block, { type: 'call' }>
 
 function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
   const texts: string[] = []
   const thoughts: string[] = []
   const refusals: string[] = []
-  const toolCalls: object[] = []
+  const calls: ChatCall[] = []
   for (const block of answer.blocks)
     if (block.type === 'thinking') thoughts.push(block.text)
-    else if (block.type === 'text') (block.isRefusal ? refusals : texts).push(block.text)
-    else toolCalls.push(chatCall(block.id, block.tool, block.text))
+    else if (block.type === 'call') calls.push(chatCall(block.id, block.tool, block.text))
+    else if (block.isRefusal) refusals.push(block.text)
+    else texts.push(block.text)
 
   const isLegacyRequest = isLegacy(body)
-  const calls = isLegacyRequest
-    ? { function_call: (toolCalls[0] as { function: object } | undefined)?.function }
-    : { tool_calls: toolCalls }
+  const callMembers = isLegacyRequest
+    ? { function_call: calls[0]?.function }
+    : { tool_calls: calls }
   const message = {
     role: 'assistant',
     content: texts.length === 0 ? null : texts.join(''),
     ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join('\n') }),
-    ...(toolCalls.length === 0 ? {} : calls),
+    ...(calls.length === 0 ? {} : callMembers),
     refusal: refusals.length === 0 ? null : refusals.join(''),
     annotations: [],
   }
@@ -106,11 +125,19 @@ function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     model: facts.model,
     choices: [{ index: 0, message, logprobs: null, finish_reason }],
     usage: chatUsage(answer.usage),
-    ...serviceMembers,
+    service_tier: serviceTier,
+    system_fingerprint: fingerprint,
   }
 }
 
-function chatCall(id: string, { name, kind }: Tool, input: string) {
+interface ChatCall {
+  readonly id: string
+  readonly type: Tool['kind']
+  readonly function?: object
+  readonly custom?: object
+}
+
+function chatCall(id: string, { name, kind }: Tool, input: string): ChatCall {
   return kind === 'function'
     ? { id, type: 'function', function: { name, arguments: input } }
     : { id, type: 'custom', custom: { name, input } }

@@ -3,77 +3,92 @@ import { isObject, type JsonObject } from '../requests/read.ts'
 import type { Usage } from '../requests/reading/turns.ts'
 import { createSeal } from '../requests/seal.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
-import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
-import { frameTemplate, sseFrame } from './codec.ts'
-import { splitTokens } from './tokens.ts'
+import type { AnswerFacts, Codec, StreamEncoder } from './codec.ts'
+import { frameTemplate, type StreamEvent, sseFrame } from './sse.ts'
 
 /** POST /v1/messages. */
 export const messages: Codec = {
   protocol: 'messages',
   readRequest: readMessagesRequest,
-  encodeStream: encodeMessagesStream,
+  createEncoder: createMessagesEncoder,
   document: messageDocument,
 }
 
-function encodeMessagesStream(
-  body: JsonObject,
-  facts: AnswerFacts,
-  answer: WholeAnswer,
-): AnswerStream {
-  const { blocks, reason, usage } = answer
+function createMessagesEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const omitsText = omitsThoughts(body)
-
-  function* frames() {
-    const usageAtStart = { ...usage, outputTokens: 1, reasoningTokens: 0 }
-    yield frame({ type: 'message_start', message: buildMessage(facts, [], null, usageAtStart) })
-    yield frame({ type: 'ping' })
-
-    for (const [index, block] of blocks.entries()) {
-      const delta = (part: object) => frame({ type: 'content_block_delta', index, delta: part })
-      yield frame({ type: 'content_block_start', index, content_block: beginningOf(block) })
-      // The vendor begins arguments with an empty delta (recorded 2026-11-24).
-      if (block.type === 'call') yield delta(deltaOf(block, ''))
-      if (block.type !== 'thinking' || !omitsText) {
-        const frameOf = frameTemplate(delta(deltaOf(block, '<piece>')), ['<piece>'])
-        for (const piece of splitTokens(block)) yield frameOf(piece)
-      }
-      if (block.type === 'thinking')
-        yield delta({ type: 'signature_delta', signature: createSeal(omitsText ? '' : block.text) })
-      yield frame({ type: 'content_block_stop', index })
-    }
-
-    const last = {
-      container: null,
-      stop_details: null,
-      stop_reason: stopReason(reason),
-      stop_sequence: stopSequence(reason),
-      ...safeguardResults(body, blocks),
-    }
-    yield frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) })
-    yield frame({ type: 'message_stop' })
-  }
+  /** The frame for a piece of the current block. */
+  let deltaFrame: (piece: string) => string
 
   return {
-    frames: frames(),
-    fail: ({ message, type }) => frame({ type: 'error', error: { type, message } }),
+    *encode(part) {
+      switch (part.type) {
+        case 'answer-start': {
+          const usage = { ...part.answer.usage, outputTokens: 1, reasoningTokens: 0 }
+          yield sseFrame({ type: 'message_start', message: buildMessage(facts, [], null, usage) })
+          yield sseFrame({ type: 'ping' })
+          break
+        }
+        case 'block-start': {
+          const { block, index } = part
+          deltaFrame = frameTemplate((piece) => contentDelta(index, blockDelta(block, piece)))
+          yield sseFrame({ type: 'content_block_start', index, content_block: emptyBlock(block) })
+          // The vendor begins arguments with an empty delta (recorded 2026-11-24).
+          if (block.type === 'call') yield deltaFrame('')
+          break
+        }
+        case 'block-delta':
+          if (part.block.type === 'thinking' && omitsText) break
+          yield deltaFrame(part.delta)
+          break
+        case 'block-end': {
+          const { block, index } = part
+          if (block.type === 'thinking')
+            yield sseFrame(contentDelta(index, signatureDelta(omitsText ? '' : block.text)))
+          yield sseFrame({ type: 'content_block_stop', index })
+          break
+        }
+        case 'answer-end':
+          yield sseFrame(messageDelta(body, part.answer))
+          yield sseFrame({ type: 'message_stop' })
+      }
+    },
+    encodeFailure: ({ message, type }) => sseFrame({ type: 'error', error: { type, message } }),
   }
 }
 
-/** The name of an event is the `type` of its data. */
-function frame(data: { readonly type: string; readonly [member: string]: unknown }): string {
-  return sseFrame(data, data.type)
+function emptyBlock(block: Block): object {
+  switch (block.type) {
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' }
+    case 'text':
+      return { type: 'text', text: '' }
+    case 'call':
+      return toolUse(block.id, block.tool.name, {})
+  }
 }
 
-function beginningOf(block: Block): object {
-  if (block.type === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
-  if (block.type === 'text') return { type: 'text', text: '' }
-  return toolUse(block.id, block.tool.name, {})
+function contentDelta(index: number, delta: object): StreamEvent {
+  return { type: 'content_block_delta', index, delta }
 }
 
-function deltaOf({ type }: Block, piece: string): object {
-  if (type === 'thinking') return { type: 'thinking_delta', thinking: piece }
-  if (type === 'text') return { type: 'text_delta', text: piece }
-  return { type: 'input_json_delta', partial_json: piece }
+function blockDelta(block: Block, piece: string): object {
+  switch (block.type) {
+    case 'thinking':
+      return { type: 'thinking_delta', thinking: piece }
+    case 'text':
+      return { type: 'text_delta', text: piece }
+    case 'call':
+      return { type: 'input_json_delta', partial_json: piece }
+  }
+}
+
+function signatureDelta(thought: string): object {
+  return { type: 'signature_delta', signature: createSeal(thought) }
+}
+
+function messageDelta(body: JsonObject, { blocks, reason, usage }: WholeAnswer): StreamEvent {
+  const delta = { container: null, ...stopMembers(reason), ...safeguardResults(body, blocks) }
+  return { type: 'message_delta', delta, usage: tokenCounts(usage) }
 }
 
 function messageDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
@@ -133,9 +148,7 @@ function buildMessage(
     content,
     container: null,
     diagnostics: null,
-    stop_details: null,
-    stop_reason: reason && stopReason(reason),
-    stop_sequence: stopSequence(reason),
+    ...stopMembers(reason),
     usage: {
       ...tokenCounts(usage),
       cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
@@ -150,8 +163,13 @@ function toolUse(id: string, name: string, input: unknown): object {
   return { type: 'tool_use', id, caller: { type: 'direct' }, name, input }
 }
 
-function stopSequence(reason: FinishReason | null): string | null {
-  return reason?.type === 'stop-sequence' ? reason.sequence : null
+/** @param reason null: the answer has not ended */
+function stopMembers(reason: FinishReason | null) {
+  return {
+    stop_details: null,
+    stop_reason: reason && stopReason(reason),
+    stop_sequence: reason?.type === 'stop-sequence' ? reason.sequence : null,
+  }
 }
 
 function stopReason(reason: FinishReason): string {

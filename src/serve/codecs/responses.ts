@@ -1,284 +1,157 @@
-import { asList, isObject, type JsonObject, toObject } from '../requests/read.ts'
-import type { Usage } from '../requests/reading/turns.ts'
+import type { JsonObject } from '../requests/read.ts'
 import { readResponsesRequest } from '../requests/responses.ts'
-import { createSeal } from '../requests/seal.ts'
-import type { Block, FinishReason, WholeAnswer } from './answer.ts'
-import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
-import { frameTemplate, sseFrame } from './codec.ts'
-import { splitTokens } from './tokens.ts'
+import type { Block } from './answer.ts'
+import type { AnswerFacts, Codec, StreamEncoder } from './codec.ts'
+import { responseDocument } from './responses-document.ts'
+import {
+  contentPart,
+  type ItemContext,
+  itemContext,
+  itemId,
+  outputItem,
+} from './responses-items.ts'
+import { frameTemplate, sseFrame } from './sse.ts'
+import type { IndexedBlock } from './stream-parts.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = {
   protocol: 'responses',
   readRequest: readResponsesRequest,
-  encodeStream: encodeResponsesStream,
+  createEncoder: createResponsesEncoder,
   document: responseDocument,
 }
 
-type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+function createResponsesEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+  const context = itemContext(body, facts)
+  /** The service numbers all events of a stream, from 0. */
+  let nextNumber = 0
+  /** The frame for a piece of the current block. Undefined: the client gets no pieces of it. */
+  let deltaFrame: ((number: number, piece: string) => string) | undefined
 
-function encodeResponsesStream(
-  body: JsonObject,
-  facts: AnswerFacts,
-  answer: WholeAnswer,
-): AnswerStream {
-  const document = createDocument(body, facts)
-  const thoughts = thoughtOptions(body)
-  let sequence = 0
-  /** The name of each event is the type of its data. */
-  const frame = (type: string, members: object) =>
-    sseFrame({ type, sequence_number: sequence++, ...members }, type)
+  return {
+    *encode(part) {
+      switch (part.type) {
+        case 'answer-start': {
+          const response = responseDocument(body, facts)
+          yield frame('response.created', { response })
+          yield frame('response.in_progress', { response })
+          break
+        }
+        case 'block-start':
+          yield* itemStart(part)
+          break
+        case 'block-delta':
+          if (deltaFrame !== undefined) yield deltaFrame(nextNumber++, part.delta)
+          break
+        case 'block-end':
+          yield* itemEnd(part)
+          break
+        case 'answer-end': {
+          const response = responseDocument(body, facts, part.answer)
+          yield frame(`response.${response.status}`, { response })
+        }
+      }
+    },
+    encodeFailure: ({ message, code, param = null }) => frame('error', { code, message, param }),
+  }
 
-  function* frames() {
-    const response = document('in_progress', [], null)
-    yield frame('response.created', { response })
-    yield frame('response.in_progress', { response })
+  function frame(type: string, members: object): string {
+    return sseFrame({ type, sequence_number: nextNumber++, ...members })
+  }
 
-    for (const [index, block] of answer.blocks.entries()) {
-      const started = outputItem(
-        { facts, thoughts, block: { ...block, text: '' }, index },
-        'in_progress',
-      )
-      yield frame('response.output_item.added', { output_index: index, item: started })
-      yield* contentFrames(block, index)
-      const item = outputItem({ facts, thoughts, block, index }, itemStatus(block))
-      yield frame('response.output_item.done', { output_index: index, item })
+  function* itemStart(part: IndexedBlock): Generator<string> {
+    const { block, index } = part
+    const item = outputItem(part, context, 'start')
+    yield frame('response.output_item.added', { output_index: index, item })
+
+    const events = textEvents(block, context)
+    deltaFrame = events && createDeltaFrame(events, placeOf(part, events))
+    if (events?.part !== undefined)
+      yield frame(`response.${events.part}.added`, {
+        ...placeOf(part, events),
+        part: contentPart(block, ''),
+      })
+  }
+
+  function* itemEnd(part: IndexedBlock): Generator<string> {
+    const { block, index } = part
+    const { text } = block
+
+    const events = textEvents(block, context)
+    if (events !== undefined) {
+      const { wholeText, logprobs } = events
+      const place = placeOf(part, events)
+      yield frame(`response.${events.text}.done`, { ...place, [wholeText]: text, logprobs })
+      if (events.part !== undefined)
+        yield frame(`response.${events.part}.done`, { ...place, part: contentPart(block, text) })
     }
 
-    const status = endStatus(answer.reason)
-    yield frame(`response.${status}`, { response: document(status, answer.blocks, answer) })
+    const item = outputItem(part, context, 'end')
+    yield frame('response.output_item.done', { output_index: index, item })
   }
 
-  /** The frames for the contents of an item, piece by piece. */
-  function* contentFrames(block: Block, index: number) {
-    const events = blockEvents(block, thoughts)
-    if (events === undefined) return
-    const { event, part, content_index, summary_index, logprobs, whole } = events
-    const item_id = itemId(facts, block, index)
-    const place = { item_id, output_index: index, content_index, summary_index }
-    const placed = (name: string, members: object) =>
-      frame(`response.${name}`, { ...place, ...members })
-
-    if (part !== undefined)
-      yield placed(`${part}.added`, { part: contentPart({ ...block, text: '' }) })
-    const type = `response.${event}.delta`
-    const data = { type, sequence_number: '<number>', ...place, delta: '<piece>', logprobs }
-    const frameOf = frameTemplate(sseFrame(data, type), ['<number>', '<piece>'])
-    for (const delta of splitTokens(block)) yield frameOf(sequence++, delta)
-
-    yield placed(`${event}.done`, { ...whole, logprobs })
-    if (part !== undefined) yield placed(`${part}.done`, { part: contentPart(block) })
-  }
-
-  return {
-    frames: frames(),
-    fail: ({ message, code, param = null }) => frame('error', { code, message, param }),
+  /** The members that say to which text an event belongs. JSON omits the index that an item lacks. */
+  function placeOf(part: IndexedBlock, { contentIndex, summaryIndex }: TextEvents): object {
+    return {
+      item_id: itemId(part, context),
+      output_index: part.index,
+      content_index: contentIndex,
+      summary_index: summaryIndex,
+    }
   }
 }
 
-/** The events for the contents of a block: their names, and their members except the pieces. */
-interface BlockEvents {
-  readonly event: string
-  /** The name of the part, if the item has parts. */
-  readonly part?: string
-  readonly content_index?: number
-  readonly summary_index?: number
-  readonly logprobs?: readonly []
-  /** The members that repeat the whole text in the last event. */
-  readonly whole: object
-}
-
-/** @returns undefined if the client gets no events for the contents */
-function blockEvents(block: Block, thoughts: ThoughtOptions): BlockEvents | undefined {
-  const { type, text } = block
-  if (type === 'call')
-    return isFunction(block)
-      ? { event: 'function_call_arguments', whole: { arguments: text } }
-      : { event: 'custom_tool_call_input', whole: { input: text } }
-  if (type === 'thinking') {
-    const [event, part] = ['reasoning_summary_text', 'reasoning_summary_part']
-    return thoughts.summary ? { event, part, summary_index: 0, whole: { text } } : undefined
-  }
-
-  const inItem = { part: 'content_part', content_index: 0 }
-  return block.isRefusal
-    ? { event: 'refusal', ...inItem, whole: { refusal: text } }
-    : { event: 'output_text', ...inItem, logprobs: [], whole: { text } }
-}
-
-function responseDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
-  return createDocument(body, facts)(endStatus(answer.reason), answer.blocks, answer)
-}
-
-function endStatus({ type }: FinishReason): 'completed' | 'incomplete' {
-  return type === 'length' || type === 'content-filter' ? 'incomplete' : 'completed'
-}
-
-function contentPart(block: Block) {
-  const { text } = block
-  if (block.type === 'thinking') return { type: 'summary_text', text }
-  return block.type === 'text' && block.isRefusal
-    ? { type: 'refusal', refusal: text }
-    : { type: 'output_text', annotations: [], logprobs: [], text }
-}
-
-/** The status of a finished item. */
-function itemStatus({ isCut }: Block): ItemStatus {
-  return isCut ? 'incomplete' : 'completed'
-}
-
-function isFunction(block: Block): boolean {
-  return block.type === 'call' && block.tool.kind === 'function'
-}
-
-/** The forms of thoughts that the client requests. */
-interface ThoughtOptions {
-  readonly summary: boolean
-  readonly encrypted: boolean
-}
-
-function thoughtOptions(body: JsonObject): ThoughtOptions {
-  const { summary } = toObject(body['reasoning'])
-  return {
-    summary: typeof summary === 'string',
-    encrypted: asList(body['include']).includes('reasoning.encrypted_content'),
-  }
-}
-
-/** The ID of an output item. It encodes the kind and the index. */
-function itemId({ id }: AnswerFacts, block: Block, index: number): string {
-  if (block.type === 'text') return `msg_${id}${index}`
-  if (block.type === 'thinking') return `rs_${id}${index}`
-  return `${isFunction(block) ? 'fc' : 'ctc'}_${id}${index}`
-}
-
-interface PlacedBlock {
-  readonly facts: AnswerFacts
-  readonly thoughts: ThoughtOptions
-  readonly block: Block
-  readonly index: number
-}
-
-function outputItem({ facts, thoughts, block, index }: PlacedBlock, status: ItemStatus) {
-  const id = itemId(facts, block, index)
-  const isOpen = status === 'in_progress'
-  if (block.type === 'text') {
-    const content = isOpen ? [] : [contentPart(block)]
-    return { id, type: 'message', status, content, role: 'assistant' }
-  }
-
-  if (block.type === 'thinking') {
-    const summary = thoughts.summary && !isOpen ? [contentPart(block)] : []
-    const sealed = thoughts.encrypted
-      ? { encrypted_content: isOpen ? '' : createSeal(block.text) }
-      : {}
-    return { id, type: 'reasoning', summary, ...sealed }
-  }
-
-  const { name, namespace } = block.tool
-  const said = isFunction(block)
-    ? { arguments: block.text, call_id: block.id }
-    : { call_id: block.id, input: block.text }
-
-  return {
-    id,
-    type: isFunction(block) ? 'function_call' : 'custom_tool_call',
-    status,
-    ...said,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-  }
-}
-
-/** Creates the document of an answer. It repeats members of the request. */
-function createDocument(body: JsonObject, facts: AnswerFacts) {
-  const echo = echoRequest(body)
-  const thoughts = thoughtOptions(body)
-
-  return (
-    status: ItemStatus,
-    blocks: readonly Block[],
-    end: { readonly reason: FinishReason; readonly usage: Usage } | null,
-  ) => ({
-    id: `resp_${facts.id}`,
-    object: 'response',
-    created_at: facts.createdAt,
-    status,
-    background: false,
-    completed_at: status === 'completed' ? facts.createdAt : null,
-    error: null,
-    incomplete_details: status === 'incomplete' ? { reason: incompleteReason(end?.reason) } : null,
-    model: facts.model,
-    output: blocks.map((block, index) =>
-      outputItem({ facts, thoughts, block, index }, itemStatus(block)),
-    ),
-    usage: end && responseUsage(end.usage),
-    ...echo,
+function createDeltaFrame({ text, logprobs }: TextEvents, place: object) {
+  const type = `response.${text}.delta`
+  return frameTemplate((sequence_number: number, delta: string) => {
+    return { type, sequence_number, ...place, delta, logprobs }
   })
 }
 
-function incompleteReason(reason: FinishReason | undefined): string {
-  return reason?.type === 'content-filter' ? 'content_filter' : 'max_output_tokens'
+/** The names and members of the events for the text of an item. */
+interface TextEvents {
+  /** The text arrives in `response.TEXT.delta` and ends with `response.TEXT.done`. */
+  readonly text: string
+  /** The member of the last event that repeats the whole text. */
+  readonly wholeText: string
+  readonly logprobs?: readonly []
+  /** If the item has a part, `response.PART.added` and `response.PART.done` enclose the text. */
+  readonly part?: string
+  /** The index of the part among the contents of the item, or among its summaries. */
+  readonly contentIndex?: number
+  readonly summaryIndex?: number
 }
 
-function responseUsage({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
-  return {
-    input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
-    output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: reasoningTokens },
-    total_tokens: inputTokens + outputTokens,
-  }
+const functionEvents: TextEvents = { text: 'function_call_arguments', wholeText: 'arguments' }
+const customToolEvents: TextEvents = { text: 'custom_tool_call_input', wholeText: 'input' }
+const summaryEvents: TextEvents = {
+  text: 'reasoning_summary_text',
+  wholeText: 'text',
+  part: 'reasoning_summary_part',
+  summaryIndex: 0,
+}
+const outputTextEvents: TextEvents = {
+  text: 'output_text',
+  wholeText: 'text',
+  logprobs: [],
+  part: 'content_part',
+  contentIndex: 0,
+}
+const refusalEvents: TextEvents = {
+  text: 'refusal',
+  wholeText: 'refusal',
+  part: 'content_part',
+  contentIndex: 0,
 }
 
-/** The usage of the vendor's own tools. None of them runs here. */
-const noToolUsage = {
-  image_gen: {
-    input_tokens: 0,
-    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
-    output_tokens: 0,
-    output_tokens_details: { image_tokens: 0, text_tokens: 0 },
-    total_tokens: 0,
-  },
-  web_search: { num_requests: 0 },
-}
-
-function echoRequest(body: JsonObject) {
-  const { summary, effort } = toObject(body['reasoning'])
-  return {
-    instructions: body['instructions'] ?? null,
-    max_output_tokens: body['max_output_tokens'] ?? null,
-    max_tool_calls: body['max_tool_calls'] ?? null,
-    metadata: body['metadata'] ?? {},
-    moderation: null,
-    parallel_tool_calls: body['parallel_tool_calls'] ?? true,
-    previous_response_id: body['previous_response_id'] ?? null,
-    presence_penalty: body['presence_penalty'] ?? 0,
-    frequency_penalty: body['frequency_penalty'] ?? 0,
-    prompt_cache_key: body['prompt_cache_key'] ?? null,
-    prompt_cache_retention: body['prompt_cache_retention'] ?? null,
-    reasoning: { effort: effort ?? null, summary: summary ?? null },
-    safety_identifier: body['safety_identifier'] ?? null,
-    service_tier: 'default',
-    store: body['store'] ?? true,
-    temperature: body['temperature'] ?? 1,
-    text: { format: { type: 'text' }, ...toObject(body['text']) },
-    tool_choice: body['tool_choice'] ?? 'auto',
-    tool_usage: noToolUsage,
-    tools: asList(body['tools']).map(echoTool),
-    top_logprobs: 0,
-    top_p: body['top_p'] ?? 1,
-    truncation: body['truncation'] ?? 'disabled',
-    user: body['user'] ?? null,
-  }
-}
-
-function echoTool(tool: unknown): unknown {
-  if (!isObject(tool) || tool['type'] !== 'function') return tool
-  return {
-    ...tool,
-    description: tool['description'] ?? null,
-    parameters: tool['parameters'] ?? null,
-    strict: tool['strict'] ?? true,
+/** Undefined: the client gets no events for the text. */
+function textEvents(block: Block, { thoughts }: ItemContext): TextEvents | undefined {
+  switch (block.type) {
+    case 'text':
+      return block.isRefusal ? refusalEvents : outputTextEvents
+    case 'thinking':
+      return thoughts.summary ? summaryEvents : undefined
+    case 'call':
+      return block.tool.kind === 'function' ? functionEvents : customToolEvents
   }
 }

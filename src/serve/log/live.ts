@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { sseFrame, sseHeaders } from '../codecs/codec.ts'
+import { namedFrame, sseHeaders } from '../codecs/sse.ts'
 import type { LogEntry, RequestLog } from './request-log.ts'
 
 /** How many pages can be open at the same time. */
@@ -62,7 +62,7 @@ export function createLogStream(log: RequestLog) {
     timer = undefined
     const requests = [...changed.values()].map((entry) => log.summarize(entry))
     changed.clear()
-    const frame = sseFrame(requests, 'requests')
+    const frame = namedFrame('requests', requests)
     for (const page of pages)
       if (page.writableLength > maxUnreadBytes) page.destroy()
       else page.write(frame)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, FinishReason, WholeAnswer } from '../../../src/serve/codecs/answer.ts'
 import { chat } from '../../../src/serve/codecs/chat.ts'
-import type { Codec } from '../../../src/serve/codecs/codec.ts'
+import { type Codec, encodeFrames } from '../../../src/serve/codecs/codec.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
 import type { JsonObject } from '../../../src/serve/requests/read.ts'
@@ -27,7 +27,7 @@ function answer(blocks: readonly Block[], reason: FinishReason = { type: 'stop' 
 
 /** The data of a stream, parsed; `[DONE]` stays text. */
 function stream(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
-  const { frames } = codec.encodeStream(body, facts, whole)
+  const frames = encodeFrames(codec.createEncoder(body, facts), whole)
   return sseEvents([...frames].join('')).map(({ event, data }) => ({
     event,
     data: data === '[DONE]' ? data : JSON.parse(data),
@@ -238,7 +238,7 @@ test('every protocol: the model’s output cannot break out of its frame', () =>
 test('every protocol: a failure inside a stream has the protocol’s format', () => {
   const failure = { message: 'no', type: 'new_api_error', code: 'bad_response' }
   const frame = (codec: Codec) =>
-    sseEvents(codec.encodeStream({}, facts, answer([])).fail(failure))[0]!
+    sseEvents(codec.createEncoder({}, facts).encodeFailure(failure))[0]!
   expect(JSON.parse(frame(chat).data)).toEqual({ error: { ...failure, param: '' } })
   expect(frame(messages)).toEqual({
     event: 'error',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { frameTemplate, sseFrame } from '../../../src/serve/codecs/codec.ts'
+import { frameTemplate, sseFrame } from '../../../src/serve/codecs/sse.ts'
 import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
 import { fc } from '../../support/fast-check.ts'
 
@@ -35,8 +35,8 @@ test('tokens: are the text if they are joined', () => {
 })
 
 test('frames: a template writes the same as a whole frame', () => {
-  const frame = (number: unknown, piece: string) => sseFrame({ number, a: { piece, b: [] } }, 'x')
-  const frameOf = frameTemplate(frame('<number>', '<piece>'), ['<number>', '<piece>'])
-  for (const piece of ['', 'a', '"<piece>"\n\u2028', '\ud800', '$&'])
-    expect(frameOf(7, piece)).toBe(frame(7, piece))
+  const event = (number: number, piece: string) => ({ type: 'x', number, a: { piece, b: [] } })
+  const frameOf = frameTemplate(event)
+  for (const piece of ['', 'a', '"<slot 1>"\n\u2028', '\ud800', '$&'])
+    expect(frameOf(7, piece)).toBe(sseFrame(event(7, piece)))
 })

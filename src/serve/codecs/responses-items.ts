@@ -1,0 +1,84 @@
+import { asList, type JsonObject, toObject } from '../requests/read.ts'
+import { createSeal } from '../requests/seal.ts'
+import type { Block } from './answer.ts'
+import type { AnswerFacts } from './codec.ts'
+import type { IndexedBlock } from './stream-parts.ts'
+
+/** Each block of an answer is one output item. A stream sends the item when it starts and when it ends. */
+
+/** What the items of one answer share. */
+export interface ItemContext {
+  readonly answerId: string
+  readonly thoughts: ThoughtOptions
+}
+
+export function itemContext(body: JsonObject, { id }: AnswerFacts): ItemContext {
+  const { summary } = toObject(body['reasoning'])
+  const encrypted = asList(body['include']).includes('reasoning.encrypted_content')
+  return { answerId: id, thoughts: { summary: typeof summary === 'string', encrypted } }
+}
+
+/** The forms of thoughts that the client requests. */
+export interface ThoughtOptions {
+  readonly summary: boolean
+  readonly encrypted: boolean
+}
+
+/** @param stage `start`: the item has no contents yet */
+export function outputItem(
+  item: IndexedBlock,
+  context: ItemContext,
+  stage: 'start' | 'end',
+): object {
+  const { block } = item
+  const { thoughts } = context
+  const id = itemId(item, context)
+  const isStart = stage === 'start'
+  const finalStatus = block.isCut ? 'incomplete' : 'completed'
+  const status = isStart ? 'in_progress' : finalStatus
+  const text = isStart ? '' : block.text
+
+  switch (block.type) {
+    case 'text': {
+      const content = isStart ? [] : [contentPart(block, text)]
+      return { id, type: 'message', status, content, role: 'assistant' }
+    }
+    case 'thinking': {
+      const summary = thoughts.summary && !isStart ? [contentPart(block, text)] : []
+      const seal = () => (isStart ? '' : createSeal(text))
+      const encrypted = thoughts.encrypted ? { encrypted_content: seal() } : {}
+      return { id, type: 'reasoning', summary, ...encrypted }
+    }
+    case 'call': {
+      const { name, namespace, kind } = block.tool
+      const group = namespace === undefined ? {} : { namespace }
+      return kind === 'function'
+        ? { id, type: 'function_call', status, arguments: text, call_id: block.id, name, ...group }
+        : { id, type: 'custom_tool_call', status, call_id: block.id, input: text, name, ...group }
+    }
+  }
+}
+
+/** A part of a message or of a summary, with the given text. */
+export function contentPart(block: Block, text: string): object {
+  if (block.type === 'thinking') return { type: 'summary_text', text }
+  return block.type === 'text' && block.isRefusal
+    ? { type: 'refusal', refusal: text }
+    : { type: 'output_text', annotations: [], logprobs: [], text }
+}
+
+/** The ID of an output item. It encodes the kind and the index. */
+export function itemId({ block, index }: IndexedBlock, { answerId }: ItemContext): string {
+  return `${idPrefix(block)}_${answerId}${index}`
+}
+
+function idPrefix(block: Block): string {
+  switch (block.type) {
+    case 'text':
+      return 'msg'
+    case 'thinking':
+      return 'rs'
+    case 'call':
+      return block.tool.kind === 'function' ? 'fc' : 'ctc'
+  }
+}
