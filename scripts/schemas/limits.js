@@ -1,29 +1,29 @@
 /** For scripts/schemas.js: the limits of a request body that no type says. */
 
-/** What limits a kind of value, as an API description and as our rows say it. */
+/** What limits a kind of value, as an API description and as our rules name it. */
 const keywords = {
-  string: { maxLength: 'longest', minLength: 'shortest', pattern: 'pattern' },
-  array: { maxItems: 'mostEntries', minItems: 'fewestEntries' },
-  object: { maxProperties: 'mostEntries' },
-  number: { minimum: 'least', maximum: 'most' },
-  integer: { minimum: 'least', maximum: 'most' },
+  string: { maxLength: 'maxLength', minLength: 'minLength', pattern: 'pattern' },
+  array: { maxItems: 'maxEntries', minItems: 'minEntries' },
+  object: { maxProperties: 'maxEntries' },
+  number: { minimum: 'minimum', maximum: 'maximum' },
+  integer: { minimum: 'minimum', maximum: 'maximum' },
 }
 
 const number = '(-?[\\d.,]*\\d)'
 /** How the comments of the SDKs state limits, and what they limit. `.*` means every entry of a map. */
 const wordings = [
-  [`(?<!Keys are strings )with a maximum length of ${number}`, '', ['longest']],
-  [`Set of ${number} key-value pairs`, '', ['mostEntries']],
-  [`Keys are strings with a maximum length of ${number}`, '.*', ['longestName']],
-  [`Values are strings with a maximum length of ${number}`, '.*', ['longest']],
+  [`(?<!Keys are strings )with a maximum length of ${number}`, '', ['maxLength']],
+  [`Set of ${number} key-value pairs`, '', ['maxEntries']],
+  [`Keys are strings with a maximum length of ${number}`, '.*', ['maxNameLength']],
+  [`Values are strings with a maximum length of ${number}`, '.*', ['maxLength']],
   [
     `(?:[Nn]umber|integer|temperature to use,) between ${number} and ${number}`,
     '',
-    ['least', 'most'],
+    ['minimum', 'maximum'],
   ],
-  [`Up to ${number} sequences`, '', ['mostEntries']],
-  [`bias value from ${number} to ${number}`, '.*', ['least', 'most']],
-  [`limit of ${number} messages`, '', ['mostEntries']],
+  [`Up to ${number} sequences`, '', ['maxEntries']],
+  [`bias value from ${number} to ${number}`, '.*', ['minimum', 'maximum']],
+  [`limit of ${number} messages`, '', ['maxEntries']],
 ].map(([wording, within, names]) => [new RegExp(wording), within, names])
 
 /**
@@ -71,7 +71,7 @@ function openapiLimits({ root, schemas }) {
     },
   })
 
-  const loosest = { longest: Math.max, mostEntries: Math.max, most: Math.max }
+  const loosest = { maxLength: Math.max, maxEntries: Math.max, maximum: Math.max }
   return mapValues(places, (limits) =>
     Object.fromEntries(
       Object.entries(limits)
@@ -107,7 +107,7 @@ function commentLimits({ root, schemas }) {
       for (const [wording, within, names] of wordings) {
         const [, ...values] = wording.exec(text) ?? []
         const numbers = values.map((value) => Number(value.replaceAll(',', '')))
-        if (within === '' && /key-value pairs/.test(text) && names[0] === 'longest') continue
+        if (within === '' && /key-value pairs/.test(text) && names[0] === 'maxLength') continue
         for (const [index, value] of numbers.entries()) add(at + within, { [names[index]]: value })
       }
       if (text.includes('Must be a-z, A-Z, 0-9, or contain underscores and dashes'))

@@ -4,7 +4,7 @@ import type { GatewayFailure } from './codecs/failure.ts'
 import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import { maskKey } from './log/secrets.ts'
 import type { ServedModels } from './model/catalog.ts'
-import { bareModelName } from './requests/combinations.ts'
+import { bareModelName } from './requests/checks/combinations.ts'
 import { findRoute, readsApiKey } from './routes.ts'
 
 /**

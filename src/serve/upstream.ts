@@ -7,7 +7,7 @@ import type { Reply } from './http/reply.ts'
 import type { LogEntry } from './log/request-log.ts'
 import { maskKeys } from './log/secrets.ts'
 import type { Upstream } from './options.ts'
-import { asString, parseJsonObject } from './requests/read.ts'
+import { asString, parseJsonObject } from './requests/json.ts'
 import { requestPath } from './routes.ts'
 import type { Recorder } from './settings/recorder.ts'
 

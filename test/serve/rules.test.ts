@@ -73,7 +73,7 @@ describe('refused', () => {
   })
 })
 
-test('rules: the shapes come from the SDKs that the suites run, and each row of rules has a source', () => {
+test('rules: the shapes come from the SDKs that the suites run, and each rule has a source', () => {
   for (const [name, version] of Object.entries(shapes.versions))
     for (const set of [packageSets.sdk, packageSets.schemas])
       expect(set).toHaveProperty([name], version)

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { parseJson } from '../../src/serve/requests/read.ts'
+import { parseJson } from '../../src/serve/requests/json.ts'
 import { aGateway, ask, paths, saying } from './support/gateway.ts'
 
 afterEach(() => {

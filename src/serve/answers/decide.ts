@@ -8,14 +8,14 @@ import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
 import { type ServedModels, servesProtocol } from '../model/catalog.ts'
 import { buildAnswer, builtInAnswer } from '../model/model.ts'
-import { asString, type JsonObject, parseJson, toObject } from '../requests/read.ts'
+import { asString, type JsonObject, parseJson, toObject } from '../requests/json.ts'
+import { InvalidRequest, type RequestContext } from '../requests/model-request.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { InvalidRequest, type RequestContext } from '../requests/request.ts'
 import type { Scope } from '../scopes.ts'
 import { type Fault, type FaultName, faultFailure, group } from '../settings/faults.ts'
 import type { RawReply } from '../settings/scenario.ts'
-import type { StoredResponses } from '../store/responses.ts'
-import type { MessageThreads } from '../store/threads.ts'
+import type { MessageThreads } from '../store/message-threads.ts'
+import type { StoredResponses } from '../store/stored-responses.ts'
 
 const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
 

@@ -1,5 +1,5 @@
-import type { Usage } from '../requests/reading/turns.ts'
-import type { Tool } from '../requests/request.ts'
+import type { Tool } from '../requests/model-request.ts'
+import type { Usage } from '../requests/turns/turns.ts'
 
 /** A complete answer of a model, independent of the protocol. */
 export interface WholeAnswer {

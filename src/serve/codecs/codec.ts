@@ -1,6 +1,6 @@
 import type { Protocol } from '../../protocols.ts'
-import type { JsonObject } from '../requests/read.ts'
-import type { ModelRequest, RequestContext } from '../requests/request.ts'
+import type { JsonObject } from '../requests/json.ts'
+import type { ModelRequest, RequestContext } from '../requests/model-request.ts'
 import type { WholeAnswer } from './answer.ts'
 import type { GatewayFailure } from './failure.ts'
 import { type StreamPart, streamParts } from './stream-parts.ts'

@@ -1,5 +1,5 @@
-import { asList, isObject, type JsonObject, toObject } from '../requests/read.ts'
-import type { Usage } from '../requests/reading/turns.ts'
+import { asList, isObject, type JsonObject, toObject } from '../requests/json.ts'
+import type { Usage } from '../requests/turns/turns.ts'
 import type { FinishReason, WholeAnswer } from './answer.ts'
 import type { AnswerFacts } from './codec.ts'
 import { itemContext, outputItem } from './responses-items.ts'

@@ -1,4 +1,4 @@
-import { asList, type JsonObject, toObject } from '../requests/read.ts'
+import { asList, type JsonObject, toObject } from '../requests/json.ts'
 import { createSeal } from '../requests/seal.ts'
 import type { Block } from './answer.ts'
 import type { AnswerFacts } from './codec.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../requests/read.ts'
-import { readResponsesRequest } from '../requests/responses.ts'
+import type { JsonObject } from '../requests/json.ts'
+import { readResponsesRequest } from '../requests/responses-request.ts'
 import type { Block } from './answer.ts'
 import type { AnswerFacts, Codec, StreamEncoder } from './codec.ts'
 import { responseDocument } from './responses-document.ts'

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Protocol } from '../../protocols.ts'
-import { parseJson } from '../requests/read.ts'
+import { parseJson } from '../requests/json.ts'
 import { maskKey, maskKeys } from './secrets.ts'
 
 /** The headers that had a key. */

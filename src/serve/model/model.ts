@@ -1,9 +1,9 @@
 import type { Block, FinishReason, Utterance, WholeAnswer } from '../codecs/answer.ts'
 import { splitTokens } from '../codecs/tokens.ts'
-import { parseJsonObject } from '../requests/read.ts'
-import { callNames, newestTurns, type ToolResult, type Usage } from '../requests/reading/turns.ts'
+import { parseJsonObject } from '../requests/json.ts'
+import { countInputTokens, type ModelRequest, type Tool } from '../requests/model-request.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { countInputTokens, type ModelRequest, type Tool } from '../requests/request.ts'
+import { callNames, newestTurns, type ToolResult, type Usage } from '../requests/turns/turns.ts'
 import { lastUserText } from './person.ts'
 import { findSample } from './sample.ts'
 

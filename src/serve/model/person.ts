@@ -1,4 +1,4 @@
-import type { Turn } from '../requests/reading/turns.ts'
+import type { Turn } from '../requests/turns/turns.ts'
 
 /** Tags that clients add around a prompt. A user's `<b>`, `<T>` or `<document>` has no hyphen. */
 const openingTag = /^\s*<([a-z]+[-_][a-z_-]+)>/

@@ -8,7 +8,7 @@ import {
   type JsonObject,
   parseJson,
   toObject,
-} from '../requests/read.ts'
+} from '../requests/json.ts'
 import formatValues from './formats.json' with { type: 'json' }
 
 /** The time limit of a search, in ms. The patterns of a schema can take forever. */

@@ -1,8 +1,8 @@
-import { dataUrlType } from './media.ts'
-import { asString, isObject, type JsonObject, listObjects, toObject } from './read.ts'
+import { openaiProblem, strictProblem } from './checks/json-schemas.ts'
+import { dataUrlType } from './checks/media.ts'
+import { asString, isObject, type JsonObject, listObjects, toObject } from './json.ts'
+import type { ModelRequest, Tool } from './model-request.ts'
 import { Refusal } from './refusal.ts'
-import type { ModelRequest, Tool } from './request.ts'
-import { openaiProblem, strictProblem } from './schemas.ts'
 
 /** Functions that chat and responses share. */
 

@@ -1,10 +1,10 @@
 import type { Protocol } from '../../protocols.ts'
-import { checkTypes } from './check.ts'
-import { createCombinationChecks } from './combinations.ts'
-import type { JsonObject } from './read.ts'
-import { InvalidRequest, type ModelRequest, type RequestContext } from './request.ts'
-import { readProtocolVersion } from './version.ts'
-import { checkWindow } from './window.ts'
+import { checkBody } from './checks/check-body.ts'
+import { createCombinationChecks } from './checks/combinations.ts'
+import { readProtocolVersion } from './checks/version.ts'
+import { checkWindow } from './checks/window.ts'
+import type { JsonObject } from './json.ts'
+import { InvalidRequest, type ModelRequest, type RequestContext } from './model-request.ts'
 
 /**
  * Creates the function that reads the bodies of a protocol: the checks that the protocols share, with
@@ -20,7 +20,7 @@ export function createReader(protocol: Protocol, read: (body: JsonObject) => Mod
     requireConversation(protocol, body)
 
     checkFirst(sent)
-    checkTypes(protocol, sent)
+    checkBody(protocol, sent)
     const version = protocol === 'messages' ? readProtocolVersion(headers) : ''
     checkGeneral(body, version)
 

@@ -1,5 +1,5 @@
 import { counted } from '../../text.ts'
-import { formatPath, isObject } from './read.ts'
+import { formatPath, isObject } from './json.ts'
 
 /**
  * A rejection by the vendor behind the service: an `invalid_request_error`, by default with status 400.
@@ -24,7 +24,7 @@ export class Refusal extends Error {
   }
 }
 
-export type Path = readonly (string | number)[]
+type Path = readonly (string | number)[]
 
 /** The expected kind of a value. `content` is a string or a list of blocks. */
 export type ValueKind = 'number' | 'integer' | 'boolean' | 'string' | 'object' | 'array' | 'content'
@@ -40,8 +40,13 @@ export type Problem = { readonly path: Path; readonly value?: unknown } & (
   | { readonly type: 'not-a-choice'; readonly choices: readonly string[] }
   /** The member `name` selects the kind of an object, and has an unknown value. */
   | { readonly type: 'unknown-tag'; readonly name: string; readonly choices: readonly string[] }
-  | { readonly type: 'not-done'; readonly feature: string }
+  | { readonly type: 'unsupported'; readonly feature: string }
 )
+
+/** The problem of an inner value, with the path from the outer value. */
+export function problemAt(step: string | number, problem: Problem): Problem {
+  return { ...problem, path: [step, ...problem.path] }
+}
 
 /**
  * The error of chat and responses for a problem, as that vendor's API sends it: "Invalid value: 'text'.
@@ -94,7 +99,7 @@ export function openaiRefusal(problem: Problem): Refusal {
     }
     case 'unknown-tag':
       return openaiRefusal({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
-    case 'not-done':
+    case 'unsupported':
       return unsupportedFeature(problem.feature, place)
   }
 }
@@ -158,7 +163,7 @@ export function anthropicRefusal(problem: Problem): Refusal {
   const { path, value } = problem
   if (problem.type === 'unknown-tag' && problem.name !== 'type')
     return anthropicRefusal({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
-  if (problem.type === 'not-done') return unsupportedFeature(problem.feature, path.join('.'))
+  if (problem.type === 'unsupported') return unsupportedFeature(problem.feature, path.join('.'))
   return new Refusal(`${path.join('.')}: ${pydanticMessage(problem, value)}`)
 }
 
@@ -192,7 +197,7 @@ function pydanticMessage(problem: Problem, value: unknown): string {
       const tags = problem.choices.map((one) => `'${one}'`).join(', ')
       return `Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`
     }
-    case 'not-done':
+    case 'unsupported':
       return problem.feature
   }
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { allEndpointTypes, type CatalogEntry } from '../model/catalog.ts'
-import { isObject } from '../requests/read.ts'
+import { isObject } from '../requests/json.ts'
 import { flag, InvalidData, list, object, parseData, text, textOr } from './schema.ts'
 
 /** An entry of a catalog that people write. */

@@ -6,14 +6,14 @@ import type { Utterance } from '../codecs/answer.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Script } from '../model/model.ts'
 import { lastUserText } from '../model/person.ts'
-import { isObject } from '../requests/read.ts'
-import { newestTurns } from '../requests/reading/turns.ts'
+import { isObject } from '../requests/json.ts'
 import {
   endsWithResults,
   type ModelRequest,
   type RequestContext,
   type Tool,
-} from '../requests/request.ts'
+} from '../requests/model-request.ts'
+import { newestTurns } from '../requests/turns/turns.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
 import { choice, flag, integer, list, object, parseData, text, textOr } from './schema.ts'

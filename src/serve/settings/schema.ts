@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { UserError } from '../../errors.ts'
-import { formatPath } from '../requests/read.ts'
+import { formatPath } from '../requests/json.ts'
 
 /** Schemas for data that people write: scenario files, catalogs, faults. */
 

@@ -4,8 +4,8 @@ import { chat } from '../../../src/serve/codecs/chat.ts'
 import { type Codec, encodeFrames } from '../../../src/serve/codecs/codec.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
-import type { JsonObject } from '../../../src/serve/requests/read.ts'
-import type { Tool } from '../../../src/serve/requests/request.ts'
+import type { JsonObject } from '../../../src/serve/requests/json.ts'
+import type { Tool } from '../../../src/serve/requests/model-request.ts'
 import { sseEvents } from '../support/gateway.ts'
 
 const facts = { id: 'x', model: 'gpt-5.6-sol', createdAt: 1_790_000_000 }

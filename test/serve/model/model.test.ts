@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
 import { buildAnswer, builtInAnswer } from '../../../src/serve/model/model.ts'
-import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
-import type { ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
+import type { ModelRequest, Tool } from '../../../src/serve/requests/model-request.ts'
+import type { Turn } from '../../../src/serve/requests/turns/turns.ts'
 import { aModelRequest } from '../support/a-request.ts'
 
 const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { chat } from '../../../src/serve/codecs/chat.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
-import { InvalidRequest } from '../../../src/serve/requests/request.ts'
+import { InvalidRequest } from '../../../src/serve/requests/model-request.ts'
 import { conversations, schema, spoken, spokenIn } from '../support/conversations.ts'
 
 describe.each([chat, responses, messages])('$protocol', ({ protocol, readRequest }) => {

@@ -1,5 +1,5 @@
-import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
-import type { ModelRequest } from '../../../src/serve/requests/request.ts'
+import type { ModelRequest } from '../../../src/serve/requests/model-request.ts'
+import type { Turn } from '../../../src/serve/requests/turns/turns.ts'
 
 /** A request in the form that the model receives. */
 export function aModelRequest(

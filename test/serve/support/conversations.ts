@@ -1,6 +1,6 @@
 import type { Protocol } from '../../../src/protocols.ts'
-import type { JsonObject } from '../../../src/serve/requests/read.ts'
-import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
+import type { JsonObject } from '../../../src/serve/requests/json.ts'
+import type { Turn } from '../../../src/serve/requests/turns/turns.ts'
 
 export const schema = { type: 'object', properties: { city: { type: 'string' } } }
 const weather = { name: 'weather', parameters: schema }

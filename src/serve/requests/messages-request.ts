@@ -1,5 +1,6 @@
-import { checkSearch, isSkippedTool } from './hosted-tools.ts'
-import { anthropicMediaProblem } from './media.ts'
+import { checkSearch, isSkippedTool } from './checks/hosted-tools.ts'
+import { closedProblem, complexityProblem, invalidKeyword } from './checks/json-schemas.ts'
+import { anthropicMediaProblem } from './checks/media.ts'
 import {
   asList,
   asNumber,
@@ -8,15 +9,14 @@ import {
   type JsonObject,
   listObjects,
   toObject,
-} from './read.ts'
+} from './json.ts'
+import type { ModelRequest, Tool, ToolChoice } from './model-request.ts'
+import { endsWithResults } from './model-request.ts'
 import { createReader } from './reader.ts'
-import { readMessagesTurns } from './reading/messages.ts'
-import type { Turn } from './reading/turns.ts'
 import { anthropicRefusal, Refusal, unsupportedFeature } from './refusal.ts'
-import type { ModelRequest, Tool, ToolChoice } from './request.ts'
-import { endsWithResults } from './request.ts'
-import { closedProblem, complexityProblem, invalidKeyword } from './schemas.ts'
 import { createSeal } from './seal.ts'
+import { readMessagesTurns } from './turns/messages-turns.ts'
+import type { Turn } from './turns/turns.ts'
 
 /** Reads the body of POST /v1/messages. The service fills in a missing `max_tokens`. */
 export const readMessagesRequest = createReader('messages', (body) => {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../read.ts'
-import { asString, contentText, isObject, listObjects } from '../read.ts'
+import type { JsonObject } from '../json.ts'
+import { asString, contentText, isObject, listObjects } from '../json.ts'
 import { otherPart, type Part, readParts, type Turn, toText, withSystem } from './turns.ts'
 
 /** The turns of a body of POST /v1/messages. */

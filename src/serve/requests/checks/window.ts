@@ -1,7 +1,7 @@
-import type { Protocol } from '../../protocols.ts'
+import type { Protocol } from '../../../protocols.ts'
+import { countInputTokens, type ModelRequest } from '../model-request.ts'
+import { Refusal } from '../refusal.ts'
 import { bareModelName } from './combinations.ts'
-import { Refusal } from './refusal.ts'
-import { countInputTokens, type ModelRequest } from './request.ts'
 
 /** The known context windows by family, in tokens (models.dev in opencode 1.18.34, 2026-11-23). */
 const contextWindows: readonly (readonly [models: RegExp, tokens: number])[] = [

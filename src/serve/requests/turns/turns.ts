@@ -1,5 +1,5 @@
-import type { JsonObject } from '../read.ts'
-import { asString, listObjects, toObject } from '../read.ts'
+import type { JsonObject } from '../json.ts'
+import { asString, listObjects, toObject } from '../json.ts'
 
 /**
  * One turn of a conversation in any of the three protocols. The readers do not trust a body, and keep

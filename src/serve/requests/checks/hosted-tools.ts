@@ -1,5 +1,5 @@
-import type { JsonObject } from './read.ts'
-import { unsupportedFeature } from './refusal.ts'
+import type { JsonObject } from '../json.ts'
+import { unsupportedFeature } from '../refusal.ts'
 
 /**
  * Tools that the vendor executes and that a model need not call. This gateway ignores them if a request

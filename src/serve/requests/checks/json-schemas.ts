@@ -1,5 +1,5 @@
-import rules from './data/schemas.json' with { type: 'json' }
-import { asList, isObject, type JsonObject, toObject } from './read.ts'
+import rules from '../data/schemas.json' with { type: 'json' }
+import { asList, isObject, type JsonObject, toObject } from '../json.ts'
 
 /** Checks of JSON schemas with the error messages of the vendors. schemas.json has their keywords and formats. */
 

@@ -1,8 +1,8 @@
 import { responses } from '../codecs/responses.ts'
-import { asList, isObject, type JsonObject } from '../requests/read.ts'
+import { asList, isObject, type JsonObject } from '../requests/json.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { inputItems } from '../requests/responses.ts'
-import { RecentAnswers, type SentAnswer } from './newest.ts'
+import { inputItems } from '../requests/responses-request.ts'
+import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
 
 /** The answers of responses that later requests can continue. */
 export class StoredResponses {

@@ -1,5 +1,5 @@
-import type { Part, Turn } from './reading/turns.ts'
 import { Refusal } from './refusal.ts'
+import type { Part, Turn } from './turns/turns.ts'
 
 /** The types that the protocols share for requests: a body becomes a `ModelRequest`. */
 

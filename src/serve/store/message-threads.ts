@@ -1,7 +1,7 @@
 import { messages } from '../codecs/messages.ts'
-import { asList, isObject, type JsonObject } from '../requests/read.ts'
+import { asList, isObject, type JsonObject } from '../requests/json.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { RecentAnswers, type SentAnswer } from './newest.ts'
+import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
 
 /** The members that a thread keeps from its first request. */
 const creationMembers = ['system', 'tools']

@@ -1,4 +1,6 @@
-import { checkSearch, isSkippedTool } from './hosted-tools.ts'
+import { checkSearch, isSkippedTool } from './checks/hosted-tools.ts'
+import { asNumber, asString, type JsonObject, listObjects, toObject } from './json.ts'
+import type { Tool } from './model-request.ts'
 import {
   answerSchema,
   checkFile,
@@ -8,12 +10,10 @@ import {
   lacksWordJson,
   thinkingForEffort,
 } from './openai.ts'
-import { asNumber, asString, type JsonObject, listObjects, toObject } from './read.ts'
 import { createReader } from './reader.ts'
-import { readResponsesTurns } from './reading/responses.ts'
 import { Refusal, unsupportedFeature } from './refusal.ts'
-import type { Tool } from './request.ts'
 import { isSeal } from './seal.ts'
+import { readResponsesTurns } from './turns/responses-turns.ts'
 
 /** Reads the body of POST /v1/responses. */
 export const readResponsesRequest = createReader('responses', (body) => {

@@ -7,6 +7,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Null counts as absent. */
+export function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null
+}
+
 export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }

@@ -1,4 +1,14 @@
 import {
+  asList,
+  asNumber,
+  asString,
+  isObject,
+  type JsonObject,
+  listObjects,
+  toObject,
+} from './json.ts'
+import type { Tool } from './model-request.ts'
+import {
   answerSchema,
   checkFile,
   checkImage,
@@ -7,19 +17,9 @@ import {
   lacksWordJson,
   thinkingForEffort,
 } from './openai.ts'
-import {
-  asList,
-  asNumber,
-  asString,
-  isObject,
-  type JsonObject,
-  listObjects,
-  toObject,
-} from './read.ts'
 import { createReader } from './reader.ts'
-import { readChatTurns } from './reading/chat.ts'
 import { Refusal } from './refusal.ts'
-import type { Tool } from './request.ts'
+import { readChatTurns } from './turns/chat-turns.ts'
 
 /** Reads the body of POST /v1/chat/completions. */
 export const readChatRequest = createReader('chat', (body) => {

@@ -1,6 +1,6 @@
 import type { WholeAnswer } from '../codecs/answer.ts'
 import type { AnswerFacts } from '../codecs/codec.ts'
-import type { JsonObject } from '../requests/read.ts'
+import type { JsonObject } from '../requests/json.ts'
 
 /** The limits for the kept answers, and for the characters of their requests. The oldest are dropped first. */
 const maxAnswers = 500

@@ -1,0 +1,259 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Protocol } from '../../../protocols.ts'
+import combinations from '../data/combinations.json' with { type: 'json' }
+import families from '../data/families.json' with { type: 'json' }
+import { formatPath, isAbsent, type JsonObject } from '../json.ts'
+import { Refusal, unsupportedFeature } from '../refusal.ts'
+import {
+  countSharedLists,
+  entryRange,
+  isListStep,
+  placeOf,
+  type Steps,
+  someValue,
+  valueAt,
+} from './member-paths.ts'
+
+/**
+ * A value that a vendor rejects in combination with other members, or for a family of models. The types
+ * and limits of a single member are in rules.json. Each combination has a source.
+ *
+ * Paths are written as in member-paths.ts, with dots between the steps. A condition looks at the same
+ * entries of a list as `at`, as long as the paths are equal; the step `any` looks at every entry.
+ */
+interface Combination {
+  readonly protocols: readonly string[]
+  /** A regular expression for the ID without the vendor. Absent: every model. */
+  readonly models?: string
+  /** The first version of the messages protocol that rejects the value. */
+  readonly since?: string
+  /** Checked before the types, which would report a less exact problem. */
+  readonly isFirst?: boolean
+
+  /** The paths of the rejected value, separated by spaces. An absent value is accepted. */
+  readonly at: string
+  // Which values are rejected. Without any of these five members: every value.
+  /** Rejects only these. */
+  readonly rejected?: readonly unknown[]
+  /** Rejects all but these. */
+  readonly accepted?: readonly unknown[]
+  /** Rejects larger ones. */
+  readonly maximum?: number
+  /** Rejects smaller ones. */
+  readonly minimum?: number
+  /** Rejects texts that match this regular expression. */
+  readonly matches?: string
+  /** The members that must be present, or absent. An empty list counts as absent. */
+  readonly with?: readonly string[]
+  readonly without?: readonly string[]
+  /** The values that members must have, or must not have. */
+  readonly where?: Readonly<Record<string, readonly unknown[]>>
+  readonly unless?: Readonly<Record<string, readonly unknown[]>>
+
+  /**
+   * May contain the placeholders `{model}`, `{value}`, `{maximum}`, `{minimum}`, a path, or the number of a
+   * position.
+   */
+  readonly message?: string
+  /** Replaces the message: the feature that this gateway does not support. */
+  readonly unsupported?: string
+  /** Absent: `at`. */
+  readonly param?: string
+  readonly code?: string
+}
+
+/** A combination for one of its paths. */
+interface Check {
+  readonly combination: Combination
+  readonly steps: Steps
+  /** @param positions the positions in the lists on the way to the value */
+  isRejected(value: unknown, positions: readonly number[], body: JsonObject): boolean
+}
+
+const allCombinations: readonly Combination[] = [...combinations, ...families] as Combination[]
+const allChecks = allCombinations.flatMap((combination) =>
+  combination.at.split(' ').map((at) => createCheck(combination, at.split('.'))),
+)
+
+/** Creates the checks of a protocol. They throw Refusal. */
+export function createCombinationChecks(protocol: Protocol) {
+  const checks = allChecks.filter(({ combination }) => combination.protocols.includes(protocol))
+  const generalChecks = checks.filter(({ combination }) => combination.models === undefined)
+  const isFirst = ({ combination }: Check) => combination.isFirst === true
+
+  const firstTree = createTree(generalChecks.filter(isFirst))
+  const treeOfVersion = cached((version) =>
+    createTree(
+      generalChecks.filter(
+        (check) => !isFirst(check) && (check.combination.since ?? '') <= version,
+      ),
+    ),
+  )
+  // There are few trees, because all models are in the catalog.
+  const treeOfModel = cached((model) =>
+    createTree(
+      checks.filter(
+        ({ combination: { models } }) => models !== undefined && new RegExp(models).test(model),
+      ),
+    ),
+  )
+
+  return {
+    checkFirst: (body: JsonObject) => checkTree(body, firstTree),
+    checkGeneral: (body: JsonObject, version: string) => checkTree(body, treeOfVersion(version)),
+    /** Checks what only some families of models reject. */
+    checkFamily: (body: JsonObject) => checkTree(body, treeOfModel(modelOf(body))),
+  }
+}
+
+function modelOf(body: JsonObject): string {
+  return bareModelName(String(body['model']))
+}
+
+/** The ID without a vendor's prefix. */
+export function bareModelName(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1)
+}
+
+function cached<Value>(create: (key: string) => Value): (key: string) => Value {
+  const values = new Map<string, Value>()
+  return (key) => {
+    const value = values.get(key) ?? create(key)
+    values.set(key, value)
+    return value
+  }
+}
+
+/** The checks for the values at a path, and the nodes of longer paths by their next step. */
+interface PathNode {
+  readonly checks: Check[]
+  readonly next: Map<string, PathNode>
+}
+
+/** Joins the paths of checks, so that a body is walked once for all of them. */
+function createTree(checks: readonly Check[]): PathNode {
+  const root: PathNode = { checks: [], next: new Map() }
+  for (const check of checks) {
+    let node = root
+    for (const step of check.steps) {
+      const nextNode = node.next.get(step) ?? { checks: [], next: new Map() }
+      node.next.set(step, nextNode)
+      node = nextNode
+    }
+    node.checks.push(check)
+  }
+  return root
+}
+
+/** @throws Refusal */
+function checkTree(body: JsonObject, tree: PathNode): void {
+  checkNode(body, tree, [])
+
+  /** Checks a value and its inner values. Null counts as absent. */
+  function checkNode(value: unknown, node: PathNode, positions: readonly number[]): void {
+    if (isAbsent(value)) return
+    for (const check of node.checks)
+      if (check.isRejected(value, positions, body))
+        throw createRefusal(check, { body, value, positions })
+    if (typeof value !== 'object') return
+
+    for (const [step, nextNode] of node.next) {
+      if (!isListStep(step)) checkNode((value as JsonObject)[step], nextNode, positions)
+      else if (Array.isArray(value)) {
+        const [start, end] = entryRange(step, value.length)
+        for (let index = start; index < end; index++)
+          checkNode(value[index], nextNode, [...positions, index])
+      }
+    }
+  }
+}
+
+interface RejectedValue {
+  readonly body: JsonObject
+  readonly value: unknown
+  readonly positions: readonly number[]
+}
+
+function createRefusal(
+  { combination, steps }: Check,
+  { body, value, positions }: RejectedValue,
+): Refusal {
+  const { message = '', unsupported, param, code, maximum, minimum } = combination
+  const placeholders: JsonObject = {
+    model: modelOf(body),
+    value,
+    maximum,
+    minimum,
+    ...positions,
+  }
+  const fill = (text: string) =>
+    text.replace(/\{([\w.]+)\}/g, (_, name: string) => {
+      if (name in placeholders) return String(placeholders[name])
+      return String(valueAt(body, placeOf(name.split('.'), positions)))
+    })
+
+  const place = param === undefined ? formatPath(placeOf(steps, positions)) : fill(param)
+  if (unsupported !== undefined) return unsupportedFeature(unsupported, place)
+  return new Refusal(fill(message), place, code ?? null)
+}
+
+type Condition = (positions: readonly number[], body: JsonObject) => boolean
+
+function createCheck(combination: Combination, steps: Steps): Check {
+  const { with: present = [], without: absent = [], where = {}, unless = {} } = combination
+  const isWrong = createValueTest(combination)
+  const needed = [...createPresenceConditions(steps, present), ...createConditions(steps, where)]
+  const excluded = [...createPresenceConditions(steps, absent), ...createConditions(steps, unless)]
+
+  return {
+    combination,
+    steps,
+    isRejected: (value, positions, body) =>
+      isWrong(value) &&
+      needed.every((holds) => holds(positions, body)) &&
+      !excluded.some((holds) => holds(positions, body)),
+  }
+}
+
+/** Conditions that hold if the member at the path is present. */
+function createPresenceConditions(steps: Steps, paths: readonly string[]): readonly Condition[] {
+  return paths.map((path) => createCondition(steps, path, isNotEmpty))
+}
+
+/** Conditions that hold if the member at the path has one of the values. */
+function createConditions(
+  steps: Steps,
+  valuesByPath: Readonly<Record<string, readonly unknown[]>>,
+): readonly Condition[] {
+  return Object.entries(valuesByPath).map(([path, values]) =>
+    createCondition(steps, path, (value) => includes(values, value)),
+  )
+}
+
+/** @param steps the path of the rejected value, whose list entries the condition shares */
+function createCondition(steps: Steps, path: string, test: (value: unknown) => boolean): Condition {
+  const conditionSteps = path.split('.')
+  const sharedLists = countSharedLists(steps, conditionSteps)
+  return (positions, body) => someValue(body, conditionSteps, positions.slice(0, sharedLists), test)
+}
+
+/** Creates the test whether a value is one of those that the combination rejects. */
+function createValueTest(combination: Combination): (value: unknown) => boolean {
+  const { rejected, accepted, maximum, minimum, matches } = combination
+  if (rejected !== undefined) return (value) => includes(rejected, value)
+  if (accepted !== undefined) return (value) => !includes(accepted, value)
+  if (maximum !== undefined) return (value) => typeof value === 'number' && value > maximum
+  if (minimum !== undefined) return (value) => typeof value === 'number' && value < minimum
+  if (matches === undefined) return () => true
+
+  const pattern = new RegExp(matches)
+  return (value) => typeof value === 'string' && pattern.test(value)
+}
+
+function includes(values: readonly unknown[], value: unknown): boolean {
+  return values.some((candidate) => isDeepStrictEqual(candidate, value))
+}
+
+function isNotEmpty(value: unknown): boolean {
+  return !Array.isArray(value) || value.length > 0
+}

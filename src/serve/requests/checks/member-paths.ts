@@ -1,0 +1,73 @@
+import { type JsonObject, toObject } from '../json.ts'
+
+/**
+ * A path in a body: the names of members, and steps that select entries of a list (`each`, `any`, `first`,
+ * `last`, `beforeLast`). A position is the index of a selected entry; a path has one for each list.
+ */
+export type Steps = readonly string[]
+
+type Positions = readonly number[]
+
+const listSteps = new Set(['each', 'any', 'first', 'last', 'beforeLast'])
+
+export function isListStep(step: string): boolean {
+  return listSteps.has(step)
+}
+
+/** The first position that a step selects in a list, and the one after the last. */
+export function entryRange(step: string, length: number): readonly [start: number, end: number] {
+  switch (step) {
+    case 'first':
+      return [0, Math.min(1, length)]
+    case 'last':
+      return [Math.max(0, length - 1), length]
+    case 'beforeLast':
+      return [0, length - 1]
+    default:
+      return [0, length]
+  }
+}
+
+/** The number of lists on the common part of two paths. */
+export function countSharedLists(steps: Steps, otherSteps: Steps): number {
+  const difference = otherSteps.findIndex((step, depth) => step !== steps[depth])
+  const shared = difference === -1 ? otherSteps : otherSteps.slice(0, difference)
+  return shared.filter(isListStep).length
+}
+
+/**
+ * Whether a value at a path passes a test. Null counts as absent.
+ *
+ * @param positions the positions in the first lists of the path; in further lists, any entry may pass
+ */
+export function someValue(
+  value: unknown,
+  [step, ...laterSteps]: Steps,
+  positions: Positions,
+  test: (value: unknown) => boolean,
+): boolean {
+  if (value === undefined || value === null) return false
+  if (step === undefined) return test(value)
+  if (!isListStep(step)) return someValue(toObject(value)[step], laterSteps, positions, test)
+  if (!Array.isArray(value)) return false
+
+  const [position, ...laterPositions] = positions
+  if (position !== undefined) return someValue(value[position], laterSteps, laterPositions, test)
+  const entries = value.slice(...entryRange(step, value.length))
+  return entries.some((entry) => someValue(entry, laterSteps, laterPositions, test))
+}
+
+type Place = readonly (string | number)[]
+
+/** The path with positions instead of the steps for lists. */
+export function placeOf(steps: Steps, positions: Positions): Place {
+  const remaining = [...positions]
+  return steps.map((step) => (isListStep(step) ? remaining.shift()! : step))
+}
+
+export function valueAt(body: JsonObject, place: Place): unknown {
+  let value: unknown = body
+  for (const step of place)
+    value = Array.isArray(value) ? value[Number(step)] : toObject(value)[step]
+  return value
+}

@@ -1,0 +1,61 @@
+import type { MemberRules } from '../data/rules.ts'
+import { memberChoices, type ObjectForm } from '../data/shapes.ts'
+import { isAbsent, type JsonObject } from '../json.ts'
+import type { Problem } from '../refusal.ts'
+
+/** The alternatives of a union that an object may be. */
+interface Selection {
+  readonly forms: readonly ObjectForm[]
+  /** The `type` of the object, or the one that it has by default. */
+  readonly type: string | undefined
+}
+
+/** An undefined problem: the vendor accepts an alternative that the types lack. */
+interface Rejection {
+  readonly problem: Problem | undefined
+}
+
+/** Selects the alternatives by the object's `type`, and among these by its `role`. */
+export function selectAlternatives(
+  alternatives: readonly ObjectForm[],
+  object: JsonObject,
+  rules: MemberRules,
+): Selection | Rejection {
+  let forms = alternatives
+  let type: string | undefined
+
+  for (const name of ['type', 'role']) {
+    const tagged = forms.filter((form) => memberChoices(form, name) !== undefined)
+    if (tagged.length === 0) continue
+
+    const tag = object[name]
+    const matching = isAbsent(tag)
+      ? forms.filter((form) => isOptionalTag(form, name))
+      : tagged.filter((form) => memberChoices(form, name)!.includes(tag as string))
+    if (matching.length === 0) return rejectTag(tagged, name, tag, rules)
+
+    forms = matching
+    if (name === 'type') type = isAbsent(tag) ? memberChoices(matching[0]!, name)?.[0] : String(tag)
+  }
+
+  return { forms, type }
+}
+
+function isOptionalTag(form: ObjectForm, name: string): boolean {
+  return memberChoices(form, name) === undefined || !form.needs.includes(name)
+}
+
+function rejectTag(
+  tagged: readonly ObjectForm[],
+  name: string,
+  tag: unknown,
+  rules: MemberRules,
+): Rejection {
+  const vendorChoices = rules.members.get(name)?.choices
+  if (vendorChoices?.includes(tag as string)) return { problem: undefined }
+  if (isAbsent(tag)) return { problem: { type: 'missing', path: [name] } }
+
+  const typeChoices = new Set(tagged.flatMap((form) => memberChoices(form, name)!))
+  const choices = vendorChoices ?? [...typeChoices]
+  return { problem: { type: 'unknown-tag', path: [], name, choices, value: tag } }
+}
