@@ -11,7 +11,7 @@ export const rooms = {
     tests: [
       'test/gateway/{input,judge,models}/**/*.test.ts',
       'test/gateway/*.test.ts',
-      'test/providers/carried.test.ts',
+      'test/providers/request-parts.test.ts',
     ],
   },
 }

@@ -3,7 +3,7 @@ import { asSentence } from '../text.ts'
 import { type RequestSpec, request } from './http/request.ts'
 import { withQuery } from './input/query.ts'
 import type { AskedRequest, HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
-import { diagnose } from './judge/http-answer.ts'
+import { diagnose } from './judge/diagnose.ts'
 import type { GatewayAccess } from './types.ts'
 
 /**
@@ -65,11 +65,11 @@ export function withHint(error: UserError, more: string): UserError {
 }
 
 /** The gateway rejected the key in this header. In another header it may accept it. */
-export class RefusedAsSent extends UserError {}
+export class KeyHeaderError extends UserError {}
 
 export function errorFor(outcome: Outcome): UserError {
   const { code, message, hint, requestId, tryOtherKeyHeader } = outcome
   const id = requestId === undefined ? '' : ` (request id: ${requestId})`
   const options = { code, message: message + id, hint }
-  return tryOtherKeyHeader ? new RefusedAsSent(options) : new UserError(options)
+  return tryOtherKeyHeader ? new KeyHeaderError(options) : new UserError(options)
 }

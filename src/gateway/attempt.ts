@@ -2,20 +2,20 @@
  * One attempt of a probe: the client's first request goes to one base URL, and is repeated as the client
  * would repeat it.
  *
- * A *form* says what a request contains; `carried` are the parts of the client's own request. The *outcome*
- * of a response says what is wrong, and is undefined if the gateway served the model.
+ * A *form* says what a request contains: among other things, the client's own request. The *outcome* of a
+ * response says what is wrong, and is undefined if the gateway served the model.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { UserError } from '../errors.ts'
 import { ask, judge } from './ask.ts'
 import { asObject } from './foreign-text.ts'
 import type { HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
-import { refusesLimit, speaksOfTools } from './judge/carried.ts'
 import { readErrorBody } from './judge/error-body.ts'
-import { traitsOf } from './judge/traits.ts'
+import { rejectsLimit, speaksOfTools } from './judge/request-parts.ts'
+import { mayHelp, traitsOf } from './judge/traits.ts'
 import { hasLimit, type QuestionForm, requestAt } from './question.ts'
 import { listIn } from './request-tools.ts'
-import type { Catalog, FirstRequest, GatewayAccess, Protocol, Sender } from './types.ts'
+import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
 /** What a probe asks for, and what is known before it. */
 export interface ProbeInput {
@@ -56,16 +56,18 @@ export function newSearches(): CauseSearches {
   return { left: maxSearches }
 }
 
+/** Sends the first request to one base URL, with the client's repetitions. */
 export async function askRoot(input: ProbeInput, root: string): Promise<Attempt> {
   const { sender } = input
   const form = formOf(input, {
     isLimited: true,
-    ...(sender ? { carried: sender } : { tools: 'one' }),
+    ...(sender ? { clientRequest: sender } : { tools: 'noop' }),
   })
   const judged = await repeatAsClient(input, root, form, await sendWithRetry(input, root, form))
   return { root, ...judged }
 }
 
+/** Sends one request and judges the response. */
 export async function send(input: ProbeInput, root: string, form: QuestionForm): Promise<Judged> {
   const result = await ask(input.access, requestAt(root, form), input.sender?.keyHeader)
   return { result, outcome: outcomeOf(input, result) }
@@ -74,13 +76,16 @@ export async function send(input: ProbeInput, root: string, form: QuestionForm):
 /** The longest wait for a gateway that is busy, in ms. Clients wait for a minute and more. */
 const longestWaitMs = 5_000
 
+/** How long a client waits if the response does not say, in ms. */
+const usualWaitMs = 1_000
+
 /** Sends a request, and once more if the gateway is busy and the client would try again. */
 async function sendWithRetry(input: ProbeInput, root: string, form: QuestionForm): Promise<Judged> {
   const judged = await send(input, root, form)
+  if (judged.outcome === undefined || !mayHelp('retry', judged.outcome)) return judged
+
   const wait = waitMs(judged.result, input.sender?.accepts)
-  const code = judged.outcome?.code
-  const isBusy = code === 'rate-limited' || code === 'gateway-fault'
-  if (wait === undefined || !isBusy) return judged
+  if (wait === undefined) return judged
   await pause(wait)
   return send(input, root, form)
 }
@@ -88,10 +93,13 @@ async function sendWithRetry(input: ProbeInput, root: string, form: QuestionForm
 /** How long a client waits after a response. Undefined: it does not try again, or much later. */
 function waitMs(result: Judged['result'], accepts: Sender['accepts']): number | undefined {
   if (!('status' in result) || accepts === undefined) return undefined
+  const { retries, retriesIfTold = [] } = accepts
   const seconds = /^\d{1,6}$/.exec(result.headers['retry-after'] ?? '')?.[0]
-  const statuses = [...accepts.retries, ...(seconds ? (accepts.retriesIfTold ?? []) : [])]
-  const wait = seconds === undefined ? 1_000 : Number(seconds) * 1_000
-  return statuses.includes(result.status) && wait <= longestWaitMs ? wait : undefined
+  const retriedStatuses = seconds === undefined ? retries : [...retries, ...retriesIfTold]
+  if (!retriedStatuses.includes(result.status)) return undefined
+
+  const wait = seconds === undefined ? usualWaitMs : Number(seconds) * 1_000
+  return wait <= longestWaitMs ? wait : undefined
 }
 
 /** Repeats the request as the client does, each time without what the gateway rejects. */
@@ -104,44 +112,55 @@ async function repeatAsClient(
   const { result, outcome } = judged
   if (outcome === undefined || !('status' in result)) return judged
 
-  const { carried } = form
-  const blamesSafeguards =
-    carried !== undefined && isAboutRequest(result, outcome) && mayBlameSafeguards(carried, outcome)
-  const again = blamesSafeguards
-    ? { ...form, carried: { ...carried, safeguards: undefined } }
-    : withoutRejectedPart(form, result)
-  if (again === undefined) return judged
-  return repeatAsClient(input, root, again, await send(input, root, again))
+  const smallerForm =
+    withoutRejectedSafeguards(form, result, outcome) ?? withoutRejectedPart(form, result)
+  if (smallerForm === undefined) return judged
+  return repeatAsClient(input, root, smallerForm, await send(input, root, smallerForm))
 }
 
 /**
- * Claude Code 2.1.331 omits its safeguards after a 400 or 422, whatever the words (2026-11-24). That cannot help if
- * the gateway rejects tools.
+ * The request without the client's safeguards, if they may be the cause. Claude Code 2.1.331 omits them after a
+ * 400 or 422, whatever the words (2026-11-24). That cannot help if the gateway rejects tools.
  */
-function mayBlameSafeguards({ safeguards }: FirstRequest, outcome: Outcome): boolean {
-  if (typeof safeguards !== 'object') return false
+function withoutRejectedSafeguards(
+  form: QuestionForm,
+  rejection: HttpAnswer,
+  outcome: Outcome,
+): QuestionForm | undefined {
+  const { clientRequest } = form
+  const safeguards = clientRequest?.safeguards
+  if (typeof safeguards !== 'object' || !isAboutRequest(rejection, outcome)) return undefined
+
   const isNamed = ['safeguards', safeguards.beta].some((name) => outcome.message.includes(name))
-  return isNamed || !speaksOfTools(outcome)
+  if (!isNamed && speaksOfTools(outcome)) return undefined
+  return { ...form, clientRequest: { ...clientRequest!, safeguards: undefined } }
 }
 
 /** The request without the part that the gateway rejects, if the client repeats it so. */
-function withoutRejectedPart(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
-  const { carried } = form
-  if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
-  const { words } = readErrorBody(refusal)
-  const rule = carried?.retryWithout?.find(({ to }) => to.test(words))
-  if (carried === undefined || rule === undefined) return undefined
+function withoutRejectedPart(form: QuestionForm, rejection: HttpAnswer): QuestionForm | undefined {
+  const { clientRequest } = form
+  if (rejectsLimit(rejection) && !hasLimit(clientRequest)) return { ...form, isLimited: false }
+
+  const { words } = readErrorBody(rejection)
+  const rule = clientRequest?.retryWithout?.find(({ to }) => to.test(words))
+  if (clientRequest === undefined || rule === undefined) return undefined
 
   const { names = [], roles = [] } = rule
-  const { messages, ...body } = carried.body
-  const kept = listIn(messages).filter((one) => !roles.includes(String(asObject(one)?.['role'])))
+  const { messages, ...body } = clientRequest.body
+  const acceptedMessages = listIn(messages).filter(
+    (message) => !roles.includes(String(asObject(message)?.['role'])),
+  )
+
   return {
     ...form,
-    carried: {
-      ...carried,
-      body: { ...without(body, names), ...(messages !== undefined && { messages: kept }) },
-      headers: without(carried.headers, names),
-      retryWithout: carried.retryWithout!.filter((one) => one !== rule),
+    clientRequest: {
+      ...clientRequest,
+      body: {
+        ...without(body, names),
+        ...(messages !== undefined && { messages: acceptedMessages }),
+      },
+      headers: without(clientRequest.headers, names),
+      retryWithout: clientRequest.retryWithout!.filter((candidate) => candidate !== rule),
     },
   }
 }
@@ -153,6 +172,7 @@ function without<Value>(
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
+/** The form of a request of this probe. */
 export function formOf(
   { protocol, model, sender }: ProbeInput,
   more: Partial<QuestionForm>,
@@ -161,6 +181,7 @@ export function formOf(
   return { protocol, model, needsEnd, ...more }
 }
 
+/** @param proven what other answers have shown */
 export function outcomeOf(
   { access, protocol, model, catalog, sender }: ProbeInput,
   result: Judged['result'],
@@ -172,6 +193,6 @@ export function outcomeOf(
 
 /** The status is about the request itself. Without a better clue, the judge blames the model or the gateway. */
 export function isAboutRequest({ status }: HttpAnswer, outcome: Outcome): boolean {
-  const blamed = traitsOf(outcome)?.blames
-  return [400, 413, 422].includes(status) && (blamed === 'model' || blamed === 'gateway')
+  const blames = traitsOf(outcome)?.blames
+  return [400, 413, 422].includes(status) && (blames === 'model' || blames === 'gateway')
 }

@@ -16,8 +16,8 @@ import { isUnlisted } from './judge/outcomes.ts'
 import { acceptedBy, answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { placeOf, requestAt } from './question.ts'
-import { withCause } from './rejection-cause.ts'
 import { rootOf } from './roots.ts'
+import { withCause } from './search-cause.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
 /** The result if the gateway serves the model over the protocol to this key. */
@@ -44,7 +44,7 @@ export interface ProbeOptions {
    * from an API. Absent: only the base URL of the access.
    */
   readonly roots?: readonly string[] | undefined
-  /** Absent: the probe has its own. */
+  /** Absent: the probe may search as often as a single client. */
   readonly searches?: CauseSearches | undefined
 }
 
@@ -53,8 +53,8 @@ export interface ProbeOptions {
  * streamed because all the clients stream: a gateway, or a proxy before it, that answers in one piece passes
  * every other check and leaves a client waiting forever.
  *
- * If the gateway rejects our own token limit, a second request omits it: some gateways have no such parameter, and
- * the client does not send it. If a rejection may be about the request, a request without the client's
+ * If the gateway rejects repoint's token limit, a second request omits it: some gateways have no such parameter,
+ * and the client does not send it. If a rejection may be about the request, a request without the client's
  * additions tells whether it is.
  *
  * @throws UserError from the closed set of gateway failures
@@ -66,32 +66,40 @@ export async function probe(
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
   const { roots = [rootOf(access, protocol)], sender, unservedHint } = options
+  const catalogError = options.catalog instanceof UserError ? options.catalog : undefined
+  const catalog = options.catalog instanceof UserError ? undefined : options.catalog
   const { searches = newSearches() } = options
-  const [catalog, catalogError] =
-    options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
   const input: ProbeInput = { access, protocol, model, catalog, catalogError, sender, searches }
 
   const attempt = await askInOrder(input, roots)
   const { root, result, outcome } = await judgeWithProvenBase(input, attempt, roots)
-  if (outcome !== undefined) {
-    if (sender?.keyHeader !== undefined && traitsOf(outcome)?.blames === 'key')
-      throw errorFor(keyHeaderRejected(outcome, sender, protocol))
-    const isUnserved = outcome.code === 'model-unknown' || outcome.code === 'model-not-allowed'
-    throw errorFor(isUnserved && unservedHint ? { ...outcome, hint: unservedHint } : outcome)
-  }
+  if (outcome !== undefined) throw probeError(outcome, protocol, sender, unservedHint)
 
-  const { body } = result as HttpAnswer
+  const answer = result as HttpAnswer
   const { repeats = [] } = acceptedBy(sender, protocol)
-  const proof = proofIn(protocol, result as HttpAnswer)
+  const proof = proofIn(protocol, answer)
   const clientRepeats =
-    proof.kind === 'answered' && proof.flaws.some((one) => repeats.includes(one))
+    proof.kind === 'answered' && proof.flaws.some((flaw) => repeats.includes(flaw))
   return {
     root,
     notices: clientRepeats ? [notStreamed] : [],
     ...(sender?.safeguards && {
-      answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(body),
+      answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(answer.body),
     }),
   }
+}
+
+function probeError(
+  outcome: Outcome,
+  protocol: Protocol,
+  sender: Sender | undefined,
+  unservedHint: string | undefined,
+): UserError {
+  if (sender?.keyHeader !== undefined && traitsOf(outcome)?.blames === 'key')
+    return errorFor(keyHeaderRejected(outcome, sender, protocol))
+
+  const isUnserved = outcome.code === 'model-unknown' || outcome.code === 'model-not-allowed'
+  return errorFor(isUnserved && unservedHint ? { ...outcome, hint: unservedHint } : outcome)
 }
 
 /** The gateway may accept the key in another header, which this client does not use over this protocol. */
@@ -129,7 +137,7 @@ async function askInOrder(input: ProbeInput, roots: readonly string[]): Promise<
   return first!
 }
 
-/** If another answer proves the base URL, a rejection of the address is about the protocol or the model. */
+/** If another answer proves the base URL, a wrong route means that the gateway lacks the protocol or the model. */
 async function judgeWithProvenBase(
   input: ProbeInput,
   attempt: Attempt,
@@ -146,9 +154,9 @@ async function judgeWithProvenBase(
   if (catalogError !== undefined && !isApi) throw noApiError(catalogError, input, roots)
   const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
 
-  const known = outcomeOf(input, result, { isBaseProven })
-  const mayLackRoute = known?.code === 'protocol-unsupported' && isUnlisted(input)
-  if (!mayLackRoute || !(await hasRoute(input, root))) return { root, result, outcome: known }
+  const judged = outcomeOf(input, result, { isBaseProven })
+  const mayLackRoute = judged?.code === 'protocol-unsupported' && isUnlisted(input)
+  if (!mayLackRoute || !(await hasRoute(input, root))) return { root, result, outcome: judged }
   return { root, result, outcome: outcomeOf(input, result, { isBaseProven, isRouteProven: true }) }
 }
 

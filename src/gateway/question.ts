@@ -1,21 +1,21 @@
 import type { RequestSpec } from './http/request.ts'
 import { maxAnswerBytes } from './judge/answer.ts'
-import { limitNames } from './judge/carried.ts'
 import { isComplete } from './judge/proof.ts'
+import { limitNames } from './judge/request-parts.ts'
 import type { FirstRequest, Protocol } from './types.ts'
 
 /** How a probe's request is made. */
 export interface QuestionForm {
   readonly protocol: Protocol
   readonly model: string
-  /** With a small token limit of our own. Absent: only if the protocol requires one. */
+  /** With a small token limit of repoint's. Absent: only if the protocol requires a limit. */
   readonly isLimited?: boolean
   /** The client waits until the gateway ends the answer. */
   readonly needsEnd?: boolean
-  /** Tools that the model does not need. `one`: a tool of our own. */
-  readonly tools?: readonly unknown[] | 'one'
-  /** The request of a client, with its messages and tools. Absent: a minimal request of our own. */
-  readonly carried?: FirstRequest | undefined
+  /** Tools that the model does not need. `noop`: a tool of repoint's. */
+  readonly tools?: readonly unknown[] | 'noop'
+  /** The request of a client, with its messages and tools. Absent: a minimal request of repoint's. */
+  readonly clientRequest?: FirstRequest | undefined
 }
 
 /**
@@ -31,32 +31,33 @@ const maxTokens = 16
 const slowEndMs = 3_000
 
 /** Whether a client sends a token limit itself. */
-export function hasLimit(carried: FirstRequest | undefined): boolean {
-  return limitNames.some((name) => carried?.body[name] !== undefined)
+export function hasLimit(clientRequest: FirstRequest | undefined): boolean {
+  return limitNames.some((name) => clientRequest?.body[name] !== undefined)
 }
 
 /** The probe's request for the gateway at `root`. */
 export function requestAt(root: string, form: QuestionForm): RequestSpec {
-  const { protocol, model, isLimited = false, needsEnd = false, tools, carried } = form
+  const { protocol, model, isLimited = false, needsEnd = false, tools, clientRequest } = form
   const { headers, limit, body } = questions[protocol]
-  const isLimitOurs = (isLimited || protocol === 'messages') && !hasLimit(carried)
+  const addsLimit = (isLimited || protocol === 'messages') && !hasLimit(clientRequest)
+
   return {
     method: 'POST',
-    url: urlAt(root, protocol, carried),
+    url: urlAt(root, protocol, clientRequest),
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
       ...headers,
-      ...carried?.headers,
-      ...betaHeader(carried),
-      ...agentHeader(carried),
+      ...clientRequest?.headers,
+      ...betaHeader(clientRequest),
+      ...agentHeader(clientRequest),
     },
     body: JSON.stringify({
       model,
-      ...(carried ? carried.body : { ...body, stream: true }),
-      ...(isLimitOurs ? { [limit]: maxTokens } : {}),
-      ...(tools ? { tools: tools === 'one' ? [emptyTools[protocol]] : tools } : {}),
-      ...safeguardsMember(carried),
+      ...(clientRequest ? clientRequest.body : { ...body, stream: true }),
+      ...(addsLimit ? { [limit]: maxTokens } : {}),
+      ...(tools ? { tools: tools === 'noop' ? [emptyTools[protocol]] : tools } : {}),
+      ...safeguardsMember(clientRequest),
     }),
     maxBytes: maxAnswerBytes,
     isEnough: (text) => isComplete(protocol, text),
@@ -90,10 +91,10 @@ const routes: Readonly<Record<Protocol, string>> = {
   messages: '/v1/messages',
 }
 
-/** Without a client, messages are requested as Claude Code 2.1.197 and 2.1.329 do (2026-11-21). */
-function urlAt(root: string, protocol: Protocol, carried: FirstRequest | undefined): string {
+/** Without a client, the probe requests messages as Claude Code 2.1.197 and 2.1.329 do (2026-11-21). */
+function urlAt(root: string, protocol: Protocol, clientRequest: FirstRequest | undefined): string {
   const usual = protocol === 'messages' ? 'beta=true' : undefined
-  const query = carried === undefined ? usual : carried.query
+  const query = clientRequest === undefined ? usual : clientRequest.query
   return placeOf(root, protocol) + (query === undefined ? '' : `?${query}`)
 }
 

@@ -50,7 +50,7 @@ const hosts: Readonly<
 
 const models = ['gpt-5.6-sol', 'claude-sonnet-5-5', 'claude-opus-5-5', 'claude-haiku-5-5']
 
-const refusals: Readonly<Record<string, readonly [status: number, body: object]>> = {
+const rejections: Readonly<Record<string, readonly [status: number, body: object]>> = {
   'as OpenAI': [401, { error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } }],
   'as 403': [403, { message: 'The API key is invalid' }],
   'in a 200': [200, { success: false, code: 1000, msg: '身份验证失败' }],
@@ -63,17 +63,17 @@ describe('a wrong key is sent at most twice in a run', () => {
   const rows = Object.entries(hosts).flatMap(([host, { isListOpen }], turn) => {
     // The probes of several clients are sent in parallel once the list has answered.
     const commands = isListOpen ? single : [...single, ['setup', 'codex', 'claude', 'opencode']]
-    return Object.keys(refusals).flatMap((refusal, index) =>
+    return Object.keys(rejections).flatMap((rejection, index) =>
       (triesAll ? commands : oneInTurn(commands, turn + index)).map(
-        (args) => [host, refusal, args] as const,
+        (args) => [host, rejection, args] as const,
       ),
     )
   })
 
-  test.each(rows)('%s, %s, %j', async (name, refusal, args) => {
+  test.each(rows)('%s, %s, %j', async (name, rejection, args) => {
     const { host, isRoot, unknown, isListOpen = false } = hosts[name]!
     const isOpenList = ({ url }: Seen) => isListOpen && url.startsWith('/v1/models')
-    const [status, body] = refusals[refusal]!
+    const [status, body] = rejections[rejection]!
     const { port, seen, connections } = await aServer((request, response) => {
       if (isOpenList(request))
         return sendJson(response, 200, { object: 'list', data: models.map((id) => ({ id })) })

@@ -3,7 +3,7 @@ import type { GatewayInfo, RejectedModel } from '../../clients/client.ts'
 import { resolveOneModel } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { expectNoFinding } from '../../finding.ts'
-import { traitsOf } from '../../gateway/judge/traits.ts'
+import { mayHelp } from '../../gateway/judge/traits.ts'
 import { protocols } from '../../gateway/types.ts'
 import {
   type AnsweredQuestion,
@@ -73,7 +73,7 @@ async function firstAnsweredModel(
       await session.step(`Asking ${question.model} for one word`, probe(question))
       return question
     } catch (error) {
-      if (!(error instanceof UserError) || !traitsOf(error)?.mayWorkOverAnotherProtocol) throw error
+      if (!(error instanceof UserError) || !mayHelp('protocol', error)) throw error
       rejected.push({ ...question, error })
     }
   }

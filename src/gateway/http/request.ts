@@ -347,17 +347,17 @@ function toNetworkFailure(options: {
   }
 
   // undici reports a proxy's rejection only in the message (7.30, lib/dispatcher/proxy-agent.js).
-  const refusal = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
+  const rejection = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
 
   return compact({
     url: url.href,
-    stage: refusal === undefined ? connection.stage : 'proxy',
+    stage: rejection === undefined ? connection.stage : 'proxy',
     errorCode: error.code ?? error.errors?.[0]?.code ?? '',
     detail: error.cert === undefined ? error.message : (error.cert.subjectaltname ?? ''),
     reason,
     waitedMs,
     firstBytes: typeof error.data === 'string' ? error.data.slice(0, 200) : undefined,
-    proxyStatus: refusal === undefined ? undefined : Number(refusal),
+    proxyStatus: rejection === undefined ? undefined : Number(rejection),
     proxy: connection.shownProxy,
   })
 }

@@ -47,7 +47,7 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
   const template = text.slice(colon + 1).trim()
   if (colon === -1 || !token.test(name) || name.length > maxNameLength || looksLikeKey(name))
     throw invalidHeader("--header needs the form 'name: value'", headerUsage('x-example'))
-  refuseReserved(name)
+  rejectReserved(name)
   if (template === '') return { name }
 
   const isSecret = template.startsWith('@') || variable.test(template)
@@ -58,13 +58,13 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
       headerUsage(name),
     )
   const value = readValue(name, template, sources).trim()
-  refuseValue(name, value)
+  rejectValue(name, value)
 
   return { name, value, ...(isSecret ? { isSecret } : {}) }
 }
 
 /** @throws UserError `usage` */
-function refuseReserved(name: string): void {
+function rejectReserved(name: string): void {
   if (name === 'authorization' || keyHeaders.some((one) => one === name))
     throw invalidHeader(
       `${name} contains the key, and the key has separate flags`,
@@ -94,7 +94,7 @@ export function looksSecret(text: string): boolean {
 }
 
 /** @throws UserError `usage` */
-function refuseValue(name: string, value: string): void {
+function rejectValue(name: string, value: string): void {
   const hint = 'Check the variable or the file: the value must be one line.'
   if (value === '') throw invalidHeader(`The value of the header ${name} is empty`, hint)
   if (/[\r\n]/.test(value))

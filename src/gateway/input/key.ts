@@ -40,16 +40,16 @@ export function cleanKey(input: string): { key: string; notices: Finding[] } {
   const withoutComments = withoutLineEnd.replace(/^\s*#.*(?:[\r\n]+|$)/gm, '')
   const { text, removed } = removeWrappings(withoutComments)
   if (withoutComments !== withoutLineEnd) removed.push('comment lines')
-  refuseControlCharacters(text)
+  rejectControlCharacters(text)
 
   const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim())
   const key = lines.join('')
   if (lines.length > 1) {
-    refuseSeveralLines(lines, removed.includes(assignmentLabel))
+    rejectSeveralLines(lines, removed.includes(assignmentLabel))
     removed.push('line breaks')
   }
-  refusePlaceholder(key)
-  refuseNonKey(key)
+  rejectPlaceholder(key)
+  rejectNonKey(key)
 
   const notices =
     removed.length === 0
@@ -64,7 +64,7 @@ export function cleanKey(input: string): { key: string; notices: Finding[] } {
   return { key, notices }
 }
 
-function refuseSeveralLines(lines: readonly string[], isAssigned: boolean): void {
+function rejectSeveralLines(lines: readonly string[], isAssigned: boolean): void {
   if (lines.slice(1).some((line) => line.startsWith('sk-'))) {
     throw invalidKey('This is more than one key', 'Use one key.')
   }
@@ -77,7 +77,7 @@ function refuseSeveralLines(lines: readonly string[], isAssigned: boolean): void
 }
 
 /** Control characters are not removed, because the rest would not be the key. */
-function refuseControlCharacters(text: string): void {
+function rejectControlCharacters(text: string): void {
   if (!/(?![\t\r\n])\p{Cc}/u.test(text)) return
   throw invalidKey(
     'The key contains control characters',
@@ -116,7 +116,7 @@ const keyWrappings: readonly (readonly [name: string, take: (text: string) => st
   ],
 ]
 
-function refusePlaceholder(text: string): void {
+function rejectPlaceholder(text: string): void {
   // A comment inside quotes or after a name is no key.
   if (text === '' || text.startsWith('#')) {
     throw new UserError({
@@ -166,7 +166,7 @@ function consistsOfPairs(text: string): boolean {
   return text.split(';').every((pair) => !isSecretName(pair.split('=', 1)[0]!))
 }
 
-function refuseNonKey(text: string): void {
+function rejectNonKey(text: string): void {
   if (/^https?:\/\//i.test(text)) {
     throw invalidKey(
       'The key is a web address',

@@ -74,7 +74,7 @@ export interface AskedRequest {
   readonly secrets: readonly string[]
 }
 
-/** Who or what the words of a rejection blame. */
+/** What a rejection blames, by its codes and words. diagnose.ts turns it into an outcome. */
 export type Cause =
   | 'upstream'
   | 'gateway'
@@ -94,8 +94,8 @@ export type Cause =
   | 'route'
   | 'key'
 
-/** Who or what an answer blames, where its code leaves that open. */
-export type Blamed =
+/** Why an outcome has its code, where one code has several reasons. */
+export type Reason =
   | 'balance'
   | 'plan'
   | 'account'
@@ -106,11 +106,11 @@ export type Blamed =
   | 'price'
   | 'upstream'
 
-/** One of the closed set of failures. */
+/** What an answer or a failure means: one of the closed set of codes. diagnose.ts explains the words. */
 export interface Outcome {
   readonly code: ErrorCode
-  /** Absent: the code says it, or nobody does. */
-  readonly blamed?: Blamed
+  /** Absent: the code has one reason, or nobody names it. */
+  readonly reason?: Reason
   /** The header that the gateway requires. */
   readonly header?: string
   /** What failed and where, without a full stop at the end. */

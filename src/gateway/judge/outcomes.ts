@@ -3,7 +3,7 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
-import type { AskedRequest, Blamed, HttpAnswer, Outcome } from './answer.ts'
+import type { AskedRequest, HttpAnswer, Outcome, Reason } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with everything that the rules use. */
@@ -117,14 +117,14 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
 /** A rejection that names another cause than the key, or none. */
 export function forbidden(
   judged: JudgedAnswer,
-  cause?: Exclude<keyof typeof forbiddenReasons, 'unnamed'>,
+  reason?: Exclude<keyof typeof forbiddenReasons, 'unnamed'>,
 ): Outcome {
-  const { message, hint } = forbiddenReasons[cause ?? 'unnamed']
+  const { message, hint } = forbiddenReasons[reason ?? 'unnamed']
   return outcome(judged, {
     code: 'forbidden',
-    ...(cause && { blamed: cause }),
+    ...(reason && { reason }),
     // AWS says "Forbidden" if it does not see the key.
-    tryOtherKeyHeader: cause === undefined && mayAcceptOtherKeyHeader(judged),
+    tryOtherKeyHeader: reason === undefined && mayAcceptOtherKeyHeader(judged),
     message: message + says(judged),
     hint,
   })
@@ -191,7 +191,7 @@ export function modelNotAllowed(judged: JudgedAnswer): Outcome {
 export function modelUnpriced(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
-    blamed: 'price',
+    reason: 'price',
     message: `The gateway does not serve the model ${modelOf(judged)}, because its operator has set no price for it${says(judged)}`,
     hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
   })
@@ -262,12 +262,12 @@ function noCatalogHint({ question, status }: JudgedAnswer): string {
     : ''
 }
 
-/** @param what whether the balance is zero, or a plan has ended or does not cover the request */
-export function quota(judged: JudgedAnswer, what: 'balance' | 'plan' = 'balance'): Outcome {
-  const { message, hint } = shortages[what]
+/** @param reason whether the balance is zero, or a plan has ended or does not cover the request */
+export function quota(judged: JudgedAnswer, reason: 'balance' | 'plan' = 'balance'): Outcome {
+  const { message, hint } = shortages[reason]
   return outcome(judged, {
     code: 'quota',
-    blamed: what,
+    reason,
     message: message + says(judged),
     hint: hint.replace('PAGE', keysPage(judged)),
   })
@@ -294,11 +294,12 @@ export function rateLimited(judged: JudgedAnswer): Outcome {
   })
 }
 
-export function fault(judged: JudgedAnswer, what: string, blamed?: Blamed): Outcome {
+/** @param problem what the gateway does, as the rest of the sentence */
+export function fault(judged: JudgedAnswer, problem: string, reason?: Reason): Outcome {
   return outcome(judged, {
     code: 'gateway-fault',
-    ...(blamed && { blamed }),
-    message: `The gateway at ${hostOf(judged.answer)} ${what}${says(judged)}`,
+    ...(reason && { reason }),
+    message: `The gateway at ${hostOf(judged.answer)} ${problem}${says(judged)}`,
     hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })
 }

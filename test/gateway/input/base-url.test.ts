@@ -5,7 +5,7 @@ import { fc } from '../../support/fast-check.ts'
 
 const read = (input: string, allowHttp = false) => normaliseBaseUrl(input, { allowHttp })
 
-function refusal(input: string): UserError {
+function rejection(input: string): UserError {
   try {
     read(input)
   } catch (error) {
@@ -322,13 +322,13 @@ describe('base URL: rejected input', () => {
     ['gateway.0.0.0.0', 'usage', noAddress],
     ['a b', 'usage', spaces],
   ])('%j: %s', (input, code, message) => {
-    const error = refusal(input)
+    const error = rejection(input)
     expect([error.code, error.message]).toEqual([code, message])
     expect(error.hint).not.toMatch(/\.\.$/)
   })
 
   test('suggests --allow-http for plain http, and accepts it with the flag', () => {
-    expect(refusal('http://10.0.0.5:3000/v1').hint).toContain('--allow-http')
+    expect(rejection('http://10.0.0.5:3000/v1').hint).toContain('--allow-http')
     expect(read('http://10.0.0.5:3000/v1', true).baseUrl).toBe('http://10.0.0.5:3000')
   })
 
@@ -341,7 +341,7 @@ describe('base URL: rejected input', () => {
       'https://user:1/hunter2@gw.example',
       '//user:hunter2@gw.example',
     ]) {
-      const { message, hint } = refusal(input)
+      const { message, hint } = rejection(input)
       expect(message + hint).not.toMatch(/hunter2|sk-secret/)
     }
   })
@@ -358,7 +358,7 @@ describe('base URL: rejected input', () => {
     '0123456789abcdef0123456789Ab12Cd34',
     'eyJhbGciOiJIUzI1NiAb12.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVm',
   ])('treats %s as a key, and does not repeat it', (input) => {
-    const { code, message, hint } = refusal(input)
+    const { code, message, hint } = rejection(input)
     expect(code).toBe('usage')
     expect(message).toBe(aKey)
     expect(message + hint).not.toMatch(/Ab12|1234/)
@@ -370,7 +370,7 @@ describe('base URL: rejected input', () => {
     'Ab12+hunter2/x=',
     'https://a:hunter2@gw.example:99999',
   ])('does not repeat %s, which is not a web address', (input) => {
-    const { code, message, hint } = refusal(input)
+    const { code, message, hint } = rejection(input)
     expect(code).toBe('usage')
     expect(message).toBe(noAddress)
     expect(message + hint).not.toContain('hunter2')
@@ -390,7 +390,7 @@ describe('base URL: rejected input', () => {
   })
 
   test('suggests the root of a documentation page', () => {
-    expect(refusal('https://gw.example/ai/docs/start').hint).toContain(
+    expect(rejection('https://gw.example/ai/docs/start').hint).toContain(
       '--base-url https://gw.example/ai.',
     )
   })

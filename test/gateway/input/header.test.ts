@@ -32,7 +32,7 @@ function read(text: string): HeaderChange {
   })
 }
 
-function refusal(text: string): string {
+function rejection(text: string): string {
   try {
     read(text)
   } catch (error) {
@@ -99,7 +99,7 @@ describe('parsing of --header', () => {
     ['the length', 'content-length: 5', 'You cannot change content-length:'],
     ['a header that the clients send', 'anthropic-version: 1', 'You cannot change'],
   ])('rejected: %s', (_, text, expected) => {
-    const message = refusal(text)
+    const message = rejection(text)
     expect(message).toContain(expected)
     expect(message).not.toMatch(/hunter2|live-0123|canary-1|gr\u00fc/)
   })

@@ -6,7 +6,7 @@ import { fc } from '../../support/fast-check.ts'
 
 const key = 'sk-Ab12Cd34Ef56Gh78Ij90'
 
-function refusal(input: string): UserError {
+function rejection(input: string): UserError {
   try {
     cleanKey(input)
   } catch (error) {
@@ -166,7 +166,7 @@ describe('key: rejected input', () => {
     ['sk-Ab12\nsk-Cd34', 'usage', 'This is more than one key'],
     ['https://gw.example/v1', 'usage', 'The key is a web address'],
   ])('%j: %s', (input, code, message) => {
-    const error = refusal(input)
+    const error = rejection(input)
     expect([error.code, error.message]).toEqual([code, message])
     expect(error.hint).toBeTruthy()
     expect(`${error.message}${error.hint}`).not.toContain('Ab12')
@@ -199,7 +199,7 @@ describe('key: other secrets next to it never become part of it', () => {
     [`OPENAI_API_KEY=${key};PASSWORD=hunter2`, /^The key contains another setting$/],
     [`OPENAI_API_KEY=${key} PASSWORD=hunter2`, /^The key has spaces inside$/],
   ])('%j', (input, message) => {
-    const error = refusal(input)
+    const error = rejection(input)
     expect(error.code).toBe('usage')
     expect(error.message).toMatch(message)
     expect(`${error.message}${error.hint}`).not.toMatch(/hunter2|sk-Ab12/)
@@ -211,7 +211,7 @@ describe('key: other secrets next to it never become part of it', () => {
     ['a backspace', 'sk-Ab12\bCd34'],
     ['a file in UTF-16', '\ufffd\ufffds\0k\0-\0A\0b\x001\x002\0'],
   ])('%s is rejected, not removed', (_name, input) => {
-    expect(refusal(input)).toMatchObject({
+    expect(rejection(input)).toMatchObject({
       code: 'usage',
       message: 'The key contains control characters',
       hint: expect.stringContaining('UTF-8'),
@@ -231,7 +231,7 @@ test('key: every hint is a sentence', () => {
     'sk-a\nsk-b',
     'https://a.b',
   ])
-    expect(refusal(input).hint).toMatch(/[^.]\.$/)
+    expect(rejection(input).hint).toMatch(/[^.]\.$/)
 })
 
 describe('key: any input', () => {

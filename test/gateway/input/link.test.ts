@@ -11,7 +11,7 @@ function linkOf(fields: Record<string, string>): string {
 
 const given = { resource: 'provider', app: 'claude', endpoint: 'https://gw.example', apiKey: key }
 
-function refusalOf(text: string): string {
+function rejectionOf(text: string): string {
   try {
     readImportLink(text, {})
   } catch (error) {
@@ -93,10 +93,10 @@ describe("a gateway's link", () => {
     ['control characters in a model', { model: 'gpt\u001b[31m' }, 'model in the link is too long'],
     ['an endless name', { name: 'x'.repeat(201) }, 'name in the link is too long'],
   ])('rejects %s without quoting it', (_, fields, words) => {
-    const refusal = refusalOf(linkOf({ ...given, ...fields }))
-    expect(refusal).toMatch(/^(usage|key-missing|key-placeholder): /)
-    expect(refusal).toContain(words)
-    expect(refusal).not.toContain(key)
+    const rejection = rejectionOf(linkOf({ ...given, ...fields }))
+    expect(rejection).toMatch(/^(usage|key-missing|key-placeholder): /)
+    expect(rejection).toContain(words)
+    expect(rejection).not.toContain(key)
   })
 
   test('accepts fields of the maximum length, and ignores empty ones', () => {
@@ -127,7 +127,7 @@ describe("a gateway's link", () => {
     `ccswitch:${key}`,
     'no link at all',
   ])('rejects %s', (text) => {
-    expect(refusalOf(text)).toMatch(/^usage: The link (does not add|names apiKey more)/)
-    expect(refusalOf(text)).not.toContain(key)
+    expect(rejectionOf(text)).toMatch(/^usage: The link (does not add|names apiKey more)/)
+    expect(rejectionOf(text)).not.toContain(key)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
-import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { isComplete } from '../../../src/gateway/judge/proof.ts'
 
 describe('diagnose: a body on which a slow pattern would take very long', () => {

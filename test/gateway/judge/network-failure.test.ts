@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { exitStatus } from '../../../src/errors.ts'
 import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
 import type { AskedRequest, HttpAnswer, NetworkFailure } from '../../../src/gateway/judge/answer.ts'
-import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const question: AskedRequest = {

@@ -8,7 +8,7 @@ import { usualProtocol } from '../../../clients/protocols.ts'
 import { routesToProve } from '../../../clients/resolve.ts'
 import { UserError } from '../../../errors.ts'
 import { errorFrom, isFinding } from '../../../finding.ts'
-import { traitsOf } from '../../../gateway/judge/traits.ts'
+import { mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import { isSameRoots } from '../../../gateway/roots.ts'
 import type { Catalog } from '../../../gateway/types.ts'
@@ -178,7 +178,7 @@ function mayWorkOverOtherProtocol(
   { model, protocol, error }: RejectedModel,
   catalog: Catalog | undefined,
 ): boolean {
-  if (traitsOf(error)?.mayWorkOverAnotherProtocol !== true) return false
+  if (!mayHelp('protocol', error)) return false
 
   if (error.code === 'model-unknown') {
     if (catalog === undefined) return protocol !== usualProtocol

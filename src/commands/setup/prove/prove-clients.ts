@@ -4,8 +4,8 @@ import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
 import { askBalanceBeside, type BalanceBeside } from '../../../gateway/balance.ts'
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
-import type { GatewayFinder } from '../../../gateway/find-roots.ts'
-import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
+import { mayHelp } from '../../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificate-stores.ts'
@@ -208,7 +208,7 @@ const onlyCertainClients: Finding = {
 /** Whether the gateway may accept the installed client's request, although it rejects repoint's. */
 function mayAcceptClient({ request }: SetupRun, error: UserError): boolean {
   if (error.code === 'client-refused') return true
-  return request.flags.tryClient === true && traitsOf(error)?.curedByTryClient === true
+  return request.flags.tryClient === true && mayHelp('client', error)
 }
 
 /**

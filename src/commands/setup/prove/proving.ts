@@ -1,8 +1,8 @@
 /** The values and functions that steps 3 and 4 of a setup share. */
 import type { Client, GatewayInfo, RejectedModel } from '../../../clients/client.ts'
 import { UserError } from '../../../errors.ts'
-import type { GatewayFinder } from '../../../gateway/find-roots.ts'
-import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
+import { type Culprit, traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
 import type { Chosen, SetupRun } from '../request.ts'
@@ -76,8 +76,21 @@ export async function runForClient(
 
 function concernsAll(error: UserError): boolean {
   if (error.code === 'cancelled') return true
-  const blamed = traitsOf(error)?.blames ?? 'client'
-  return !['client', 'model', 'route', 'gateway', 'asker'].includes(blamed)
+  const traits = traitsOf(error)
+  return traits !== undefined && isSharedByClients[traits.blames]
+}
+
+/** Whether all clients share what a failure blames. */
+const isSharedByClients: Readonly<Record<Culprit, boolean>> = {
+  key: true,
+  address: true,
+  network: true,
+  header: true,
+  account: true,
+  model: false,
+  route: false,
+  gateway: false,
+  sender: false,
 }
 
 /** Probes every chosen model that was not probed yet. Returns the answers of all. */

@@ -2,7 +2,7 @@ import type { Client, LoadedFiles, ResolvedOptions } from '../../../clients/clie
 import { asPlanned } from '../../../clients/loaded-files.ts'
 import { effectiveOptions, routesToProve } from '../../../clients/resolve.ts'
 import { ifPossible, type UserError } from '../../../errors.ts'
-import type { GatewayFinder } from '../../../gateway/find-roots.ts'
+import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { readClientFiles } from '../../client-state/files.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'

@@ -1,19 +1,22 @@
-/** Finds out which part of a client's request is the cause of a rejection. */
+/**
+ * Finds out which part of a client's request is the cause of a rejection: with the words of the rejection, and
+ * with smaller requests.
+ */
 import { type Attempt, formOf, isAboutRequest, type ProbeInput, send } from './attempt.ts'
 import type { HttpAnswer, Outcome } from './judge/answer.ts'
 import {
   parameterUnsupported,
-  refusedIn,
-  refusesLimit,
+  rejectedParts,
+  rejectsLimit,
   speaksOfTools,
   toolsUnsupported,
   toolTypesUnsupported,
-} from './judge/carried.ts'
+} from './judge/request-parts.ts'
 import type { QuestionForm } from './question.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'
 
 /** A rejection by an API. */
-interface Refusal extends Attempt {
+interface Rejection extends Attempt {
   readonly result: HttpAnswer
   readonly outcome: Outcome
 }
@@ -26,7 +29,7 @@ export async function withCause(input: ProbeInput, attempt: Attempt): Promise<At
   const { sender } = input
   const mayBlameClient =
     sender !== undefined &&
-    (refusedIn(result, sender).length > 0 || isAboutRequest(result, outcome))
+    (rejectedParts(result, sender).length > 0 || isAboutRequest(result, outcome))
   if (!speaksOfTools(outcome) && !mayBlameClient) return attempt
   return { ...attempt, outcome: await searchCause(input, { root, result, outcome }) }
 }
@@ -38,36 +41,36 @@ export async function withCause(input: ProbeInput, attempt: Attempt): Promise<At
  */
 async function searchCause(
   input: ProbeInput,
-  { root, result: rejection, outcome }: Refusal,
+  { root, result, outcome }: Rejection,
 ): Promise<Outcome> {
   const { protocol, model, sender, searches } = input
-  const isLimited = !refusesLimit(rejection)
-  const serves = async (more: Partial<QuestionForm>) => {
+  const isLimited = !rejectsLimit(result)
+  const serves = async (more: Partial<QuestionForm>): Promise<boolean> => {
     if (searches.left <= 0) return false
     searches.left--
     const answer = await send(input, root, formOf(input, { isLimited, ...more }))
     return answer.outcome === undefined
   }
+  const ifMinimalServed = async (cause: Outcome): Promise<Outcome> =>
+    (await serves({})) ? cause : outcome
 
-  const servesMinimal = () => serves({})
+  if (sender === undefined) return ifMinimalServed(toolsUnsupported(outcome, model))
 
-  if (sender === undefined)
-    return (await servesMinimal()) ? toolsUnsupported(outcome, model) : outcome
-  const refused = refusedIn(rejection, sender)
-  if (refused.some((name) => name !== 'tools'))
-    return (await servesMinimal()) ? parameterUnsupported(outcome, model, sender, refused) : outcome
+  const rejected = rejectedParts(result, sender)
+  if (rejected.some((name) => name !== 'tools'))
+    return ifMinimalServed(parameterUnsupported(outcome, model, sender, rejected))
 
   const { functions, unusual } = splitTools(protocol, sender)
   const namesTools = speaksOfTools(outcome)
   const rejectsFunctions = namesTools && unusual.length === 0
-  const tools = functions.length > 0 ? functions : 'one'
+  const tools = functions.length > 0 ? functions : 'noop'
   if (rejectsFunctions || !(await serves({ tools })))
-    return (await servesMinimal()) ? toolsUnsupported(outcome, model) : outcome
+    return ifMinimalServed(toolsUnsupported(outcome, model))
 
-  const rejectsUnusual =
+  const rejectsUnusualTools =
     namesTools ||
-    (unusual.length > 0 && (await serves({ carried: withFunctionsOnly(protocol, sender) })))
-  return rejectsUnusual
+    (unusual.length > 0 && (await serves({ clientRequest: withFunctionsOnly(protocol, sender) })))
+  return rejectsUnusualTools
     ? toolTypesUnsupported(outcome, model, sender, unusual)
-    : parameterUnsupported(outcome, model, sender, refused)
+    : parameterUnsupported(outcome, model, sender, rejected)
 }

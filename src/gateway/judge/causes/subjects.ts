@@ -1,10 +1,10 @@
 /**
- * Reads a rejection that no row of causes.ts matches, as a careful person does: which one thing is the
+ * Reads a rejection that no row matches, as a careful person does: which one thing is the
  * sentence about, and does it say that something is wrong with it? If a sentence is about two things, repoint
  * does not guess.
  */
-import type { Cause } from './answer.ts'
-import { zh } from './vocabulary.ts'
+import type { Cause } from '../answer.ts'
+import { zh } from './chinese.ts'
 
 interface Subject {
   readonly words: RegExp

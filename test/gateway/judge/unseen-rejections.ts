@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../../src/errors.ts'
 
 /**
- * Refusals in words that no source of src/gateway/judge/causes.ts quotes: they test the rule behind
+ * Rejections in words that no source in src/gateway/judge/causes quotes: they test the rule behind
  * each class. All are invented after the habits of real gateways.
  */
-export interface UnlistedRefusal {
+export interface UnseenRejection {
   readonly who: string
   readonly status: number
   /** JSON, or plain text (a web page if it begins with `<`). */
@@ -19,7 +19,7 @@ const error = (message: string, more: object = {}) => ({ error: { message, ...mo
 const page = (title: string, text = '') =>
   `<html><head><title>${title}</title></head><body><h1>${title}</h1>${text}</body></html>`
 
-export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[]>> = {
+export const unseenRejections: Readonly<Record<string, readonly UnseenRejection[]>> = {
   key: [
     [
       'capitals',
@@ -70,7 +70,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
       },
     ],
     ['in a 200', 200, { header: { code: 11200, message: 'invalid api key' }, success: false }],
-  ].map((row) => refusal(row, 'key-rejected')),
+  ].map((row) => rejection(row, 'key-rejected')),
 
   account: [
     ['suspended', 403, error('Your workspace has been suspended. Contact support.')],
@@ -95,7 +95,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
       },
     ],
     ['Chinese, violation', 401, error('用户因违规已被限制使用')],
-  ].map((row) => refusal(row, 'forbidden', /account/)),
+  ].map((row) => rejection(row, 'forbidden', /account/)),
 
   quota: [
     ['plan expired', 403, { code: 'SubscriptionExpired', message: 'renew it' }],
@@ -126,7 +126,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ],
     ['token used up, Chinese', 403, error('令牌额度不足')],
     ['payment', 402, { detail: 'x' }],
-  ].map((row) => refusal(row, 'quota')),
+  ].map((row) => rejection(row, 'quota')),
 
   rate: [
     ['requests per minute', 429, error('Request was throttled. Expected available in 12 seconds.')],
@@ -145,7 +145,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
       error("Quota exceeded for metric 'requests per minute'. Please retry in 36s."),
     ],
     ['AWS', 400, { __type: 'ThrottlingException', message: 'Rate exceeded' }],
-  ].map((row) => refusal(row, 'rate-limited')),
+  ].map((row) => rejection(row, 'rate-limited')),
 
   modelUnknown: [
     ['code in capitals', 400, { Code: 'ModelNotExist', Message: 'x' }],
@@ -165,7 +165,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ['no channel, Chinese', 503, error('当前分组 default 下对于模型 gpt-5.6-sol 无可用渠道')],
     ['in a 200', 200, { code: 404, msg: 'model not found', success: false }],
     ['no healthy deployment', 404, error('There are no healthy deployments for this model')],
-  ].map((row) => refusal(row, 'model-unknown')),
+  ].map((row) => rejection(row, 'model-unknown')),
 
   modelNotAllowed: [
     ['no access', 403, error('Your team is not entitled to model gpt-5.6-sol')],
@@ -177,7 +177,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
       { Error: { Code: 'ModelAccessNotOpen', Message: '未开通该模型' } },
     ],
     ['401', 401, error('API key is not authorized to use model gpt-5.6-sol')],
-  ].map((row) => refusal(row, 'model-not-allowed')),
+  ].map((row) => rejection(row, 'model-not-allowed')),
 
   header: [
     ['not provided', 400, error('x-workspace-id not provided'), /x-workspace-id/],
@@ -202,7 +202,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
       /x-tenant/,
     ],
     ['Chinese, behind', 401, { msg: '请求头 X-Project-Token 不能为空' }, /x-project-token/],
-  ].map((row) => refusal(row, 'header-missing')),
+  ].map((row) => rejection(row, 'header-missing')),
 
   region: [
     ['unavailable in area', 403, error('This service is unavailable in your area.')],
@@ -210,7 +210,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ['Chinese', 403, { msg: '您所在的地区暂不支持使用该服务' }],
     ['not from', 400, error('Requests from your country are restricted.')],
     ['jurisdiction', 403, { title: 'Forbidden', detail: 'Not offered in your jurisdiction' }],
-  ].map((row) => refusal(row, 'forbidden', /country or region/)),
+  ].map((row) => rejection(row, 'forbidden', /country or region/)),
 
   network: [
     ['address', 403, error('Source address 203.0.113.7 is not on the allow list')],
@@ -218,7 +218,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ['VPN', 403, error('Connect to the corporate VPN to use this service')],
     ['code', 401, { code: 'ip_not_authorized', message: 'Rejected' }],
     ['Chinese, forbidden', 403, error('当前 IP 地址被禁止访问')],
-  ].map((row) => refusal(row, 'forbidden', /networks/)),
+  ].map((row) => rejection(row, 'forbidden', /networks/)),
 
   client: [
     ['only the CLI', 403, error('This key can only be used with Qwen Code')],
@@ -233,7 +233,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ['coding tools', 403, error('Coding Plan keys are restricted to supported coding tools')],
     ['invalid request of', 400, error('invalid codex request')],
     ['in a 200', 200, { code: 403, msg: 'Only Claude Code is permitted', success: false }],
-  ].map((row) => refusal(row, 'client-refused', /installed client/)),
+  ].map((row) => rejection(row, 'client-refused', /installed client/)),
 
   upstream: [
     ['code', 401, error('Session expired', { code: 'upstream_auth_failed' })],
@@ -250,7 +250,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ['502', 502, error('Incorrect API key provided: sk-pr***')],
     ['refresh', 401, error('OAuth token refresh failed for account 3')],
     ['Go', 500, error('auth_unavailable: no auth available')],
-  ].map((row) => refusal(row, 'gateway-fault')),
+  ].map((row) => rejection(row, 'gateway-fault')),
 
   gateway: [
     ['no database', 401, { Error: { Message: 'Database not connected', Type: 'no_db' } }],
@@ -264,7 +264,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ['internal', 401, error('Internal server error while validating request')],
     ['tunnel', 404, page('Tunnel offline', 'ERR_NGROK_3200 The endpoint x.ngrok.app is offline.')],
     ['tunnel of Cloudflare', 530, 'error code: 1033'],
-  ].map((row) => refusal(row, 'gateway-fault')),
+  ].map((row) => rejection(row, 'gateway-fault')),
 
   firewall: [
     ['openresty', 403, page('403 Forbidden', '<hr><center>openresty</center>')],
@@ -292,17 +292,17 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
         'An appropriate representation could not be found. This error was generated by Mod_Security.',
       ),
     ],
-  ].map((row) => refusal(row, 'forbidden', /firewall/i)),
+  ].map((row) => rejection(row, 'forbidden', /firewall/i)),
 
   unknown: [
     ['riddle', 401, error('Ticket 4711 pending')],
     ['riddle as 403', 403, { msg: 'Nope' }],
     ['riddle in Chinese', 401, { msg: '请稍候联系张三' }],
     ['policy', 401, { error: 'policy_engine_denied', message: 'Rule 7 matched' }],
-  ].map((row) => refusal(row, 'forbidden')),
+  ].map((row) => rejection(row, 'forbidden')),
 }
 
-function refusal(row: readonly unknown[], code: ErrorCode, says?: RegExp): UnlistedRefusal {
+function rejection(row: readonly unknown[], code: ErrorCode, says?: RegExp): UnseenRejection {
   const [who, status, body, own, headers] = row as [
     string,
     number,

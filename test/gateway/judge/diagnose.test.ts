@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { exitStatus } from '../../../src/errors.ts'
-import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import {
   base,
   bodies,
@@ -375,7 +375,7 @@ const borders: readonly Border[] = [
   ['chat', 505, page('Oh'), 'not-an-api'],
   ['chat', 501, page('Oh'), 'protocol-unsupported', proven],
   ['chat', 410, page('Oh'), 'protocol-unsupported', proven],
-  ['catalog', 400, other('no', { param: 'model' }), 'gateway-fault', {}, 'refuses the request'],
+  ['catalog', 400, other('no', { param: 'model' }), 'gateway-fault', {}, 'rejects the request'],
   ['chat', 400, other('no', { param: 'model' }), 'model-unknown'],
   ['chat', 499, other('no', { param: 'model' }), 'model-unknown'],
   ['chat', 500, other('no', { param: 'model' }), 'gateway-fault'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
-import { GatewayFinder } from '../../src/gateway/find-roots.ts'
+import { GatewayFinder } from '../../src/gateway/gateway-finder.ts'
 import { assumedRoots, chatRoots, messagesRoots } from '../../src/gateway/roots.ts'
 import type { GatewayAccess, Protocol } from '../../src/gateway/types.ts'
 import { accessTo, aServer, type Forged, failure, goodGateway, sendJson } from './forged.ts'

@@ -1,5 +1,5 @@
 import { UserError } from '../errors.ts'
-import { ask, judge, RefusedAsSent, withHint } from './ask.ts'
+import { ask, judge, KeyHeaderError, withHint } from './ask.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
@@ -16,15 +16,20 @@ import {
 } from './types.ts'
 
 /**
- * Sends requests to a gateway and learns its base URLs from the answers. Each request is sent first to
- * the expected base URL. If no API answers there, the finder tries other paths of the same origin. It
- * sends a rejected key once more, in the other headers that gateways accept keys in. It remembers what
- * answered.
+ * Sends requests to a gateway and learns from the answers how to reach it: its base URLs, and the header that
+ * it accepts the key in. The finder remembers what answered, so that later requests need no search.
+ *
+ * - A request is sent first to the expected base URL. If no API answers there, the finder tries other paths
+ *   of the same origin (roots.ts).
+ * - If the gateway rejects the key, the finder sends it once more in the other headers for keys.
+ * - If the account has no credit left, the finder tries the base URLs of the host's other products.
  */
 export class GatewayFinder {
   /** The access as the constructor received it. */
   readonly #original: GatewayAccess
-  /** Every access that sent requests: each has its own connections. */
+  /** The access with the header that is known to work so far. */
+  #current: GatewayAccess
+  /** Every access that sent requests. Each has separate connections, which `hangUp` closes. */
   readonly #used: GatewayAccess[]
   /** The base URLs that have answered so far, or that the user named. */
   #answered: readonly AnsweredRoot[] = []
@@ -33,8 +38,6 @@ export class GatewayFinder {
    * runs once, and resolves to undefined if no other header works.
    */
   #headerSearch: Promise<GatewayAccess | undefined> | undefined
-  /** The access with the header that is known to work so far. */
-  #current: GatewayAccess
 
   /** @param options whether the user named the messages base URL */
   constructor(access: GatewayAccess, options: { readonly isMessagesGiven?: boolean } = {}) {
@@ -67,93 +70,118 @@ export class GatewayFinder {
   /** Requests the catalog, like `catalogOrError`. */
   async askCatalog(options: Omit<CatalogOptions, 'root'> = {}): Promise<Catalog | UserError> {
     const answer = await this.#askForList(options)
-    if (!(answer instanceof RefusedAsSent)) return answer
+    if (!(answer instanceof KeyHeaderError)) return answer
 
     this.#headerSearch ??= this.#findHeaderByCatalog()
     return (await this.#headerSearch) === undefined ? answer : this.#askForList(options)
   }
 
   async #askForList(options: Omit<CatalogOptions, 'root'>): Promise<Catalog | UserError> {
-    const [mostLikely, ...others] = this.#candidates('chat')
+    const [expectedRoot, ...alternatives] = this.#candidates('chat')
     const askAt = async (root: string): Promise<Catalog | UserError> => {
       const answer = await catalogOrError(this.#current, { ...options, root })
       if (!(answer instanceof UserError)) this.#remember({ side: 'chat', root })
       return answer
     }
 
-    const first = await askAt(mostLikely!)
-    if (!(first instanceof UserError) || !isAboutAddress(first)) return first
-    for (const root of others) {
+    const firstAnswer = await askAt(expectedRoot!)
+    if (!(firstAnswer instanceof UserError) || !isAboutAddress(firstAnswer)) return firstAnswer
+    for (const root of alternatives) {
       const answer = await askAt(root)
       if (!(answer instanceof UserError) || provesAnApi(answer)) return answer
     }
 
-    if (others.length === 0) return first
-    return withHint(
-      first,
-      `repoint also asked ${others.map((root) => `${root}/models`).join(', ')}.`,
-    )
+    if (alternatives.length === 0) return firstAnswer
+    const asked = alternatives.map((root) => `${root}/models`)
+    return withHint(firstAnswer, `repoint also asked ${asked.join(', ')}.`)
   }
 
   /** @throws UserError as `probe` does */
-  async probe(...question: ProbeQuestion): Promise<ProbeResult> {
-    const first = this.#current
+  async probe(
+    protocol: Protocol,
+    model: string,
+    options?: Omit<ProbeOptions, 'roots'>,
+  ): Promise<ProbeResult> {
+    const question: ProbeQuestion = { protocol, model, options }
+    const access = this.#current
     try {
-      return await this.#probeAt(first, question)
-    } catch (rejection) {
-      if (rejection instanceof UserError && rejection.code === 'quota')
-        return this.#probeOtherProducts(question, rejection)
-      if (!(rejection instanceof RefusedAsSent)) throw rejection
+      return await this.#probeAt(access, question)
+    } catch (error) {
+      if (error instanceof UserError && error.code === 'quota')
+        return this.#probeOtherProducts(question, error)
+      if (error instanceof KeyHeaderError)
+        return this.#probeWithOtherHeader(access, question, error)
+      throw error
+    }
+  }
 
-      if (this.#headerSearch !== undefined) {
-        const access = await this.#headerSearch
-        if (access === undefined) throw rejection
-        // This protocol may take the key in another header than the one that was found.
-        return this.#probeAt(access === first ? this.#original : access, question)
-      }
-
-      const trial = this.#probeInOtherHeader(question, rejection)
+  /** Probes once more with the header that the search for headers finds, or that it has found. */
+  async #probeWithOtherHeader(
+    rejectedAccess: GatewayAccess,
+    question: ProbeQuestion,
+    rejection: KeyHeaderError,
+  ): Promise<ProbeResult> {
+    if (this.#headerSearch === undefined) {
+      const trial = this.#tryOtherHeader(question, rejection)
       this.#headerSearch = trial.then(({ access }) => access)
       const { result } = await trial
       if (result instanceof Error) throw result
       return result
     }
+
+    const found = await this.#headerSearch
+    if (found === undefined) throw rejection
+    // This protocol may take the key in another header than the one that was found.
+    return this.#probeAt(found === rejectedAccess ? this.#original : found, question)
   }
 
   /**
    * On some hosts, a plan has a separate base URL, and a balance of zero at the others. If the user typed
-   * only the host, repoint tries the plan as well. A path that the user typed is the one to use.
+   * only the host, repoint tries the plan as well. A path that the user typed is the one to use, so the
+   * other products become a hint.
    */
-  async #probeOtherProducts(question: ProbeQuestion, rejection: UserError): Promise<ProbeResult> {
-    const [protocol, model, options] = question
-    const { baseUrl } = this.#original
+  async #probeOtherProducts(
+    { protocol, model, options }: ProbeQuestion,
+    rejection: UserError,
+  ): Promise<ProbeResult> {
     const side = sideOf(protocol)
-    const { origin, pathname } = new URL(baseUrl)
-    const current = this.access.baseUrls[side]
-    const others = productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) => {
-      if (path === undefined || current === origin + path) return []
-      return [{ name, product, root: origin + path }]
-    })
+    const products = this.#otherProducts(side)
+    const { origin, pathname } = new URL(this.#original.baseUrl)
 
-    if (pathname === '/')
-      for (const { root } of others) {
+    if (pathname === '/') {
+      for (const { root } of products) {
         try {
           const result = await probe(this.#current, protocol, model, { ...options, roots: [root] })
-          const keyHeader = this.#current.keyHeader ?? 'authorization'
-          // The catalog came from the other product, so its base URL no longer counts.
-          const isByCatalog = (one: AnsweredRoot) => one.side === side && one.probe === undefined
-          this.#answered = this.#answered.filter((one) => !isByCatalog(one))
-          this.#remember({ side, root, probe: { protocol, keyHeader } })
+          this.#forgetCatalogRoot(side)
+          this.#rememberProbe(this.#current, protocol, root)
           return result
         } catch (error) {
           if (!(error instanceof UserError)) throw error
         }
       }
+    }
 
-    const hints = others.map(
+    const hints = products.map(
       ({ name, product }) => `If the key is for ${name}: --base-url ${origin}${product}`,
     )
     throw withHint(rejection, hints.join(' '))
+  }
+
+  /** The products of the host at other base URLs than the current one. */
+  #otherProducts(side: keyof BaseUrls): readonly Product[] {
+    const { baseUrl } = this.#original
+    const { origin } = new URL(baseUrl)
+    const currentRoot = this.access.baseUrls[side]
+    return productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) => {
+      const root = origin + path
+      return path === undefined || root === currentRoot ? [] : [{ name, product, root }]
+    })
+  }
+
+  /** Drops the base URL of the catalog: it belongs to another product than the one that answered. */
+  #forgetCatalogRoot(side: keyof BaseUrls): void {
+    const isOfCatalog = (answer: AnsweredRoot) => answer.side === side && answer.probe === undefined
+    this.#answered = this.#answered.filter((answer) => !isOfCatalog(answer))
   }
 
   /** Requests the catalog with the key in every other header, then finds out which header worked. */
@@ -164,14 +192,15 @@ export class GatewayFinder {
       return (await this.#acceptsKey(asBearer)) ? this.#use(asBearer) : undefined
     }
 
+    // One request with the key in both other headers tells whether one of them works.
     const [first, second] = keyHeaders
     const secondHeader: ExtraHeader = { name: second, value: key, isSecret: true }
     const inBoth = this.#with({ keyHeader: first, headers: [...headers, secondHeader] })
     if (!(await this.#acceptsKey(inBoth))) return undefined
 
     const inFirst = this.#with({ keyHeader: first })
-    const isFirst = await this.#acceptsKey(inFirst)
-    return this.#use(isFirst ? inFirst : this.#with({ keyHeader: second }))
+    const worksInFirst = await this.#acceptsKey(inFirst)
+    return this.#use(worksInFirst ? inFirst : this.#with({ keyHeader: second }))
   }
 
   async #acceptsKey(access: GatewayAccess): Promise<boolean> {
@@ -182,22 +211,24 @@ export class GatewayFinder {
     return outcome === undefined || traitsOf(outcome)?.blames !== 'key'
   }
 
-  /** Probes with the key in the protocol's usual header other than Bearer. */
-  async #probeInOtherHeader(question: ProbeQuestion, rejection: UserError): Promise<Trial> {
-    const usual = question[0] === 'messages' ? 'x-api-key' : 'api-key'
+  /** Probes with the key in the protocol's usual header other than Bearer. Never throws. */
+  async #tryOtherHeader(question: ProbeQuestion, rejection: KeyHeaderError): Promise<Trial> {
+    const usualHeader = question.protocol === 'messages' ? 'x-api-key' : 'api-key'
     const access = this.#with({
-      keyHeader: this.#original.keyHeader === undefined ? usual : undefined,
+      keyHeader: this.#original.keyHeader === undefined ? usualHeader : undefined,
     })
     try {
       const result = await this.#probeAt(access, question)
       return { access: this.#use(access), result }
     } catch (error) {
       if (!(error instanceof UserError)) return { access: undefined, result: error as Error }
+
       const isSilent = traitsOf(error)?.blames === 'network'
-      if (error instanceof RefusedAsSent || isSilent)
+      if (error instanceof KeyHeaderError || isSilent)
         return { access: undefined, result: rejection }
       // The gateway has answered other requests with the key in the first header.
       if (error instanceof Contradiction) return { access: undefined, result: error }
+      // The gateway accepts the key in this header, and the error is about something else.
       return { access: this.#use(access), result: error }
     }
   }
@@ -217,39 +248,45 @@ export class GatewayFinder {
 
   async #probeAt(
     access: GatewayAccess,
-    [protocol, model, options]: ProbeQuestion,
+    { protocol, model, options }: ProbeQuestion,
   ): Promise<ProbeResult> {
-    const side = sideOf(protocol)
-    const roots = this.#candidates(side)
+    const roots = this.#candidates(sideOf(protocol))
     const result = await probe(access, protocol, model, { ...options, roots })
-    const keyHeader = access.keyHeader ?? 'authorization'
-    this.#remember({ side, root: result.root, probe: { protocol, keyHeader } })
+    this.#rememberProbe(access, protocol, result.root)
     return result
   }
 
   #rootOf(side: keyof BaseUrls): string | undefined {
-    return this.#answered.find((one) => one.side === side)?.root
+    return this.#answered.find((answer) => answer.side === side)?.root
   }
 
   /** The possible base URLs for this side, most likely first. If one has answered, it is the only one. */
   #candidates(side: keyof BaseUrls): readonly string[] {
     const answered = this.#rootOf(side)
     if (answered !== undefined) return [answered]
+
     const { baseUrl, baseUrls } = this.#original
-    const others = side === 'messages' ? messagesRoots : chatRoots
-    return [...new Set([baseUrls[side], ...others(baseUrl)])]
+    const guessedRoots = side === 'messages' ? messagesRoots(baseUrl) : chatRoots(baseUrl)
+    return [...new Set([baseUrls[side], ...guessedRoots])]
+  }
+
+  #rememberProbe(access: GatewayAccess, protocol: Protocol, root: string): void {
+    const keyHeader = access.keyHeader ?? 'authorization'
+    this.#remember({ side: sideOf(protocol), root, probe: { protocol, keyHeader } })
   }
 
   /** @throws UserError if the answer contradicts an earlier one */
   #remember(answer: AnsweredRoot): void {
-    const contradiction = this.#answered.map((one) => difference(one, answer)).find(Boolean)
+    const contradiction = this.#answered
+      .map((earlier) => contradictionBetween(earlier, answer))
+      .find(Boolean)
     if (contradiction !== undefined)
       throw new Contradiction({ code: 'protocol-unsupported', ...contradiction })
     this.#answered = [...this.#answered, answer]
   }
 }
 
-/** The two answers need different settings, and one saved gateway cannot have both. */
+/** Two answers need different settings, and one saved gateway cannot have both. */
 class Contradiction extends UserError {}
 
 /** A base URL that answered. */
@@ -269,26 +306,39 @@ interface Trial {
   readonly result: ProbeResult | Error
 }
 
-/** Why one saved gateway cannot have the settings of two answers. */
-function difference(
-  before: AnsweredRoot,
+/** Why one saved gateway cannot have the settings of two answers. Undefined: it can. */
+function contradictionBetween(
+  earlier: AnsweredRoot,
   { side, root, probe }: AnsweredRoot,
 ): { readonly message: string; readonly hint: string } | undefined {
   if (probe === undefined) return undefined
-  if (before.probe !== undefined && before.probe.keyHeader !== probe.keyHeader)
+  if (earlier.probe !== undefined && earlier.probe.keyHeader !== probe.keyHeader)
     return {
-      message: `The gateway accepts the key as ${probe.keyHeader} for the ${probe.protocol} protocol, and as ${before.probe.keyHeader} for another protocol`,
+      message: `The gateway accepts the key as ${probe.keyHeader} for the ${probe.protocol} protocol, and as ${earlier.probe.keyHeader} for another protocol`,
       hint: 'Set up each client separately, with a different --name NAME.',
     }
-  if (before.side === side && before.root !== root)
+  if (earlier.side === side && earlier.root !== root)
     return {
-      message: `The gateway serves the ${probe.protocol} protocol at ${root}, and another protocol at ${before.root}`,
+      message: `The gateway serves the ${probe.protocol} protocol at ${root}, and another protocol at ${earlier.root}`,
       hint: 'Set up each client separately, each with its address (--base-url URL).',
     }
   return undefined
 }
 
-type ProbeQuestion = [protocol: Protocol, model: string, options?: Omit<ProbeOptions, 'roots'>]
+/** What a probe asks, without the place. */
+interface ProbeQuestion {
+  readonly protocol: Protocol
+  readonly model: string
+  readonly options: Omit<ProbeOptions, 'roots'> | undefined
+}
+
+/** A product of the gateway's host, with its base URL. */
+interface Product {
+  readonly name: string
+  /** Its path, as users type it after the host. */
+  readonly product: string
+  readonly root: string
+}
 
 function sideOf(protocol: Protocol): keyof BaseUrls {
   return protocol === 'messages' ? 'messages' : 'chat'

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { HttpAnswer, Outcome } from '../../../src/gateway/judge/answer.ts'
 import {
   parameterUnsupported,
-  refusedIn,
-  refusesLimit,
+  rejectedParts,
+  rejectsLimit,
   speaksOfTools,
-} from '../../../src/gateway/judge/carried.ts'
+} from '../../../src/gateway/judge/request-parts.ts'
 
 function answer(body: unknown, status = 400): HttpAnswer {
   return { url: 'http://gw.example/v1/responses', status, headers: {}, body: JSON.stringify(body) }
@@ -24,7 +24,7 @@ test.each([
   ['Bad request', 400, false],
   ['Bad request', 422, false],
 ])('the message %s (%i) is about a limit: %s', (message, status, expected) => {
-  expect(refusesLimit(answer({ error: { message } }, status))).toBe(expected)
+  expect(rejectsLimit(answer({ error: { message } }, status))).toBe(expected)
 })
 
 const sent = {
@@ -64,8 +64,8 @@ describe('the parameters that a rejection names', () => {
     ['betas without their names', says('invalid beta flag'), ['anthropic-beta']],
     ['a header and a member', says('stream_options with x-mode'), ['x-mode']],
     ['nothing', says('Bad request'), []],
-  ])('%s', (_, refusal, expected) => {
-    expect(refusedIn(refusal, sent)).toEqual(expected)
+  ])('%s', (_, rejection, expected) => {
+    expect(rejectedParts(rejection, sent)).toEqual(expected)
   })
 })
 

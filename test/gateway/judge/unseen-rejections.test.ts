@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AskedRequest, HttpAnswer } from '../../../src/gateway/judge/answer.ts'
-import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
-import { type UnlistedRefusal, unlistedRefusals } from './unlisted-causes.ts'
+import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
+import { type UnseenRejection, unseenRejections } from './unseen-rejections.ts'
 
 const baseUrl = 'https://gw.example'
 const question: AskedRequest = {
@@ -13,7 +13,7 @@ const question: AskedRequest = {
   catalog: { models: [{ id: 'gpt-5.6-sol' }] },
 }
 
-function answerOf({ status, body, headers = {} }: UnlistedRefusal): HttpAnswer {
+function answerOf({ status, body, headers = {} }: UnseenRejection): HttpAnswer {
   const isText = typeof body === 'string'
   const text = isText ? body : JSON.stringify(body)
   const type = text.startsWith('<') && !text.startsWith('<?xml') ? 'text/html' : 'text/plain'
@@ -25,7 +25,7 @@ function answerOf({ status, body, headers = {} }: UnlistedRefusal): HttpAnswer {
   }
 }
 
-describe.each(Object.entries(unlistedRefusals))('%s', (_class, rows) => {
+describe.each(Object.entries(unseenRejections))('%s', (_class, rows) => {
   test.each(rows.map((row) => [row.who, row] as const))('%s', (_who, row) => {
     const outcome = diagnose(answerOf(row), question)
     expect(outcome?.code).toBe(row.code)

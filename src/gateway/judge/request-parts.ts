@@ -1,3 +1,4 @@
+/** Which parts of a client's request a rejection blames, and the outcomes that name them. */
 import { asObject, cleanForeignText } from '../foreign-text.ts'
 import type { Sender } from '../types.ts'
 import type { HttpAnswer, Outcome } from './answer.ts'
@@ -7,29 +8,35 @@ import { readErrorBody } from './error-body.ts'
 export const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
 
 /** Whether an answer rejects a token limit. It names the parameter in any language. */
-export function refusesLimit({ status, body }: HttpAnswer): boolean {
+export function rejectsLimit({ status, body }: HttpAnswer): boolean {
   return (status === 400 || status === 422) && limitWords.test(body)
 }
 
 /** The members and headers of the client's request that a rejection names. Empty: it names none. */
-export function refusedIn(answer: HttpAnswer, sender: Sender): readonly string[] {
+export function rejectedParts(answer: HttpAnswer, sender: Sender): readonly string[] {
   const { body, headers = {} } = sender
   const { param, words } = readErrorBody(answer)
   const names = membersOf(sender)
 
   const blamed = names.filter((name) => param === name || param.startsWith(`${name}.`))
   if (blamed.length > 0) return blamed
-  const inBody = names.filter(
-    (name) =>
-      isNamedIn(words, name) || isPlaceIn(answer.body, name) || holdsNamed(body[name], words),
+
+  const namedHeaders = Object.keys(headers).filter((name) =>
+    isHeaderNamedIn(words, name, headers[name]!),
   )
-  const inHeaders = Object.entries(headers).flatMap(([name, value]) => {
-    const isBetas = name.endsWith('-beta')
-    const parts = isBetas ? [name, ...value.split(',')] : [name]
-    const isBeta = isBetas && /\bbetas?\b/i.test(words)
-    return isBeta || parts.some((part) => words.includes(part)) ? [name] : []
-  })
-  return inHeaders.length > 0 ? inHeaders : inBody
+  if (namedHeaders.length > 0) return namedHeaders
+
+  return names.filter(
+    (name) =>
+      isNamedIn(words, name) || isPlaceIn(answer.body, name) || isItemNamed(body[name], words),
+  )
+}
+
+/** Whether the words name a header, or one of the betas in it: `anthropic-beta: effort-2025-11-24`. */
+function isHeaderNamedIn(words: string, name: string, value: string): boolean {
+  if (words.includes(name)) return true
+  if (!name.endsWith('-beta')) return false
+  return /\bbetas?\b/i.test(words) || value.split(',').some((beta) => words.includes(beta))
 }
 
 /** The members of a request that a gateway may not know. Every request has the others. */
@@ -52,12 +59,12 @@ function isNamedIn(words: string, name: string): boolean {
   )
 }
 
-/** Whether a list contains an item whose type is named. */
-function holdsNamed(value: unknown, words: string): boolean {
-  const items: readonly unknown[] = Array.isArray(value) ? value : []
-  const kinds = items.map((item) => asObject(item)?.['type'])
-  return kinds.some(
-    (kind) => typeof kind === 'string' && kind.includes('_') && words.includes(kind),
+/** Whether a member is a list, and the words name the type of an item in it: `web_search`. */
+function isItemNamed(member: unknown, words: string): boolean {
+  const items: readonly unknown[] = Array.isArray(member) ? member : []
+  const types = items.map((item) => asObject(item)?.['type'])
+  return types.some(
+    (type) => typeof type === 'string' && type.includes('_') && words.includes(type),
   )
 }
 
@@ -72,9 +79,9 @@ export function speaksOfTools({ message }: Outcome): boolean {
 }
 
 /** The gateway serves the model only without tools, and the clients always offer some. */
-export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: string): Outcome {
+export function toolsUnsupported({ said = '', ...rejection }: Outcome, model: string): Outcome {
   return {
-    ...refusal,
+    ...rejection,
     code: 'tools-unsupported',
     message: `${cleanForeignText(model)} answers, but not with tools, which every client needs${said}`,
     hint: 'Name a model that can use tools: --model ID. On your own vLLM server, turn tools on: --enable-auto-tool-choice and --tool-call-parser.',
@@ -84,23 +91,24 @@ export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: stri
 /**
  * The gateway serves the model, but not with the client's own request.
  *
- * @param refused the parts that the gateway named; empty: it named none
+ * @param rejected the parts that the gateway named; empty: it named none
  */
 export function parameterUnsupported(
   outcome: Outcome,
   model: string,
   sender: Sender,
-  refused: readonly string[],
+  rejected: readonly string[],
 ): Outcome {
   const { body, headers = {}, hints = {} } = sender
   // The other headers only describe the client.
   const isOfProtocol = (name: string) => name.endsWith('-beta') || name in hints
-  const all = [...membersOf(sender), ...Object.keys(headers).filter(isOfProtocol)]
-  const parts = refused.length > 0 ? refused : all
-  const list = parts
+  const allParts = [...membersOf(sender), ...Object.keys(headers).filter(isOfProtocol)]
+
+  const parts = rejected.length > 0 ? rejected : allParts
+  const shownParts = parts
     .map((name) => (typeof body[name] === 'number' ? `${name} ${body[name]}` : name))
     .join(', ')
-  const what = refused.length > 0 ? list : `all its parameters (${list})`
+  const what = rejected.length > 0 ? shownParts : `all its parameters (${shownParts})`
   return partUnsupported(outcome, model, sender, { what, parts })
 }
 
@@ -121,18 +129,19 @@ export function toolTypesUnsupported(
 }
 
 function partUnsupported(
-  { said = '', ...refusal }: Outcome,
+  { said = '', ...rejection }: Outcome,
   model: string,
   { label, hints = {} }: Sender,
   { what, parts }: { readonly what: string; readonly parts: readonly string[] },
 ): Outcome {
-  const cure = parts.map((name) => hints[name]).find(Boolean)
+  const hintOfPart = parts.map((name) => hints[name]).find(Boolean)
+
   return {
-    ...refusal,
+    ...rejection,
     code: 'parameter-unsupported',
     message: `${cleanForeignText(model)} answers, but rejects a request of ${label} with ${what}${said}`,
     hint:
-      cure ??
+      hintOfPart ??
       `${label} always sends it. Name another model: --model ID. Or ask the gateway's operator to accept it.`,
   }
 }

@@ -1,4 +1,26 @@
+/**
+ * Says what a response of the gateway means, or a failure to get one.
+ *
+ * - The **cause** is what the codes and words of a rejection blame, such as `key` or `quota` (causes/).
+ * - The **subject** is the one thing that a sentence is about. It replaces the cause if no known pattern
+ *   matches (causes/subjects.ts).
+ * - The **outcome** is the verdict: a code with a message and a hint (outcomes.ts). Some codes have several
+ *   reasons: `quota` has `balance` and `plan`.
+ * - The **traits** of an outcome say what its code means for the caller: whom it **blames**, that is, what
+ *   the user would have to change, and what may help, such as a retry (traits.ts).
+ *
+ * An example. A gateway answers 401 with `{"error": {"message": "Incorrect API key provided"}}`:
+ *
+ * 1. `readErrorBody` finds the words and no code.
+ * 2. `causesOf` finds a name for a key next to "incorrect": the cause is `key` (causes/key-rows.ts).
+ * 3. `outcomeOf.key` checks that a 401 can mean that, and returns the outcome `key-rejected`.
+ * 4. `errorFor` (ask.ts) makes an error of it, which ends a setup and becomes a finding in `doctor`. Its
+ *    traits blame the `key`, so a prompt asks for the key again.
+ *
+ * To add an outcome, see "Where to begin" in docs/architecture.md.
+ */
 import { isCatalogBody } from '../models/catalog.ts'
+import type { Protocol } from '../types.ts'
 import {
   type AskedRequest,
   type Cause,
@@ -8,7 +30,7 @@ import {
   type NetworkFailure,
   type Outcome,
 } from './answer.ts'
-import { causesOf, idPattern } from './causes.ts'
+import { causesOf, idPattern } from './causes/find-causes.ts'
 import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import { type Flaw, flawWords } from './flaws.ts'
@@ -46,8 +68,8 @@ import { acceptedBy, proofIn } from './proof.ts'
 import { wantedHeader } from './wanted-header.ts'
 
 /**
- * Diagnoses a result: exactly one outcome, or undefined if it is what was requested. Codes and words decide
- * (causes.ts) where the status allows the cause. Without them, the status decides.
+ * The outcome of a result, or undefined if the result is what was requested. Codes and words decide where
+ * the status allows their cause. Without them, the status decides.
  */
 export function diagnose(
   result: HttpAnswer | NetworkFailure,
@@ -60,29 +82,39 @@ export function diagnose(
 }
 
 function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | undefined {
-  const isList = question.asked === 'catalog' && isCatalogBody(answer.body)
-  if (isList && answer.cut === undefined) return undefined
+  const { asked } = question
+  if (asked === 'catalog' && answer.cut === undefined && isCatalogBody(answer.body))
+    return undefined
 
   const error = readErrorBody(answer)
   const judged: JudgedAnswer = { answer, question, error, status: answer.status }
-  if (answer.cut === 'encoding') {
+  if (answer.cut === 'encoding')
     return fault(judged, 'compressed its answer in a way that nothing here can read')
-  }
-  if (question.asked === 'catalog') {
-    if (answer.cut !== undefined && error.kind !== 'page') return cutOff(judged)
-    return error.isApiError ? diagnoseHidden(judged) : notAnApi(judged)
-  }
+  return asked === 'catalog' ? diagnoseNoCatalog(judged) : diagnoseInference(judged, asked)
+}
 
-  const proof = proofIn(question.asked, answer)
+/** A 200 to a catalog request, whose body is no whole catalog. */
+function diagnoseNoCatalog(judged: JudgedAnswer): Outcome {
+  if (isCutOff(judged)) return cutOff(judged)
+  return judged.error.isApiError ? diagnoseHidden(judged) : notAnApi(judged)
+}
+
+/** A 200 to a request to a model. */
+function diagnoseInference(judged: JudgedAnswer, protocol: Protocol): Outcome | undefined {
+  const { answer, question, error } = judged
+  const proof = proofIn(protocol, answer)
   if (proof.kind === 'failed') return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
-  if (answer.cut === 'limit' && error.kind !== 'page') return cutOff(judged)
+  if (answer.cut === 'limit' && isCutOff(judged)) return cutOff(judged)
+
   if (proof.kind === 'answered') {
-    const { rejects } = acceptedBy(question.client, question.asked)
-    const flaw = proof.flaws.find((one) => rejects.includes(one))
-    if (flaw === undefined || proof.error === undefined) return flaw && diagnoseFlaw(judged, flaw)
+    const { rejects } = acceptedBy(question.client, protocol)
+    const rejectedFlaw = proof.flaws.find((flaw) => rejects.includes(flaw))
+    if (rejectedFlaw === undefined) return undefined
+    if (proof.error === undefined) return diagnoseFlaw(judged, rejectedFlaw)
     return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
   }
-  if (answer.cut !== undefined && error.kind !== 'page') return cutOff(judged)
+
+  if (isCutOff(judged)) return cutOff(judged)
   if (error.isApiError) return diagnoseHidden(judged)
   if (question.isBaseProven) return protocolUnsupported(judged)
   return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
@@ -96,19 +128,20 @@ function diagnoseFlaw(judged: JudgedAnswer, flaw: Flaw): Outcome {
   if (flaw === 'incomplete-filter' || flaw === 'finish-filter') return forbidden(judged, 'content')
   if (flaw === 'whole')
     return fault(judged, `${flawWords.whole}, and ${clientOf(judged)} can only read a stream`)
-  const isCut = flaw === 'cut' || flaw === 'no-finish-no-end'
-  const ending = isCut ? '' : `, which ${clientOf(judged)} does not accept`
-  return fault(judged, flawWords[flaw] + ending)
+  if (flaw === 'cut' || flaw === 'no-finish-no-end') return fault(judged, flawWords[flaw])
+  return fault(judged, `${flawWords[flaw]}, which ${clientOf(judged)} does not accept`)
+}
+
+/** Whether the body ends early. The beginning of a web page is enough to recognize it. */
+function isCutOff({ answer, error }: JudgedAnswer): boolean {
+  return answer.cut !== undefined && error.kind !== 'page'
 }
 
 function cutOff(judged: JudgedAnswer): Outcome {
   if (judged.answer.cut !== 'limit') return fault(judged, 'stopped in the middle of its answer')
-  return fault(
-    judged,
-    judged.question.asked === 'catalog'
-      ? `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`
-      : `sent more than ${maxAnswerBytes / 1_000_000} MB in answer to one word`,
-  )
+  if (judged.question.asked === 'catalog')
+    return fault(judged, `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`)
+  return fault(judged, `sent more than ${maxAnswerBytes / 1_000_000} MB in answer to one word`)
 }
 
 /** An error in the body of a 200. Its own status counts, or else its codes. */
@@ -140,12 +173,13 @@ function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined {
   if (isCloudflareBlock(judged)) {
     return outcome(judged, {
       code: 'gateway-fault',
-      blamed: 'firewall',
+      reason: 'firewall',
       message: `Cloudflare checks for bots in front of ${hostOf(answer)} and blocks every program${says(judged)}`,
       hint: "Ask the gateway's operator to exempt the API from that check.",
     })
   }
 
+  // A proxy or the network asks for a login.
   if (status === 407) {
     return outcome(judged, {
       code: 'proxy',
@@ -161,6 +195,7 @@ function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined {
       hint: 'Open a web page in a browser and log in to the network. Then run the command again.',
     })
   }
+
   if (status >= 400 && isProxysOwn(answer)) {
     return outcome(judged, {
       code: 'proxy',
@@ -168,12 +203,11 @@ function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined {
       hint: `Bypass the proxy: NO_PROXY=${new URL(answer.url).hostname}. Or ask the proxy's operator to allow the host.`,
     })
   }
-  if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {
-    return httpsRequired(new URL(answer.url))
-  }
-  if (status === 400 && noCertificate.test(answer.body))
-    return clientCertificateRequired(new URL(answer.url))
-  return undefined
+
+  if (status !== 400) return undefined
+  const url = new URL(answer.url)
+  if (url.protocol === 'http:' && plainOnTls.test(answer.body)) return httpsRequired(url)
+  return noCertificate.test(answer.body) ? clientCertificateRequired(url) : undefined
 }
 
 /** nginx, if it requires a client certificate. */
@@ -207,17 +241,18 @@ function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   if (header !== undefined) return headerMissing(judged, header)
 
   for (const cause of causesOf(error, status, modelAsked(question))) {
-    const isOfPage = error.kind === 'page' && cause !== 'client'
-    const isOfGateway = error.isPassedOn && causesOfSender.includes(cause)
-    const outcome = isOfPage ? undefined : outcomeOf[isOfGateway ? 'upstream' : cause](judged)
+    // Of a web page, only the sentence that names certain clients is precise enough.
+    if (error.kind === 'page' && cause !== 'client') continue
+    const isGatewaysOwnKey = error.isPassedOn && causesOfSender.includes(cause)
+    const outcome = outcomeOf[isGatewaysOwnKey ? 'upstream' : cause](judged)
     if (outcome !== undefined) return outcome
   }
 
-  const isModelAsked = question.asked !== 'catalog'
-  if (isModelAsked && isUnbuilt(judged)) return protocolUnsupported(judged)
-  const isRoute = error.codes.some((code) => routeCodes.includes(code))
-  if (isRoute || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(judged)
-  return undefined
+  if (asksModel(judged) && isUnbuilt(judged)) return protocolUnsupported(judged)
+  const isRouteMissing =
+    error.codes.some((code) => routeCodes.includes(code)) ||
+    /^unexpected endpoint\b/i.test(error.words)
+  return isRouteMissing ? wrongRoute(judged) : undefined
 }
 
 /**
@@ -234,51 +269,69 @@ const routeCodes = [
   'unsupported_endpoint',
 ]
 
-/** The outcome of each cause for this answer. Undefined: the cause does not fit the status. */
-const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | undefined>> = {
+/** Makes an outcome of an answer, or none. */
+type OutcomeRule = (judged: JudgedAnswer) => Outcome | undefined
+
+/**
+ * The outcome of each cause for this answer. Undefined: the status cannot mean that cause, so that the next
+ * cause counts.
+ */
+const outcomeOf: Readonly<Record<Cause, OutcomeRule>> = {
   upstream: (judged) =>
-    isRefusal(judged) || hundredsOf(judged.status) === 5
-      ? fault(judged, 'cannot use the service behind it', 'upstream')
-      : undefined,
+    isRejection(judged) || hundredsOf(judged.status) === 5 ? upstreamFault(judged) : undefined,
   gateway: (judged) =>
     judged.status === 429 ? undefined : fault(judged, 'answers with an error of its own'),
   client: (judged) =>
-    judged.status === 503 || (isRefusal(judged) && judged.status !== 500)
+    judged.status === 503 || (isRejection(judged) && judged.status !== 500)
       ? clientRefused(judged)
       : undefined,
-  region: (judged) => (isRefusal(judged) ? forbidden(judged, 'region') : undefined),
-  network: (judged) => (isRefusal(judged) ? forbidden(judged, 'network') : undefined),
-  content: (judged) => (isRefusal(judged) ? forbidden(judged, 'content') : undefined),
-  rate: (judged) => (isRefusal(judged) || judged.status === 503 ? rateLimited(judged) : undefined),
-  quota: (judged) => (isRefusal(judged) ? quota(judged) : undefined),
-  plan: (judged) => (isRefusal(judged) ? quota(judged, 'plan') : undefined),
-  account: (judged) =>
-    isRefusal(judged) && !isAboutModel(judged, 'account')
-      ? forbidden(judged, 'account')
-      : undefined,
-  'model-unpriced': (judged) => (asksModel(judged) ? modelUnpriced(judged) : undefined),
-  'model-not-allowed': (judged) => {
-    if (!asksModel(judged)) return undefined
-    // A value that is not allowed, and not a model that the key may not use.
+  region: ifRejected((judged) => forbidden(judged, 'region')),
+  network: ifRejected((judged) => forbidden(judged, 'network')),
+  content: ifRejected((judged) => forbidden(judged, 'content')),
+  rate: (judged) =>
+    isRejection(judged) || judged.status === 503 ? rateLimited(judged) : undefined,
+  quota: ifRejected((judged) => quota(judged)),
+  plan: ifRejected((judged) => quota(judged, 'plan')),
+  account: ifRejected((judged) =>
+    isAboutModel(judged, 'account') ? undefined : forbidden(judged, 'account'),
+  ),
+  'model-unpriced': ifModelAsked(modelUnpriced),
+  'model-not-allowed': ifModelAsked((judged) => {
+    // A value that the gateway does not know, and not a model that the key may not use.
     const isOfValue = judged.error.param === 'model' && [400, 422].includes(judged.status)
     return isOfValue ? modelUnknown(judged) : modelNotAllowed(judged)
-  },
+  }),
   // A 429 means that the model is busy, and some say that it is not available.
-  'model-unknown': (judged) =>
-    asksModel(judged) && judged.status !== 429 ? modelUnknown(judged) : undefined,
+  'model-unknown': ifModelAsked((judged) =>
+    judged.status === 429 ? undefined : modelUnknown(judged),
+  ),
   // The provider is part of the model's ID or of the path.
-  'provider-unknown': (judged) => {
-    if (!asksModel(judged)) return undefined
+  'provider-unknown': ifModelAsked((judged) => {
     const isBaseRight = judged.question.isBaseProven || judged.question.catalog !== undefined
     return isBaseRight ? modelUnknown(judged) : protocolUnsupported(judged)
-  },
-  protocol: (judged) => (asksModel(judged) ? protocolUnsupported(judged) : undefined),
-  route: (judged) => (isDenial(judged) ? routeNotAllowed(judged) : undefined),
+  }),
+  protocol: ifModelAsked(protocolUnsupported),
+  route: (judged) =>
+    [0, 400, 401, 403].includes(judged.status) ? routeNotAllowed(judged) : undefined,
   key: (judged) => {
-    if (judged.status === 500 && judged.question.catalog !== undefined)
-      return fault(judged, 'cannot use the service behind it', 'upstream')
-    return isRefusal(judged) && !isAboutModel(judged, 'key') ? keyRejected(judged) : undefined
+    // The catalog accepted the key, so the key that fails now is the gateway's.
+    if (judged.status === 500 && judged.question.catalog !== undefined) return upstreamFault(judged)
+    return isRejection(judged) && !isAboutModel(judged, 'key') ? keyRejected(judged) : undefined
   },
+}
+
+/** A rule that counts only if the gateway rejects the request. */
+function ifRejected(rule: OutcomeRule): OutcomeRule {
+  return (judged) => (isRejection(judged) ? rule(judged) : undefined)
+}
+
+/** A rule that counts only for a request to a model. */
+function ifModelAsked(rule: OutcomeRule): OutcomeRule {
+  return (judged) => (asksModel(judged) ? rule(judged) : undefined)
+}
+
+function upstreamFault(judged: JudgedAnswer): Outcome {
+  return fault(judged, 'cannot use the service behind it', 'upstream')
 }
 
 /** A 403 that names the model concerns the model, unless its code says otherwise. */
@@ -298,13 +351,8 @@ function asksModel({ question }: JudgedAnswer): boolean {
 }
 
 /** The gateway rejects what the client sent, by status or in the body of a 200. Some send only 500. */
-function isRefusal({ status }: JudgedAnswer): boolean {
+function isRejection({ status }: JudgedAnswer): boolean {
   return hundredsOf(status) === 4 || status === 0 || status === 500
-}
-
-/** The gateway rejects the sender, by a status that can mean that. */
-function isDenial({ status }: JudgedAnswer): boolean {
-  return [0, 400, 401, 403].includes(status)
 }
 
 /** New API's messages route omits its code. These words are not translated. */
@@ -320,48 +368,49 @@ function diagnosePage(judged: JudgedAnswer): Outcome {
   if (status >= 500 && status !== 501 && status !== 505)
     return fault(judged, 'answers with a web page')
   if (question.isBaseProven && isRouteStatus(status)) return protocolUnsupported(judged)
-  const isDenied = /forbidden|denied|blocked|not acceptable|禁止|拦截|阻断/i.test(
-    judged.error.words,
-  )
-  if (status === 406 || (status === 403 && (question.isBaseProven || isDenied)))
-    return forbidden(judged, 'firewall')
+
+  const isOfFirewall = question.isBaseProven || titleOfFirewall.test(judged.error.words)
+  if (status === 406 || (status === 403 && isOfFirewall)) return forbidden(judged, 'firewall')
   return notAnApi(judged)
 }
 
-function diagnoseByStatus(judged: JudgedAnswer): Outcome {
-  const { answer, question, error, status } = judged
-  const isModelAsked = asksModel(judged)
-  const mentionsTheModel = isModelAsked && mentionsModel(judged)
+/** What the titles of a firewall's pages say, also in Chinese: forbidden, intercepted, blocked. */
+const titleOfFirewall = /forbidden|denied|blocked|not acceptable|禁止|拦截|阻断/i
 
-  switch (true) {
-    case status === 401:
-      if (asksForLogin(answer) && !error.isApiError) return notAnApi(judged)
-      return error.words === '' ? keyRejected(judged) : forbidden(judged)
-    case status === 403:
-      return mentionsTheModel ? modelNotAllowed(judged) : forbidden(judged)
-    case status === 429:
-      return rateLimited(judged)
-    // "Unavailable for legal reasons".
-    case status === 451:
-      return forbidden(judged, 'region')
-    case isModelAsked && error.param === 'model' && hundredsOf(status) === 4:
-      return modelUnknown(judged)
-    case isRouteStatus(status):
-      return mentionsTheModel ? modelUnknown(judged) : wrongRoute(judged)
-    case status === 400 || status === 422:
-      if (mentionsTheModel && error.param === '') return modelUnknown(judged)
-      if (isModelAsked && error.isApiError)
-        return isUnlisted(question) && !blamesParameter(error)
-          ? modelUnknown(judged)
-          : requestRejected(judged)
-      return error.isApiError ? fault(judged, 'refuses the request') : notAnApi(judged)
-    // one-api and its relatives: no channel or no price for the model, without a code.
-    case (status === 500 || status === 503) && mentionsTheModel && isGatewaysOwn(error):
-    case status === 0 && mentionsTheModel:
-      return modelUnknown(judged)
-    default:
-      return fault(judged, 'answers with an error of its own')
+/** The outcome by status, if the answer names no cause. */
+function diagnoseByStatus(judged: JudgedAnswer): Outcome {
+  const { answer, error, status } = judged
+  const namesModel = asksModel(judged) && mentionsModel(judged)
+
+  if (status === 401) {
+    if (asksForLogin(answer) && !error.isApiError) return notAnApi(judged)
+    return error.words === '' ? keyRejected(judged) : forbidden(judged)
   }
+  if (status === 403) return namesModel ? modelNotAllowed(judged) : forbidden(judged)
+  if (status === 429) return rateLimited(judged)
+  // "Unavailable for legal reasons".
+  if (status === 451) return forbidden(judged, 'region')
+
+  if (asksModel(judged) && error.param === 'model' && hundredsOf(status) === 4)
+    return modelUnknown(judged)
+  if (isRouteStatus(status)) return namesModel ? modelUnknown(judged) : wrongRoute(judged)
+  if (status === 400 || status === 422) return diagnoseBadRequest(judged)
+
+  // one-api and its relatives: no channel or no price for the model, without a code.
+  const isGatewaysRejection = (status === 500 || status === 503) && isGatewaysOwn(error)
+  if (namesModel && (isGatewaysRejection || status === 0)) return modelUnknown(judged)
+  return fault(judged, 'answers with an error of its own')
+}
+
+/** A 400 or 422 that names no cause: the model, the request, or no API at all. */
+function diagnoseBadRequest(judged: JudgedAnswer): Outcome {
+  const { question, error } = judged
+  if (asksModel(judged) && mentionsModel(judged) && error.param === '') return modelUnknown(judged)
+  if (!error.isApiError) return notAnApi(judged)
+  if (!asksModel(judged)) return fault(judged, 'rejects the request')
+
+  const isModelToBlame = isUnlisted(question) && !blamesParameter(error)
+  return isModelToBlame ? modelUnknown(judged) : requestRejected(judged)
 }
 
 /** By the parameter's name, or a name in the words such as `max_tokens`. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AskedRequest, HttpAnswer, Outcome } from '../../../src/gateway/judge/answer.ts'
-import { causeRows } from '../../../src/gateway/judge/causes.ts'
+import { causeRows } from '../../../src/gateway/judge/causes/find-causes.ts'
+import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
-import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { Protocol } from '../../../src/gateway/types.ts'
  * claude-code-hub and others (read 2026-11-26). The rest are invented, and were first judged by rules
  * that had not seen them.
  */
-interface Refusal {
+interface Rejection {
   /** The cause, or several acceptable ones, separated by `|`. */
   readonly cause: string
   readonly status: number
@@ -26,15 +26,15 @@ interface Refusal {
   readonly listed?: boolean
 }
 
-const refusals: readonly Refusal[] = readFileSync(
-  new URL('refusals.jsonl', import.meta.url),
+const rejections: readonly Rejection[] = readFileSync(
+  new URL('rejections.jsonl', import.meta.url),
   'utf8',
 )
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line))
 
-function answerTo({ status, body, headers = {} }: Refusal): HttpAnswer {
+function answerTo({ status, body, headers = {} }: Rejection): HttpAnswer {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const isPage = text.startsWith('<')
   const type = isPage ? 'text/html' : /^[[{]/.test(text) ? 'application/json' : 'text/plain'
@@ -46,8 +46,8 @@ function answerTo({ status, body, headers = {} }: Refusal): HttpAnswer {
   }
 }
 
-function questionOf(refusal: Refusal): AskedRequest {
-  const { asked = 'chat', model = 'gpt-5.6-sol', listed = true } = refusal
+function questionOf(rejection: Rejection): AskedRequest {
+  const { asked = 'chat', model = 'gpt-5.6-sol', listed = true } = rejection
   return {
     asked,
     baseUrl: 'https://gw.example',
@@ -59,9 +59,9 @@ function questionOf(refusal: Refusal): AskedRequest {
 }
 
 /** The name of an outcome in the file. */
-function causeOf({ code, blamed, header }: Outcome): string | undefined {
+function causeOf({ code, reason, header }: Outcome): string | undefined {
   if (header !== undefined) return `header:${header}`
-  if (blamed !== undefined) return causeNames[blamed] ?? blamed
+  if (reason !== undefined) return causeNames[reason] ?? reason
   return causeNames[code]
 }
 
@@ -81,14 +81,17 @@ const causeNames: Readonly<Record<string, string>> = {
 }
 
 describe('the cause of a rejection', () => {
-  test.each(refusals.map((refusal, n) => [n + 1, refusal] as const))('line %i', (_n, refusal) => {
-    const outcome = diagnose(answerTo(refusal), questionOf(refusal))
-    expect(refusal.cause.split('|'), JSON.stringify(refusal)).toContain(causeOf(outcome!))
-  })
+  test.each(rejections.map((rejection, n) => [n + 1, rejection] as const))(
+    'line %i',
+    (_n, rejection) => {
+      const outcome = diagnose(answerTo(rejection), questionOf(rejection))
+      expect(rejection.cause.split('|'), JSON.stringify(rejection)).toContain(causeOf(outcome!))
+    },
+  )
 })
 
 test('every row of causes matches a rejection in this file', () => {
-  const errors = refusals.map((refusal) => readErrorBody(answerTo(refusal)))
+  const errors = rejections.map((rejection) => readErrorBody(answerTo(rejection)))
   const idle = causeRows.filter(
     ({ codes = [], words }) =>
       !errors.some(

@@ -1,0 +1,99 @@
+/**
+ * Finds the cause that a rejection names. repoint reads a rejection as a careful person does: first its code,
+ * which is a fixed value of one vendor. Then its sentence: which thing does it name, and what does it say
+ * about the thing? "Key" and "expired" are about the key, "credits" and "used up" about the quota, "model"
+ * and "not found" about the model.
+ *
+ * A row ({@link CauseRow}) joins one kind of thing with what gateways say about it, so that it matches
+ * sentences that nobody has seen. If no row matches, subjects.ts looks whether the sentence is about one
+ * thing only. If that fails too, repoint shows the gateway's words and blames nothing.
+ */
+import type { Cause } from '../answer.ts'
+import type { ErrorBody } from '../error-body.ts'
+import { keyHolderRows } from './account-rows.ts'
+import { gatewayRows } from './gateway-rows.ts'
+import { keyRows } from './key-rows.ts'
+import { limitRows } from './limit-rows.ts'
+import { modelRows } from './model-rows.ts'
+import { paymentRows } from './payment-rows.ts'
+import type { CauseRow } from './row.ts'
+import { senderRows } from './sender-rows.ts'
+import { causeOfSubject } from './subjects.ts'
+
+/** All rows. The first one that matches counts, so the order is part of the rule. */
+export const causeRows: readonly CauseRow[] = [
+  ...senderRows,
+  // Before payment: "rate limit" and "quota limit" are both called a limit.
+  ...limitRows,
+  ...paymentRows,
+  ...keyHolderRows,
+  ...modelRows,
+  ...gatewayRows,
+  ...keyRows,
+]
+
+/** Codes that many failures share. They count only if no row matches the sentence next to them. */
+const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
+  { cause: 'rate', codes: ['rate_limit_error', 'resource_exhausted', 'rate_limit', 'throttled'] },
+  // OpenAI, also for a model that exists and is not allowed.
+  { cause: 'model-unknown', codes: ['model_not_found'] },
+  // Kimi Code, for other programs as well as for a plan that is used up.
+  { cause: 'client', codes: ['access_terminated_error'] },
+  {
+    cause: 'key',
+    codes: [
+      ...['authentication_error', 'auth_error', 'invalid_authentication_error', 'autherror'],
+      ...['unauthenticated', 'unauthorized', 'authenticationerror', 'invalid_api_key'],
+      ...['invalid_token'],
+    ],
+  },
+]
+
+/**
+ * The causes that match the codes and words of a rejection, most likely first.
+ *
+ * @param model the ID of the requested model; the words may use it instead of the word "model"
+ */
+export function causesOf(error: ErrorBody, status: number, model = ''): readonly Cause[] {
+  const sentences = sentencesOf(error, model)
+  const hasCode = ({ codes = [] }: Pick<CauseRow, 'codes'>) =>
+    codes.some((code) => error.codes.includes(code))
+  const hasWords = ({ words }: CauseRow) => sentences.some((sentence) => words?.test(sentence))
+
+  const rows = causeRows.filter(({ statuses }) => statuses?.includes(status) ?? true)
+  const matches = [
+    ...rows.filter(hasCode),
+    ...rows.filter(hasWords),
+    ...commonCodes.filter(hasCode),
+  ]
+  if (matches.length > 0) return [...new Set(matches.map(({ cause }) => cause))]
+
+  const mayReadSubject = isOfSender(status) && error.param === ''
+  return mayReadSubject ? causeOfSubject(sentences, status) : []
+}
+
+/** The sentences of an error. Its codes count as sentences, except those that many failures share. */
+function sentencesOf({ codes, codeWords, words }: ErrorBody, model: string): readonly string[] {
+  const isCommon = (code: string) => commonCodes.some((row) => row.codes.includes(code))
+  const fromCodes = codeWords.filter((_, index) => !isCommon(codes[index]!))
+
+  const message = withModelNamed(words, model)
+  // A message may be nothing but a code: `bad_credentials`.
+  const isOneWord = !/\s/.test(message)
+  return [...fromCodes, message, isOneWord ? message.replace(/[_-]+/g, ' ') : message]
+}
+
+/** Whether the status says that the sender or the request is at fault. 0: no status says anything. */
+function isOfSender(status: number): boolean {
+  return status === 0 || (status >= 400 && status < 500)
+}
+
+/** The words with "model" instead of the model's ID, so that "no access to gpt-5.6-sol" is about a model. */
+function withModelNamed(words: string, model: string): string {
+  return model.length < 2 ? words : words.replace(idPattern(model), 'model')
+}
+
+/** A model's ID that is not part of a longer one. */
+export function idPattern(model: string): RegExp {
+  return new RegExp(`(?<![\\w-])${model.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`, 'gi')
+}

@@ -1,0 +1,23 @@
+import type { Cause } from '../answer.ts'
+
+/** One way in which gateways name a cause. */
+export interface CauseRow {
+  readonly cause: Cause
+  /** Values of `code`, `type` or `reason`, in lower case. */
+  readonly codes?: readonly string[]
+  /**
+   * What a sentence says. A code is read as a sentence too: `USER_INACTIVE` as "user inactive",
+   * `InvalidSubscription` as "invalid subscription".
+   */
+  readonly words?: RegExp
+  /** The row counts only with these statuses. 0: the error is in the body of a 200. */
+  readonly statuses?: readonly number[]
+  /** Where the row was seen, and when. */
+  readonly source: string
+}
+
+/** The start of many sources. */
+export const github = 'https://github.com'
+
+/** The source of rows for sentences that nobody has seen, but that a gateway may well write. */
+export const forged = 'forged rejections, 2026-11-26'
