@@ -1,6 +1,6 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
-import { samePath, startsWith } from '../edits/values.ts'
+import { samePath, startsWith } from '../edits/values/paths.ts'
 import type { FileFix, Finding } from '../finding.ts'
 import type { ClientName, ConfigRules, LoadedFile, LoadedFiles, SetupTarget } from './client.ts'
 import { fileOf } from './loaded-files.ts'

@@ -1,5 +1,5 @@
 import type { ConfigValue, SettingPath, SettingRole } from '../edits/plan.ts'
-import { uniquePaths } from '../edits/values.ts'
+import { uniquePaths } from '../edits/values/paths.ts'
 import type { Finding, Severity } from '../finding.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { documentOf, formatOf } from '../edits/format.ts'
 import { type FileEdit, type SettingChange, type SettingPath, sameBytes } from '../edits/plan.ts'
-import { samePath, startsWith } from '../edits/values.ts'
+import { samePath, startsWith } from '../edits/values/paths.ts'
 import {
   type Client,
   type GatewaySettings,

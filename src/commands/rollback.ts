@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
 import { actionText, describeChanges } from '../edits/describe.ts'
-import { plainPath } from '../edits/values.ts'
+import { plainPath } from '../edits/values/paths.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'

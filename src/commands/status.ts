@@ -9,7 +9,7 @@ import {
 } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { plainPath } from '../edits/values.ts'
+import { plainPath } from '../edits/values/paths.ts'
 import { exitStatus, resultOf, UserError } from '../errors.ts'
 import { findingFrom } from '../finding.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'

@@ -10,7 +10,7 @@ import {
   type SettingPath,
   sameBytes,
 } from './plan.ts'
-import { plainKey, showPath as showKey } from './values.ts'
+import { plainKey, showPath as showKey } from './values/paths.ts'
 
 export interface DescribeOptions {
   /** Formats a path, for example with `~` for the home folder. */
@@ -47,8 +47,8 @@ export function describeChanges(edit: FileEdit): string[] {
   }))
 
   const isDescribed = (key: string) => edit.changes.some(({ path }) => path[0] === key)
-  const removedKeys = keysWithout(before, after)
-  const restoredKeys = keysWithout(after, before)
+  const removedKeys = keysMissingIn(after, before)
+  const restoredKeys = keysMissingIn(before, after)
 
   const lines = [
     ...groupEntries(changes.filter(({ line }) => line !== undefined) as ChangeLine[]),
@@ -85,11 +85,12 @@ function groupEntries(changes: readonly ChangeLine[]): string[] {
 
   return [...groups.values()].flatMap((group) => {
     if (group.length < manyEntries) return group.map(({ line }) => line)
-    const first = group[0]!
+
+    const [first] = group as [ChangeLine]
+    const sign = first.line[0]
+    const table = showKey(first.path.slice(0, -1))
     const names = group.map(({ path }) => plainKey(path.at(-1)!)).join(', ')
-    return [
-      `${first.line[0]} ${showKey(first.path.slice(0, -1))}: ${group.length} entries: ${names}`,
-    ]
+    return [`${sign} ${table}: ${group.length} entries: ${names}`]
   })
 }
 
@@ -98,39 +99,43 @@ function describeChange(
   before: ConfigDocument | undefined,
 ): string | undefined {
   const key = showKey(change.path)
-  const found = before?.get(change.path)
-  // A number (`maxOutputTokens`) and a kind of login (`auth.selectedType`) are not secrets.
-  const isNumber = [change.value, found].every(
-    (value) => value === undefined || typeof value === 'number',
-  )
-  const last = change.path.at(-1)
-  const isKind = typeof last === 'string' && /type$/i.test(last)
-  const isSecret =
-    change.isSecret ||
-    (!isNumber &&
-      !isKind &&
-      change.path.some((key) => typeof key === 'string' && isSecretName(key)))
+  const isSecret = change.isSecret || hasSecretName(change, before)
 
   // Codex writes `"OPENAI_API_KEY": null` next to a login. That is not a key.
   const ignoreNullSecret = (value: ConfigValue | undefined) =>
     isSecret && value === null ? undefined : value
-  const old = ignoreNullSecret(found)
-  const value = ignoreNullSecret(change.value)
+  const oldValue = ignoreNullSecret(before?.get(change.path))
+  const newValue = ignoreNullSecret(change.value)
+
+  if (newValue === undefined) return oldValue === undefined ? undefined : `- ${key}`
+  if (oldValue !== undefined && showValue(oldValue) === showValue(newValue)) return undefined
 
   const show = (value: ConfigValue) =>
     isSecret && value !== '' ? maskValue(value) : shortenValue(showMasked(value))
-  const isText = typeof last === 'object' && typeof last.element === 'string'
-  if (value === undefined) return old === undefined ? undefined : `- ${key}`
-  if (old === undefined) return isText ? `+ ${key}` : `+ ${key} = ${show(value)}`
-  if (showValue(old) === showValue(value)) return undefined
+  if (oldValue !== undefined) return `~ ${key}: ${show(oldValue)} -> ${show(newValue)}`
 
-  return `~ ${key}: ${show(old)} -> ${show(value)}`
+  // The path of a string in a list shows the string already.
+  const last = change.path.at(-1)
+  const isText = typeof last === 'object' && typeof last.element === 'string'
+  return isText ? `+ ${key}` : `+ ${key} = ${show(newValue)}`
 }
 
-/** The keys of one document that the other lacks. */
-function keysWithout(one?: ConfigDocument, other?: ConfigDocument): string[] {
-  const otherRoot = other?.root ?? {}
-  return Object.keys(one?.root ?? {}).filter((key) => !Object.hasOwn(otherRoot, key))
+/** Whether a change without `isSecret` may set a secret, because a key of its path is named like one. */
+function hasSecretName(change: SettingChange, before: ConfigDocument | undefined): boolean {
+  // A number (`maxOutputTokens`) and a kind of login (`auth.selectedType`) are not secrets.
+  const isNumber = [change.value, before?.get(change.path)].every(
+    (value) => value === undefined || typeof value === 'number',
+  )
+  const last = change.path.at(-1)
+  const isKind = typeof last === 'string' && /type$/i.test(last)
+  if (isNumber || isKind) return false
+  return change.path.some((key) => typeof key === 'string' && isSecretName(key))
+}
+
+/** The keys of a document that `lacking` does not have. */
+function keysMissingIn(lacking?: ConfigDocument, document?: ConfigDocument): string[] {
+  const root = lacking?.root ?? {}
+  return Object.keys(document?.root ?? {}).filter((key) => !Object.hasOwn(root, key))
 }
 
 function maskValue(value: ConfigValue): string {

@@ -1,3 +1,9 @@
+/**
+ * Edits a configuration file and leaves every other byte as it is.
+ *
+ * A change is a splice of text at the offsets of one parser. Then a second parser, which shares no code
+ * with the first, reads the result: it must have the changed values, and no other change.
+ */
 import { UserError } from '../errors.ts'
 import {
   Conflict,
@@ -17,22 +23,17 @@ import {
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
 import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
+import { matchesAfterChanges } from './values/matches.ts'
+import { leafPaths, pathKey, showPath, uniquePaths } from './values/paths.ts'
+import { getValue, setValue, setValues } from './values/value-at-path.ts'
 import {
   emptyTable,
-  getValue,
   isValueTable,
-  leafPaths,
-  matchesAfterChanges,
-  pathKey,
   sameValue,
-  setValue,
-  setValues,
-  showPath,
   toConfigValue,
-  uniquePaths,
   type Value,
   type ValueTable,
-} from './values.ts'
+} from './values/values.ts'
 
 /** A parsed configuration file, for reading only. */
 export interface ConfigDocument {
@@ -116,10 +117,11 @@ function planSteps(
 ): readonly EditStep[] {
   const paths = changes.map(({ path }) => shortenToNewList(parsed.root, path))
 
-  const pathTexts = new Set(paths.map(pathKey))
+  const pathKeys = new Set(paths.map(pathKey))
   const isBelowAnother = (path: SettingPath) =>
-    path.some((_, length) => pathTexts.has(pathKey(path.slice(0, length))))
+    path.some((_, length) => pathKeys.has(pathKey(path.slice(0, length))))
   const outermostPaths = uniquePaths(paths).filter((path) => !isBelowAnother(path))
+
   return outermostPaths
     .flatMap((path) => splitIntoKeys(parsed, path, getValue(expectedRoot, path)))
     .filter(({ path, value }) => !sameValue(getValue(parsed.root, path), value))
@@ -149,9 +151,9 @@ function splitIntoKeys(
   if (isSingleValue || !isValueTable(value)) return [{ path, value }]
 
   const newLeaves = leafPaths(value, path)
-  const newTexts = new Set(newLeaves.map(pathKey))
+  const newKeys = new Set(newLeaves.map(pathKey))
   const removedLeaves = leafPaths(getValue(parsed.root, path), path).filter(
-    (old) => old.length > path.length && !newTexts.has(pathKey(old)),
+    (old) => old.length > path.length && !newKeys.has(pathKey(old)),
   )
 
   return [
@@ -187,6 +189,7 @@ export function applySteps(work: StepsToApply): ParsedText {
   const settings = steps.filter((step): step is Setting => step.content !== undefined)
   const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
+
   const reparse = (old: ParsedText, text: string) => {
     if (text === old.text) return old
     try {
@@ -233,13 +236,13 @@ export function toEditConflict(
 
 /** The lines to add by hand. None if the format cannot express a value. */
 function manualLines(dialect: Dialect, changes: readonly SettingChange[]): string[] {
-  const set = changes.filter(({ value }) => value !== undefined)
-  const root = set.reduce(
-    (all, { path, value, isSecret }) =>
-      setValue(all, path, isSecret ? secretPlaceholder : dialect.toValue(value!)),
+  const setChanges = changes.filter(({ value }) => value !== undefined)
+  const root = setChanges.reduce(
+    (table, { path, value, isSecret }) =>
+      setValue(table, path, isSecret ? secretPlaceholder : dialect.toValue(value!)),
     emptyTable() as ValueTable,
   )
-  const paths = uniquePaths(set.map(({ path }) => shortenToNewList(emptyTable(), path)))
+  const paths = uniquePaths(setChanges.map(({ path }) => shortenToNewList(emptyTable(), path)))
   const settings = paths.map(
     (path): Setting => ({ path, content: { value: getValue(root, path)! } }),
   )

@@ -1,3 +1,4 @@
+/** Finds members, comments and commas in a parsed text. */
 import {
   Conflict,
   type Container,
@@ -8,7 +9,10 @@ import {
 } from './dialects/dialect.ts'
 import type { SettingPath } from './plan.ts'
 import type { Splice } from './text.ts'
-import { elementIndex, getValue, isValueTable, pathKey, showPath, startsWith } from './values.ts'
+import { elementIndex } from './values/elements.ts'
+import { pathKey, showPath, startsWith } from './values/paths.ts'
+import { getValue } from './values/value-at-path.ts'
+import { isValueTable } from './values/values.ts'
 
 /** @throws Conflict if a key of the path is set twice */
 export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefined {
@@ -17,7 +21,8 @@ export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefi
   for (let length = 1; length <= place.length; length++) {
     const members = membersByPath(parsed).get(pathKey(place.slice(0, length))) ?? []
     const second = members[1]
-    if (second) throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
+    if (second !== undefined)
+      throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
     member = members[0]
   }
   return member
@@ -32,10 +37,10 @@ function membersByPath(parsed: ParsedText): ReadonlyMap<string, readonly Member[
 
   const byPath = new Map<string, Member[]>()
   for (const member of filterMembers(parsed, () => true)) {
-    const text = pathKey(member.path)
-    const same = byPath.get(text)
-    if (same === undefined) byPath.set(text, [member])
-    else same.push(member)
+    const key = pathKey(member.path)
+    const members = byPath.get(key)
+    if (members === undefined) byPath.set(key, [member])
+    else members.push(member)
   }
 
   memberIndexes.set(parsed, byPath)
@@ -52,11 +57,10 @@ export function sourceAt(parsed: ParsedText, path: SettingPath): string | undefi
 /** The offset of the key at `path`; for a table, of its header or its first key. */
 export function startOffset(parsed: ParsedText, path: SettingPath): number | undefined {
   const place = toIndexedPath(parsed, path)
-  const isBelow = (one: Container | Member) => startsWith(one.path, place)
-  const starts = [...parsed.containers.filter(isBelow), ...filterMembers(parsed, isBelow)]
-    .map((one) => one.start)
-    .toSorted((a, b) => a - b)
-  return memberAt(parsed, path)?.start ?? starts[0]
+  const isBelow = (part: Container | Member) => startsWith(part.path, place)
+  const partsBelow = [...parsed.containers.filter(isBelow), ...filterMembers(parsed, isBelow)]
+  const [firstStart] = partsBelow.map(({ start }) => start).toSorted((a, b) => a - b)
+  return memberAt(parsed, path)?.start ?? firstStart
 }
 
 /** Replaces list elements by their index in the text; -1 if the list does not contain the element. */
@@ -80,14 +84,19 @@ export function refuseNonTable(dialect: Dialect, parsed: ParsedText, path: Setti
   for (let length = 1; length < path.length; length++) {
     const table = path.slice(0, length)
     const value = getValue(parsed.root, table)
-    const isList = typeof path[length] === 'object'
     if (value === undefined) return
-    if (isList ? Array.isArray(value) : isValueTable(value)) continue
+
+    const needsList = typeof path[length] === 'object'
+    const isExpected = needsList ? Array.isArray(value) : isValueTable(value)
+    if (isExpected) continue
+
     const member = memberAt(parsed, table)
     const isOnItsLine = member === undefined || member.container.kind === 'lines'
+    const place = isOnItsLine ? startOffset(parsed, table) : member.valueStart
+    const expected = needsList ? 'a list' : dialect.table
     throw new Conflict(
-      `${showPath(table)} is ${dialect.describeValue(value)}, not ${isList ? 'a list' : dialect.table}`,
-      (isOnItsLine ? startOffset(parsed, table) : member.valueStart) ?? 0,
+      `${showPath(table)} is ${dialect.describeValue(value)}, not ${expected}`,
+      place ?? 0,
     )
   }
 }

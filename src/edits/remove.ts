@@ -1,3 +1,4 @@
+/** Removes keys from a text, with their commas, and leaves every other byte as it is. */
 import {
   Conflict,
   type Container,
@@ -16,7 +17,10 @@ import {
 } from './find.ts'
 import type { SettingPath } from './plan.ts'
 import { applySplices, lineAbove, lineRemoval, lineStart, type Splice } from './text.ts'
-import { getValue, isElement, showPath, startsWith, type Value } from './values.ts'
+import { isElement } from './values/elements.ts'
+import { showPath, startsWith } from './values/paths.ts'
+import { getValue } from './values/value-at-path.ts'
+import type { Value } from './values/values.ts'
 
 /**
  * Removes the values at `paths` from the text.
@@ -36,19 +40,21 @@ export function removeAll(
   for (const path of paths) {
     const member = memberAt(parsed, path)
     if (member) {
-      for (const one of equalElements(parsed, path, member)) removed.add(one)
+      for (const element of equalElements(parsed, path, member)) removed.add(element)
       continue
     }
+
     const value = getValue(parsed.root, path)
     if (Array.isArray(value)) {
       const reason = `${showPath(path)} is ${dialect.describeValue(value)}, not ${dialect.table}`
       throw new Conflict(reason, startOffset(parsed, path) ?? 0)
     }
+
     const place = toIndexedPath(parsed, path)
-    const isBelow = (one: Container | Member) => startsWith(one.path, place)
-    for (const one of filterMembers(parsed, isBelow)) removed.add(one)
-    const isHeader = (one: Container) => one.kind === 'lines' && isBelow(one)
-    for (const one of parsed.containers.filter(isHeader)) headers.add(one)
+    const isBelow = (part: Container | Member) => startsWith(part.path, place)
+    const isHeader = (container: Container) => container.kind === 'lines' && isBelow(container)
+    for (const below of filterMembers(parsed, isBelow)) removed.add(below)
+    for (const header of parsed.containers.filter(isHeader)) headers.add(header)
   }
 
   return applySplices(
@@ -100,10 +106,10 @@ function memberRemoval(
     (container.kind === 'object' || !tail.hasComment)
 
   if (comma !== undefined) return removeWithComma(text, member, { tail, comma, isWholeLine })
-  const own = isWholeLine
+  const removal = isWholeLine
     ? lineRemoval(text, start, tail.end)
     : includeSpaces(text, { start, end, text: '' })
-  return removeLast(dialect, text, member, { removed, own, isWholeLine })
+  return removeLast(dialect, text, member, { removed, removal, isWholeLine })
 }
 
 /** Removes a member that a comma follows. */
@@ -138,7 +144,7 @@ function removeWithComma(
 /**
  * Removes the last member, and the comma after the last member that stays.
  *
- * @param own the removal of the member itself
+ * @param removal the removal of the member itself
  */
 function removeLast(
   dialect: Dialect,
@@ -146,26 +152,27 @@ function removeLast(
   { container, start, end }: Member,
   {
     removed,
-    own,
+    removal,
     isWholeLine,
   }: {
     readonly removed: ReadonlySet<Member>
-    readonly own: Splice
+    readonly removal: Splice
     readonly isWholeLine: boolean
   },
 ): Splice[] {
   const { members } = container
-  const lastKept = members.findLastIndex((one) => !removed.has(one))
-  const [last, following] = [members[lastKept], members[lastKept + 1]]
+  const lastIndex = members.findLastIndex((member) => !removed.has(member))
+  const last = members[lastIndex]
+  const following = members[lastIndex + 1]
   const commaBefore = last && following && findComma(dialect, text, last.end)
-  if (!commaBefore) return [own]
+  if (!commaBefore) return [removal]
 
   const gap = { start: last.end, end: following.start, text: '' }
-  if (isWholeLine || !isPlainComma(text, gap)) return [own, commaBefore]
+  if (isWholeLine || !isPlainComma(text, gap)) return [removal, commaBefore]
 
-  // The blank before the closing brace stays, so that the rest is formatted as before.
+  // The blank before the closing brace stays, so that the other members are formatted as before.
   const isAtBrace = isBlank(text.slice(end, container.end - 1))
-  return [isAtBrace ? { start, end, text: '' } : own, gap]
+  return [isAtBrace ? { start, end, text: '' } : removal, gap]
 }
 
 function isPlainComma(text: string, { start, end }: Splice): boolean {

@@ -1,3 +1,13 @@
+/**
+ * Reverts the changes of a run in the text of a file that someone edited since.
+ *
+ * For example, a run inserted `b` between `a` and `c`, and then someone changed `c` to `d`:
+ *
+ *     before: a c      written: a b c      current: a b d      reverted: a d
+ *
+ * The texts are compared in pieces: strings, words, blanks and single characters. A change is reverted if
+ * the pieces that the run wrote are still next to each other.
+ */
 import { diffArrays } from 'diff'
 import { applySplices, type Splice } from './text.ts'
 
@@ -41,15 +51,18 @@ export function revertText<Parsed extends Text>(
 
 /** The splices that revert our changes, for changes whose words are still contiguous. */
 function planReversals({ before, written, current }: Versions<Text>): readonly Splice[] {
-  const old = splitWords(before.text)
+  const ourChanges = diffWords(before.text, written.text)
   const laterChanges = diffWords(written.text, current.text)
   const places = currentIndexes(laterChanges, splitWords(written.text).length)
+
+  const wordsBefore = splitWords(before.text)
   const offsets = prefixSums(splitWords(current.text).map((word) => word.length))
-  return diffWords(before.text, written.text).flatMap((change) => {
+
+  return ourChanges.flatMap((change) => {
     const span = contiguousSpan(change, places)
     if (span === undefined) return []
     const [start, end] = span.map((place) => offsets[place]!) as [number, number]
-    return [{ start, end, text: old.slice(change.oldStart, change.oldEnd).join('') }]
+    return [{ start, end, text: wordsBefore.slice(change.oldStart, change.oldEnd).join('') }]
   })
 }
 
@@ -109,20 +122,33 @@ function splitWords(text: string): readonly string[] {
   return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r\n|[\s\S]/g) ?? []
 }
 
-/** Compares two texts line by line, then compares each changed range of lines word by word. */
-function diffWords(old: string, fresh: string): readonly ChangedRange[] {
-  const [oldLines, newLines] = [splitLines(old), splitLines(fresh)]
-  const [oldByLine, newByLine] = [oldLines.map(splitWords), newLines.map(splitWords)]
-  const [oldWords, newWords] = [oldByLine.flat(), newByLine.flat()]
-  const [oldAt, newAt] = [oldByLine, newByLine].map((lines) =>
-    prefixSums(lines.map((words) => words.length)),
-  ) as [number[], number[]]
+/** A text in lines and in words. */
+interface SplitText {
+  readonly lines: readonly string[]
+  readonly words: readonly string[]
+  /** For each line, the index of its first word. The number of words at the end. */
+  readonly firstWords: readonly number[]
+}
 
-  return diffPieces(oldLines, newLines, () => true).flatMap((lines) => {
-    const [oldFrom, newFrom] = [oldAt[lines.oldStart] ?? 0, newAt[lines.newStart] ?? 0]
+function splitText(text: string): SplitText {
+  const lines = splitLines(text)
+  const wordsByLine = lines.map(splitWords)
+  const firstWords = prefixSums(wordsByLine.map((words) => words.length))
+  return { lines, words: wordsByLine.flat(), firstWords }
+}
+
+/** Compares two texts line by line, then compares each changed range of lines word by word. */
+function diffWords(oldText: string, newText: string): readonly ChangedRange[] {
+  const old = splitText(oldText)
+  const fresh = splitText(newText)
+
+  return diffPieces(old.lines, fresh.lines, () => true).flatMap((lines) => {
+    const oldFrom = old.firstWords[lines.oldStart] ?? 0
+    const newFrom = fresh.firstWords[lines.newStart] ?? 0
+
     return diffPieces(
-      oldWords.slice(oldFrom, oldAt[lines.oldEnd]),
-      newWords.slice(newFrom, newAt[lines.newEnd]),
+      old.words.slice(oldFrom, old.firstWords[lines.oldEnd]),
+      fresh.words.slice(newFrom, fresh.firstWords[lines.newEnd]),
       // Commas and braces are everywhere, so equal ones are no evidence of unchanged text.
       (word) => /[\w"']/.test(word),
     ).map(({ oldStart, oldEnd, newStart, newEnd }) => ({
@@ -191,9 +217,10 @@ function matchPieces(
   fresh: readonly string[],
   isSignificant: (piece: string) => boolean,
 ): (readonly [number, number])[] {
-  const [oldIndexes, newIndexes] = [old, fresh].map((pieces) =>
-    [...pieces.keys()].filter((index) => isSignificant(pieces[index] ?? '')),
-  ) as [number[], number[]]
+  const significantIndexes = (pieces: readonly string[]) =>
+    [...pieces.keys()].filter((index) => isSignificant(pieces[index] ?? ''))
+  const oldIndexes = significantIndexes(old)
+  const newIndexes = significantIndexes(fresh)
   const parts = diffArrays(
     oldIndexes.map((index) => old[index]),
     newIndexes.map((index) => fresh[index]),

@@ -5,18 +5,16 @@ import { sourceAt } from './find.ts'
 import { type Bytes, isElementPath, type SettingPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
+import { matchesAfterChanges } from './values/matches.ts'
+import { leafPaths, startsWith } from './values/paths.ts'
+import { getValue, setValue } from './values/value-at-path.ts'
 import {
-  getValue,
   isEmptyContainer,
   isValueTable,
-  leafPaths,
-  matchesAfterChanges,
   sameValue,
-  setValue,
-  startsWith,
   type Value,
   type ValueTable,
-} from './values.ts'
+} from './values/values.ts'
 
 export interface UndoResult {
   readonly bytes: Bytes | null
@@ -75,10 +73,11 @@ export function undoWith(
 
 /** Converts two versions to the line breaks of the current one, if an editor saved an LF file as CRLF. */
 function withLineBreaksOf(current: string, before: string, written: string): string[] {
-  const breaksOf = (text: string) => [...new Set(text.match(/\r?\n/g))]
-  const [eol, other] = breaksOf(current)
-  const isConverted = other === undefined && breaksOf(written).some((one) => one !== eol)
-  if (eol === undefined || !isConverted) return [before, written]
+  const lineBreaksIn = (text: string) => [...new Set(text.match(/\r?\n/g))]
+  const [eol, secondKind] = lineBreaksIn(current)
+  const isUniform = eol !== undefined && secondKind === undefined
+  const isConverted = isUniform && lineBreaksIn(written).some((lineBreak) => lineBreak !== eol)
+  if (!isConverted) return [before, written]
   return [before, written].map((text) => text.replace(/\r?\n/g, eol))
 }
 
@@ -92,10 +91,12 @@ function classifyKeys(
 ): { keys: UndoableKey[]; kept: SettingPath[] } {
   const keys: UndoableKey[] = []
   const kept: SettingPath[] = []
-  for (const path of paths.flatMap((path) => splitTables(before.root, written.root, path))) {
+
+  for (const path of paths.flatMap((table) => splitTables(before.root, written.root, table))) {
     const earlier = getValue(before.root, path)
     const now = getValue(current.root, path)
     if (sameValue(now, earlier)) continue
+
     const ours = getValue(written.root, path)
     const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(now, ours)
     if (sameValue(now, ours) || isAddedTo) keys.push({ path, earlier })
@@ -114,18 +115,21 @@ function widenToElement(
   key: UndoableKey,
   kept: readonly SettingPath[],
 ): UndoableKey {
-  const element = key.path.findIndex((step, index) => {
-    return typeof step === 'object' && getValue(before, key.path.slice(0, index + 1)) === undefined
-  })
-  if (element === -1) return key
-  const path = key.path.slice(0, element + 1)
-  return kept.some((one) => startsWith(one, path)) ? key : { path, earlier: undefined }
+  const newElement = key.path.findIndex(
+    (step, index) =>
+      typeof step === 'object' && getValue(before, key.path.slice(0, index + 1)) === undefined,
+  )
+  if (newElement === -1) return key
+
+  const path = key.path.slice(0, newElement + 1)
+  const isPartKept = kept.some((keptPath) => startsWith(keptPath, path))
+  return isPartKept ? key : { path, earlier: undefined }
 }
 
-/** Whether `now` has all values of the table `then`. It may have more. */
-function containsAll(now: Value | undefined, then: Value | undefined): boolean {
-  if (!isValueTable(now) || !isValueTable(then)) return false
-  return Object.entries(then).every(([key, value]) => sameValue(now[key], value))
+/** Whether the table `now` has all values of the table `ours`. It may have more. */
+function containsAll(now: Value | undefined, ours: Value | undefined): boolean {
+  if (!isValueTable(now) || !isValueTable(ours)) return false
+  return Object.entries(ours).every(([key, value]) => sameValue(now[key], value))
 }
 
 /** The paths of the values at `path` in two versions of a file: the values of a table, or `path`. */
@@ -134,19 +138,22 @@ export function valuePathsAt(
   written: ConfigDocument['root'] | undefined,
   path: SettingPath,
 ): readonly SettingPath[] {
-  const [old, fresh] = [before ?? {}, written ?? {}] as [ValueTable, ValueTable]
-  return splitTables(old, fresh, path)
+  return splitTables((before ?? {}) as ValueTable, (written ?? {}) as ValueTable, path)
 }
 
 /** `path` itself or, if there are tables at it, the paths of their values. */
 function splitTables(before: ValueTable, written: ValueTable, path: SettingPath): SettingPath[] {
   if (isElementPath(path)) return [path]
   const values = [before, written].map((root) => getValue(root, path))
-  if (!values.every((value) => value === undefined || isValueTable(value))) return [path]
+  const areTables = values.every((value) => value === undefined || isValueTable(value))
+  if (!areTables) return [path]
+
   const leaves = values.flatMap((value) => (isEmptyContainer(value) ? [] : leafPaths(value, path)))
-  const unique = new Map(leaves.map((leaf) => [JSON.stringify(leaf), leaf]))
-  const all = [...unique.values()]
-  return all.filter((leaf) => !all.some((other) => other !== leaf && startsWith(other, leaf)))
+  const uniqueLeaves = [...new Map(leaves.map((leaf) => [JSON.stringify(leaf), leaf])).values()]
+  // A value of one version can be a table in the other. Then the values of the table are listed.
+  const isTableElsewhere = (leaf: SettingPath) =>
+    uniqueLeaves.some((inner) => inner !== leaf && startsWith(inner, leaf))
+  return uniqueLeaves.filter((leaf) => !isTableElsewhere(leaf))
 }
 
 interface UndoContext {
@@ -164,18 +171,19 @@ function restoreKeys(undo: UndoContext): ParsedText {
     sameValue(getValue(root, path), earlier)
 
   const start = revertText(texts, (text) => tryParse(undo, text, isAllowed)) ?? current
-  const left = keys.filter((key) => !isRestored(start.root, key))
-  if (left.length === 0) return removeEmptiedTables(undo, start)
+  const remaining = keys.filter((key) => !isRestored(start.root, key))
+  if (remaining.length === 0) return removeEmptiedTables(undo, start)
 
+  const steps = remaining.map(({ path, earlier: value }): EditStep => {
+    if (value === undefined) return { path, content: undefined }
+    const source = sourceAt(before, path)
+    return { path, content: source === undefined ? { value } : { source } }
+  })
   const restored = applySteps({
     dialect,
     start,
     place,
-    steps: left.map(({ path, earlier: value }): EditStep => {
-      if (value === undefined) return { path, content: undefined }
-      const source = sourceAt(before, path)
-      return { path, content: source === undefined ? { value } : { source } }
-    }),
+    steps,
     isExpected: (root) => keys.every((key) => isRestored(root, key)) && isAllowed(root),
   })
 
@@ -189,7 +197,10 @@ function isPartlyUndone(
   keys: readonly UndoableKey[],
 ): boolean {
   const undone = keys.filter(({ path, earlier }) => sameValue(getValue(root, path), earlier))
-  const expected = undone.reduce((so, { path, earlier }) => setValue(so, path, earlier), current)
+  const expected = undone.reduce(
+    (table, { path, earlier }) => setValue(table, path, earlier),
+    current,
+  )
   const paths = undone.map(({ path }) => path)
   return matchesAfterChanges(root, expected, paths)
 }
@@ -216,8 +227,9 @@ function removeEmptiedTables(
   let parsed = start
   for (const table of createdTables) {
     const source = sourceAt(parsed, table)
-    const isBracketsOnly = source === undefined || /^.\s*.$/.test(source)
-    if (!isBracketsOnly || !isEmptyContainer(getValue(parsed.root, table))) continue
+    const hasNoComment = source === undefined || /^.\s*.$/.test(source)
+    if (!hasNoComment || !isEmptyContainer(getValue(parsed.root, table))) continue
+
     const expected = setValue(parsed.root, table, undefined)
     parsed = applySteps({
       dialect,

@@ -8,7 +8,7 @@ import type {
   SettingPath,
   SettingRole,
 } from '../edits/plan.ts'
-import { plainKey } from '../edits/values.ts'
+import { plainKey } from '../edits/values/paths.ts'
 import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { matchesAfterChanges, plainPath } from '../../src/edits/values.ts'
+import { matchesAfterChanges } from '../../src/edits/values/matches.ts'
+import { plainPath } from '../../src/edits/values/paths.ts'
 
 const x = ['t', 'list', { element: 'x' }]
 const key = ['t', 'u', 'key']

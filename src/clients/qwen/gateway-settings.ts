@@ -1,5 +1,5 @@
 import type { ListElement, SettingPath } from '../../edits/plan.ts'
-import { uniquePaths } from '../../edits/values.ts'
+import { uniquePaths } from '../../edits/values/paths.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
 import { protocols } from '../../gateway/types.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'

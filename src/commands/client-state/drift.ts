@@ -8,7 +8,7 @@ import {
 import { planFixes } from '../../clients/fixes.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import type { FileEdit } from '../../edits/plan.ts'
-import { plainPath } from '../../edits/values.ts'
+import { plainPath } from '../../edits/values/paths.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type FileFix, type Finding, messageWithLocation } from '../../finding.ts'
 import { includesHeader } from '../../gateway/input/header.ts'

@@ -3,7 +3,7 @@ import type { LoadedFile, LoadedFiles } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { documentOf } from '../../edits/format.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
-import { includesPath } from '../../edits/values.ts'
+import { includesPath } from '../../edits/values/paths.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import {

@@ -1,5 +1,5 @@
 import type { ConfigValue, SettingPath } from '../plan.ts'
-import { isValueTable, type Value, type ValueTable } from '../values.ts'
+import { isValueTable, type Value, type ValueTable } from '../values/values.ts'
 
 /** A parsed text. `root` comes from the independent parser, `containers` from the parser with offsets. */
 export interface ParsedText {
@@ -126,10 +126,10 @@ export function groupMembers(
 ): ReadonlyMap<string, Content> {
   const groups = new Map<string, { path: readonly string[]; content: Content }[]>()
   for (const { path, content } of settings) {
-    const [key = '', ...rest] = path
+    const [key = '', ...innerPath] = path
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, [{ path: rest, content }])
-    else group.push({ path: rest, content })
+    if (group === undefined) groups.set(key, [{ path: innerPath, content }])
+    else group.push({ path: innerPath, content })
   }
 
   return new Map(

@@ -1,15 +1,15 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { applySplices, eolAt, invalidConfig, unsupported } from '../text.ts'
+import { plainKey } from '../values/paths.ts'
 import {
   emptyTable,
   isValueTable,
   Literal,
   maxNesting,
-  plainKey,
   toValue,
   type Value,
   type ValueTable,
-} from '../values.ts'
+} from '../values/values.ts'
 import {
   asMembers,
   Conflict,

@@ -2,7 +2,8 @@ import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
 import { endsWithBlankLine, eolAt, invalidConfig, offsetAt, unsupported } from '../text.ts'
-import { Literal, maxNesting, plainKey, toValue, type Value, type ValueTable } from '../values.ts'
+import { plainKey } from '../values/paths.ts'
+import { Literal, maxNesting, toValue, type Value, type ValueTable } from '../values/values.ts'
 import {
   asMembers,
   Conflict,

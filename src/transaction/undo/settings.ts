@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
 import { valuePathsAt } from '../../edits/undo.ts'
-import { startsWith } from '../../edits/values.ts'
+import { startsWith } from '../../edits/values/paths.ts'
 import type { FileVersion, RecordedFile, RecordedSetting } from '../record.ts'
 import type { Copies } from './copies.ts'
 

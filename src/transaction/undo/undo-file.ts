@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
 import type { Bytes, SettingPath } from '../../edits/plan.ts'
-import { includesPath, startsWith, uniquePaths } from '../../edits/values.ts'
+import { includesPath, startsWith, uniquePaths } from '../../edits/values/paths.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { FileVersion, KeptSetting, RecordedFile } from '../record.ts'
 import {

@@ -1,0 +1,137 @@
+/** Reads and replaces the value at a path. A value never changes: `setValue` returns a changed copy. */
+import type { ListElement, SettingPath } from '../plan.ts'
+import { dropIndex, elementIndex, indexAppendedItem, isElement, isRepeated } from './elements.ts'
+import { emptyTable, isValueTable, type Value, type ValueTable } from './values.ts'
+
+/** The value at `path`. For an element that the list contains, it is the element. */
+export function getValue(root: Value | undefined, path: SettingPath): Value | undefined {
+  let value = root
+  for (const key of path) value = childAt(value, key)
+  return value
+}
+
+function childAt(value: Value | undefined, key: SettingPath[number]): Value | undefined {
+  if (typeof key === 'object')
+    return Array.isArray(value) ? value[elementIndex(value, key)] : undefined
+  return isValueTable(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+/** A copy of `root` with `value` at `path`; undefined removes it. Unchanged parts are shared. */
+export function setValue(
+  root: ValueTable,
+  path: SettingPath,
+  value: Value | undefined,
+): ValueTable {
+  return (setAt(root, path, value) ?? emptyTable()) as ValueTable
+}
+
+/** Like `setValue` for many changes in order. Copies each table once, however many of its keys change. */
+export function setValues(
+  root: ValueTable,
+  changes: readonly { readonly path: SettingPath; readonly value: Value | undefined }[],
+): ValueTable {
+  const copies = new Set<Value>()
+  return changes.reduce<ValueTable>(
+    (all, { path, value }) => (setAt(all, path, value, copies) ?? emptyTable()) as ValueTable,
+    root,
+  )
+}
+
+/** @param copies tables and lists that are copies already; they are changed in place */
+function setAt(
+  current: Value | undefined,
+  path: SettingPath,
+  value: Value | undefined,
+  copies = new Set<Value>(),
+): Value | undefined {
+  const [key, ...innerPath] = path
+  if (key === undefined) return value
+  if (value === undefined && getValue(current, path) === undefined) return current
+  if (typeof key === 'object') {
+    const list = Array.isArray(current) ? current : []
+    return setInList(list, key, innerPath, value, copies)
+  }
+
+  const copy = copyOfTable(isValueTable(current) ? current : emptyTable(), copies)
+  const child = setAt(getValue(copy, [key]), innerPath, value, copies)
+  if (child === undefined) delete copy[key]
+  else copy[key] = child
+
+  return copy
+}
+
+function setInList(
+  list: readonly Value[],
+  element: ListElement,
+  innerPath: SettingPath,
+  value: Value | undefined,
+  copies: Set<Value>,
+): readonly Value[] {
+  if (innerPath.length === 0) return setElement(list, element, value, copies)
+
+  const index = elementIndex(list, element)
+  const item = list[index] ?? Object.assign(emptyTable(), element.element)
+  const newItem = setAt(item, innerPath, value, copies)!
+  if (index === -1) return addElement(list, element, newItem, copies)
+
+  const copy = replaceItem(list, index, newItem, copies)
+  // A change of the members that identify the element, which no client makes.
+  if (!isElement(newItem, element)) dropIndex(copy)
+  return copy
+}
+
+/** Replaces, adds or removes a whole element. An element that is in the list twice is then in it once. */
+function setElement(
+  list: readonly Value[],
+  element: ListElement,
+  value: Value | undefined,
+  copies: Set<Value>,
+): readonly Value[] {
+  const index = elementIndex(list, element)
+  const staysInPlace =
+    value !== undefined && index !== -1 && !element.isFirst && isElement(value, element)
+  if (staysInPlace && !isRepeated(list, element)) return replaceItem(list, index, value, copies)
+
+  const otherItems = index === -1 ? list : list.filter((item) => !isElement(item, element))
+  return value === undefined ? otherItems : addElement(otherItems, element, value, copies)
+}
+
+function replaceItem(
+  list: readonly Value[],
+  index: number,
+  item: Value,
+  copies: Set<Value>,
+): readonly Value[] {
+  const copy = copyOfList(list, copies)
+  copy[index] = item
+  return copy
+}
+
+function addElement(
+  list: readonly Value[],
+  { isFirst }: ListElement,
+  item: Value,
+  copies: Set<Value>,
+): readonly Value[] {
+  if (isFirst) return [item, ...list]
+
+  const copy = copyOfList(list, copies)
+  indexAppendedItem(copy, item)
+  copy.push(item)
+  return copy
+}
+
+/** The table itself if it is a copy already, and otherwise a copy that can be changed in place. */
+function copyOfTable(table: ValueTable, copies: Set<Value>): Record<string, Value> {
+  if (copies.has(table)) return table as Record<string, Value>
+  const copy = Object.assign(emptyTable(), table)
+  copies.add(copy)
+  return copy
+}
+
+function copyOfList(list: readonly Value[], copies: Set<Value>): Value[] {
+  if (copies.has(list)) return list as Value[]
+  const copy = [...list]
+  copies.add(copy)
+  return copy
+}
