@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { readRequestKey } from './auth.ts'
+import { acceptFaults } from './faults/fault-schema.ts'
 import { readBody } from './http/body.ts'
 import { createLogStream } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
 import { controlPrefix, requestPath } from './routes.ts'
 import type { Scope } from './scopes.ts'
-import { acceptFaults } from './settings/fault-spec.ts'
 import { InvalidData } from './settings/schema.ts'
 
 interface ControlOptions {

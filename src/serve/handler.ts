@@ -4,6 +4,7 @@ import { Inference } from './answers/inference.ts'
 import { readRequestKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isAllowedHost } from './control.ts'
+import { faultFailure } from './faults/faults.ts'
 import { decompress, readBody } from './http/body.ts'
 import { Reply } from './http/reply.ts'
 import { requestIds } from './ids.ts'
@@ -12,9 +13,8 @@ import { anthropicModel, openaiModel, type ServedModels } from './model/catalog.
 import type { Limits, Upstream } from './options.ts'
 import { explainKey, explainRoute } from './reason.ts'
 import { findRoute, type Route, readsApiKey, requestPath } from './routes.ts'
+import type { Recorder } from './scenarios/recorder.ts'
 import type { Scope, Scopes } from './scopes.ts'
-import { faultFailure } from './settings/faults.ts'
-import type { Recorder } from './settings/recorder.ts'
 import { forwardRequest } from './upstream.ts'
 
 interface HandlerOptions {

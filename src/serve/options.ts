@@ -1,8 +1,8 @@
 import { UserError } from '../errors.ts'
+import type { Fault } from './faults/faults.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import type { CatalogEntry } from './model/catalog.ts'
-import type { Fault } from './settings/faults.ts'
-import type { GatewayQuestion, WrittenReply, WrittenScenario } from './settings/written.ts'
+import type { GatewayQuestion, WrittenReply, WrittenScenario } from './scenarios/written.ts'
 
 /** The answers and faults for requests with one key. All members are optional. */
 export interface ScopeOptions {

@@ -2,22 +2,23 @@ import { UserError } from '../errors.ts'
 import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
 import { failures } from './codecs/failure.ts'
+import { acceptFaults } from './faults/fault-schema.ts'
+import { type Fault, Faults } from './faults/faults.ts'
 import { generateKey } from './ids.ts'
 import { findMismatch } from './model/sample.ts'
 import type { ScopeOptions } from './options.ts'
 import { parseJson } from './requests/json.ts'
 import type { ModelRequest, RequestContext } from './requests/model-request.ts'
-import { acceptFaults } from './settings/fault-spec.ts'
-import { type Fault, Faults } from './settings/faults.ts'
+import { ScenarioPlayer } from './scenarios/player.ts'
+import { toQuestion } from './scenarios/question.ts'
+import { readScenario, recordedModels, type Scenario } from './scenarios/scenario.ts'
 import {
-  readScenario,
-  recordedModels,
-  type Scenario,
-  ScenarioPlayer,
+  failedAnswer,
+  type NoAnswer,
   type ScriptedAnswer,
-  toQuestion,
   toScriptedAnswer,
-} from './settings/scenario.ts'
+} from './scenarios/scripted-answer.ts'
+import type { GatewayQuestion } from './scenarios/written.ts'
 import { withUsageErrors } from './settings/schema.ts'
 
 /** The answers and faults for requests with one key. */
@@ -58,7 +59,7 @@ export class Scope {
     const { scenario } = options
     if (typeof scenario === 'string') {
       // Imported only if there is a file, because the YAML parser is large.
-      const { readScenarioFile } = await import('./settings/scenario-file.ts')
+      const { readScenarioFile } = await import('./scenarios/scenario-file.ts')
       scope.#useScenario(readScenarioFile(scenario))
     } else if (scenario !== undefined)
       scope.#useScenario(withUsageErrors('The scenario', () => readScenario(scenario)))
@@ -81,21 +82,21 @@ export class Scope {
     protocol: Protocol,
     headers: RequestContext['headers'],
   ): Promise<ScriptedAnswer | undefined> {
-    const played = (await this.#findScripted(request, protocol, headers)) ?? ''
-    if (typeof played !== 'string') return this.#isStrict ? checkCalls(played) : played
+    const answer = await this.#findAnswer(request, protocol, headers)
+    if (answer !== undefined && !('problem' in answer))
+      return this.#isStrict ? checkCalls(answer) : answer
     if (!this.#isStrict) return undefined
 
-    const { text, model, afterTool } = toQuestion(request, protocol)
-    const asked = `${JSON.stringify(text.slice(0, 200))} (${protocol}, ${model}${afterTool ? ', after tool results' : ''})`
-    return { utterances: [], failure: failures.unanswered(asked + played) }
+    const question = describeQuestion(toQuestion(request, protocol))
+    return failedAnswer(failures.unanswered(question + (answer?.problem ?? '')))
   }
 
-  /** The answer of the function, else of the scenario. A string is the reason why no rule has an answer. */
-  async #findScripted(
+  /** The answer of the function, else of the scenario. */
+  async #findAnswer(
     request: ModelRequest,
     protocol: Protocol,
     headers: RequestContext['headers'],
-  ): Promise<ScriptedAnswer | string | undefined> {
+  ): Promise<ScriptedAnswer | NoAnswer | undefined> {
     try {
       if (this.#answer !== undefined) {
         const reply = await this.#answer(toQuestion(request, protocol, headers))
@@ -103,7 +104,7 @@ export class Scope {
       }
       return this.#player?.play(request, protocol, headers)
     } catch (error) {
-      return { utterances: [], failure: failures.answerFailed((error as Error).message) }
+      return failedAnswer(failures.answerFailed((error as Error).message))
     }
   }
 
@@ -114,17 +115,23 @@ export class Scope {
   }
 }
 
+function describeQuestion({ text, protocol, model, afterTool }: GatewayQuestion): string {
+  const place = afterTool ? `${protocol}, ${model}, after tool results` : `${protocol}, ${model}`
+  return `${JSON.stringify(text.slice(0, 200))} (${place})`
+}
+
 /** Rejects an answer whose calls do not fit the schemas of their tools, as a vendor's model would ensure. */
-function checkCalls(played: ScriptedAnswer): ScriptedAnswer {
-  for (const utterance of played.utterances) {
+function checkCalls(answer: ScriptedAnswer): ScriptedAnswer {
+  for (const utterance of answer.utterances) {
     if (utterance.type !== 'call' || utterance.tool.kind !== 'function') continue
     const { name, parameters } = utterance.tool
     const problem = findMismatch(parameters, parseJson(utterance.text))
-    if (problem === undefined) continue
-    const message = `The arguments of ${name} do not fit its schema: ${problem}`
-    return { utterances: [], failure: failures.answerFailed(message) }
+    if (problem !== undefined)
+      return failedAnswer(
+        failures.answerFailed(`The arguments of ${name} do not fit its schema: ${problem}`),
+      )
   }
-  return played
+  return answer
 }
 
 /** The scopes of a gateway. */

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { UserError } from '../errors.ts'
+import type { Fault } from './faults/faults.ts'
 import { Handler } from './handler.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import { RequestLog } from './log/request-log.ts'
@@ -12,10 +13,9 @@ import {
 } from './model/catalog.ts'
 import type { GatewayOptions, ScopeOptions, Upstream } from './options.ts'
 import { checkGatewayOptions, defaultLimits } from './options.ts'
+import type { Recorder } from './scenarios/recorder.ts'
 import { Scope, Scopes } from './scopes.ts'
-import type { Fault } from './settings/faults.ts'
 import { readCatalogFile } from './settings/models-file.ts'
-import type { Recorder } from './settings/recorder.ts'
 import { withUsageErrors } from './settings/schema.ts'
 
 /** The part of a gateway that belongs to one key. */
@@ -203,7 +203,7 @@ async function openRecorder(
     })
 
   // Loaded only when there is something to record.
-  const { Recorder } = await import('./settings/recorder.ts')
+  const { Recorder } = await import('./scenarios/recorder.ts')
   return new Recorder(path, secrets)
 }
 

@@ -9,7 +9,7 @@ import { maskKeys } from './log/secrets.ts'
 import type { Upstream } from './options.ts'
 import { asString, parseJsonObject } from './requests/json.ts'
 import { requestPath } from './routes.ts'
-import type { Recorder } from './settings/recorder.ts'
+import type { Recorder } from './scenarios/recorder.ts'
 
 /**
  * The client's headers that are sent upstream: they describe the response to send and the client. Other

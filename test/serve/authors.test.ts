@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { vendorErrorNames } from '../../src/serve/faults/vendor-errors.ts'
 import type { GatewayOptions, GatewayScope, WrittenRule } from '../../src/serve/index.ts'
-import { vendorErrorNames } from '../../src/serve/settings/vendor-errors.ts'
 import { aFile, aGateway, ask, askJson, jsonOf, sseEvents } from './support/gateway.ts'
 
 /** The API with which authors of tests start and control a gateway. */

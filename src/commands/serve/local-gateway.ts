@@ -10,6 +10,7 @@ import { usualRoots } from '../../gateway/roots.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { isUsableKey } from '../../serve/auth.ts'
+import { parseFault } from '../../serve/faults/fault-schema.ts'
 import {
   builtInCatalog,
   type CatalogEntry,
@@ -20,7 +21,6 @@ import {
   startGateway,
   type Upstream,
 } from '../../serve/index.ts'
-import { parseFault } from '../../serve/settings/fault-spec.ts'
 import { readCatalogFile } from '../../serve/settings/models-file.ts'
 import { InvalidData } from '../../serve/settings/schema.ts'
 import { printable } from '../../text.ts'

@@ -6,18 +6,23 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
-import { type ServedModels, servesProtocol } from '../model/catalog.ts'
+import { type Fault, type FaultName, faultFailure, group } from '../faults/faults.ts'
+import { type CatalogEntry, type ServedModels, servesProtocol } from '../model/catalog.ts'
 import { buildAnswer, builtInAnswer } from '../model/model.ts'
-import { asString, type JsonObject, parseJson, toObject } from '../requests/json.ts'
+import { asString, isAbsent, type JsonObject, parseJson, toObject } from '../requests/json.ts'
 import { InvalidRequest, type RequestContext } from '../requests/model-request.ts'
 import { Refusal } from '../requests/refusal.ts'
+import type { RawReply } from '../scenarios/scenario.ts'
 import type { Scope } from '../scopes.ts'
-import { type Fault, type FaultName, faultFailure, group } from '../settings/faults.ts'
-import type { RawReply } from '../settings/scenario.ts'
 import type { MessageThreads } from '../store/message-threads.ts'
 import type { StoredResponses } from '../store/stored-responses.ts'
 
 const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
+
+/*
+ * The answer to an inference request is decided in the order of the service's own checks, so that a
+ * request with two faults fails with the same one here and there.
+ */
 
 /** The state that the decision depends on in addition to the request. */
 interface DecisionContext {
@@ -38,6 +43,10 @@ interface InferenceRequest {
   readonly headers: NonNullable<RequestContext['headers']>
 }
 
+interface ParsedRequest extends InferenceRequest {
+  readonly json: JsonObject
+}
+
 /** An answer that was recorded from a real gateway. */
 interface RecordedAnswer {
   readonly raw: RawReply
@@ -54,30 +63,6 @@ export interface ModelAnswer {
   readonly isInThread: boolean
 }
 
-/** Decides in the service's order of checks: rate limit, model, body, price, quota, upstream. Does no I/O. */
-export async function decide(context: DecisionContext, inference: InferenceRequest) {
-  const { protocol } = inference
-  // The service does not read a body of another type, and then finds no model.
-  const parsed = inference.isJson ? parseJson(inference.body) : {}
-  const body = toObject(parsed)
-  const modelAsked = asString(body['model'])
-  const decision: Decision = {
-    protocol,
-    modelAsked,
-    modelServed: undefined,
-    isStream: body['stream'] === true,
-    fault: context.scope.faults.nextFault({ route: protocol, model: modelAsked }, inference.body),
-  }
-
-  const result =
-    failureAt(decision, 'before-model') ??
-    (parsed === undefined
-      ? failures.notJson()
-      : await answerModel(context, { ...inference, json: body }, decision))
-
-  return { result, ...decision }
-}
-
 /** The state of the decision while the checks run. */
 interface Decision {
   readonly protocol: Protocol
@@ -88,54 +73,101 @@ interface Decision {
   fault: Fault | undefined
 }
 
-interface ParsedRequest extends InferenceRequest {
-  readonly json: JsonObject
+/** Decides in the order: rate limit, model, body, price, quota, upstream. Does no I/O. */
+export async function decide(context: DecisionContext, inference: InferenceRequest) {
+  const { protocol } = inference
+  // The service does not read a body of another type, and then finds no model.
+  const parsed = inference.isJson ? parseJson(inference.body) : {}
+  const json = toObject(parsed)
+  const modelAsked = asString(json['model'])
+  const decision: Decision = {
+    protocol,
+    modelAsked,
+    modelServed: undefined,
+    isStream: json['stream'] === true,
+    fault: context.scope.faults.nextFault({ route: protocol, model: modelAsked }, inference.body),
+  }
+
+  const earlyFailure = failureAt(decision, 'before-model')
+  const result =
+    earlyFailure ??
+    (parsed === undefined
+      ? failures.notJson()
+      : await answerModel(context, { ...inference, json }, decision))
+  return { result, ...decision }
 }
 
+/** Runs the checks of the service after the body was parsed, and then lets the model answer. */
 async function answerModel(
   context: DecisionContext,
   inference: ParsedRequest,
   decision: Decision,
 ): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
-  const { catalog, scope, newCallId } = context
-  const model = inference.json['model']
-  const { modelAsked, protocol } = decision
-  if (modelAsked === undefined && model !== undefined && model !== null)
-    return failures.modelNotAString()
+  const entry = findModel(context.catalog, inference, decision)
+  if ('shape' in entry) return entry
+  decision.modelServed = entry.id
+
+  const parsed = catchRefusal(() => readRequest(context, inference))
+  if (parsed instanceof InvalidRequest) return failures.invalidRequest(parsed.message)
+  const failure = checkModel(entry, decision)
+  if (failure !== undefined) return failure
+  if (parsed instanceof Refusal) return failures.refused(parsed)
+
+  return answerRequest(context, { inference, parsed, model: entry.id }, decision)
+}
+
+/** Finds the model that the request names, if the key may use it. */
+function findModel(
+  catalog: ServedModels,
+  { json }: ParsedRequest,
+  decision: Decision,
+): CatalogEntry | GatewayFailure {
+  const { modelAsked } = decision
+  if (modelAsked === undefined && !isAbsent(json['model'])) return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
 
   const entry = catalog.resolve(modelAsked)
   if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
   if (entry === undefined) return failures.unknownModel(modelAsked, group)
-  const modelFailure = failureAt(decision, 'at-model')
-  if (modelFailure !== undefined) return modelFailure
+  return failureAt(decision, 'at-model') ?? entry
+}
 
-  decision.modelServed = entry.id
-  const codec = codecs[protocol]
-  const parsed = catchRefusal(() => readRequest(context, codec, inference))
-  if (parsed instanceof InvalidRequest) return failures.invalidRequest(parsed.message)
-  if (entry.hasNoPrice) return failures.noPrice(modelAsked)
-  const lateFailure = failureAt(decision, 'after-body')
-  if (lateFailure !== undefined) return lateFailure
-  if (!servesProtocol(entry, protocol)) return failures.protocolUnsupported()
-  if (entry.isNotForChat) return failures.notAChatModel()
-  if (parsed instanceof Refusal) return failures.refused(parsed)
+/** Checks price, quota and protocol of a model. */
+function checkModel(entry: CatalogEntry, decision: Decision): GatewayFailure | undefined {
+  if (entry.hasNoPrice) return failures.noPrice(decision.modelAsked!)
+  const failure = failureAt(decision, 'after-body')
+  if (failure !== undefined) return failure
+  if (!servesProtocol(entry, decision.protocol)) return failures.protocolUnsupported()
+  return entry.isNotForChat ? failures.notAChatModel() : undefined
+}
 
+interface CheckedRequest {
+  readonly inference: ParsedRequest
+  readonly parsed: ReturnType<typeof readRequest>
+  readonly model: string
+}
+
+/** Answers with the written answer for the request, else with the built-in model. */
+async function answerRequest(
+  { scope, newCallId }: DecisionContext,
+  { inference, parsed, model }: CheckedRequest,
+  decision: Decision,
+): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
   const { request, ...facts } = parsed
-  const played = await scope.play(request, protocol, inference.headers)
-  if (played?.failure !== undefined) return played.failure
-  if (played?.fault !== undefined) {
-    decision.fault = { ...decision.fault, ...played.fault }
+  const scripted = await scope.play(request, decision.protocol, inference.headers)
+  if (scripted?.failure !== undefined) return scripted.failure
+  if (scripted?.fault !== undefined) {
+    decision.fault = { ...decision.fault, ...scripted.fault }
     const failure = faultResult(decision)
     if (failure !== undefined) return failure
   }
-  if (played?.raw !== undefined) return { raw: played.raw }
+  if (scripted?.raw !== undefined) return { raw: scripted.raw }
   if (request.unsealed !== undefined) return failures.refused(request.unsealed)
 
-  const script = played ?? catchRefusal(() => ({ utterances: builtInAnswer(request, entry.id) }))
+  const script = scripted ?? catchRefusal(() => ({ utterances: builtInAnswer(request, model) }))
   if (script instanceof Error) return failures.refused(script)
   const answer = buildAnswer(script, request, newCallId)
-  return { codec, ...facts, model: entry.id, answer }
+  return { codec: codecs[decision.protocol], ...facts, model, answer }
 }
 
 /** The failure that a fault causes at this check. */
@@ -173,14 +205,13 @@ const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
  */
 function readRequest(
   { responses, threads, scope }: DecisionContext,
-  codec: Codec,
   { protocol, headers, json }: ParsedRequest,
 ) {
   const input = protocol === 'responses' ? responses.wholeInput(json) : undefined
   const thread = protocol === 'messages' ? threads.wholeRequest(json) : undefined
   const body = thread ?? json
   const { families } = scope
-  const request = codec.readRequest(body, { input, headers, families })
+  const request = codecs[protocol].readRequest(body, { input, headers, families })
   return { request, body, input, isInThread: thread !== undefined }
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../../errors.ts'
+import { maxYamlBytes, readYaml } from '../settings/yaml.ts'
 import { readScenario, type Scenario } from './scenario.ts'
-import { maxYamlBytes, readYaml } from './yaml.ts'
 
 /** @throws UserError `config-invalid`, with line and column if the file can be read */
 export function readScenarioFile(path: string): Scenario {

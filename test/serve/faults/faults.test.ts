@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { parseFault } from '../../../src/serve/faults/fault-schema.ts'
 import { faultNames } from '../../../src/serve/index.ts'
-import { parseFault } from '../../../src/serve/settings/fault-spec.ts'
 import { aGateway, ask, jsonOf, saying, sseEvents } from '../support/gateway.ts'
 
 const input = { model: 'gpt-5.6', input: 'one two three four five six' }

@@ -1,7 +1,7 @@
 import type { Protocol } from '../../protocols.ts'
+import type { Fault } from '../faults/faults.ts'
 import type { Script } from '../model/model.ts'
 import type { Turn } from '../requests/turns/turns.ts'
-import type { Fault } from './faults.ts'
 
 /** A scenario as people write it. docs/gateway.md describes it. */
 export interface WrittenScenario {

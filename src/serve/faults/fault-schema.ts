@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { choice, flag, InvalidData, integer, object, parseData, text } from '../settings/schema.ts'
 import type { Fault } from './faults.ts'
 import { faultNames } from './faults.ts'
-import { choice, flag, InvalidData, integer, object, parseData, text } from './schema.ts'
 
 const delayMs = integer(0, 86_400_000)
 const positiveCount = integer(1, 1_000_000_000)

@@ -69,15 +69,13 @@ export function faultFailure(
   { error, status, message, retryAfter }: Fault,
   { route, model = '' }: FaultTarget,
 ): GatewayFailure | undefined {
-  if (error === undefined && status === undefined) return undefined
+  const overrides = compact({ message, retryAfter })
+  if (error !== undefined) return { ...namedFailure(error, route, model), ...overrides }
+  return status === undefined ? undefined : { ...failures.upstream(status), ...overrides }
+}
 
-  const failure =
-    error === undefined
-      ? failures.upstream(status!)
-      : isServiceError(error)
-        ? serviceErrors[error](model)
-        : vendorError(error, route, model)
-  return { ...failure, ...compact({ message, retryAfter }) }
+function namedFailure(name: FaultName, route: FaultTarget['route'], model: string): GatewayFailure {
+  return isServiceError(name) ? serviceErrors[name](model) : vendorError(name, route, model)
 }
 
 function isServiceError(name: FaultName): name is ServiceErrorName {
@@ -92,18 +90,34 @@ export interface FaultTarget {
 
 interface FaultState {
   readonly fault: Fault
+  /** How many requests the fault matched, and how many of these it was applied to. */
   matchCount: number
-  firedCount: number
+  appliedCount: number
 }
 
 function createState(fault: Fault): FaultState {
-  return { fault, matchCount: 0, firedCount: 0 }
+  return { fault, matchCount: 0, appliedCount: 0 }
+}
+
+function matchesFault({ route, model, holds }: Fault, target: FaultTarget, body: string): boolean {
+  if (route !== undefined && route !== target.route) return false
+  if (model !== undefined && model !== target.model) return false
+  return holds === undefined || body.includes(holds)
+}
+
+/** Counts a request that matches, and decides by `every` and `times` whether the fault applies to it. */
+function countMatch(state: FaultState): boolean {
+  const { every = 1, times = Number.POSITIVE_INFINITY } = state.fault
+  state.matchCount++
+  const applies = state.matchCount % every === 0 && state.appliedCount < times
+  if (applies) state.appliedCount++
+  return applies
 }
 
 /** The active faults with their counters. */
 export class Faults {
   #configured: FaultState[] = []
-  #ofScenario: FaultState[] = []
+  #fromScenario: FaultState[] = []
 
   /** Replaces the faults of the command line, the API and the control route. Resets the counters. */
   setConfigured(faults: readonly Fault[]): void {
@@ -112,34 +126,26 @@ export class Faults {
 
   /** Replaces the faults of the scenario file. Resets the counters. */
   setScenario(faults: readonly Fault[]): void {
-    this.#ofScenario = faults.map(createState)
+    this.#fromScenario = faults.map(createState)
   }
 
   list(): readonly Fault[] {
-    return [...this.#ofScenario, ...this.#configured].map(({ fault }) => fault)
+    return this.#states().map(({ fault }) => fault)
   }
 
   /** Combines all faults that apply to this request. Undefined if none applies. */
   nextFault(target: FaultTarget, body = ''): Fault | undefined {
-    let combined: Fault | undefined
-    for (const state of [...this.#ofScenario, ...this.#configured]) {
-      const { fault } = state
-      if (fault.route !== undefined && fault.route !== target.route) continue
-      if (fault.model !== undefined && fault.model !== target.model) continue
-      if (fault.holds !== undefined && !body.includes(fault.holds)) continue
+    const matching = this.#states().filter(({ fault }) => matchesFault(fault, target, body))
+    const faults = matching.filter(countMatch).map(({ fault }) => fault)
+    return faults.length === 0 ? undefined : Object.assign({}, ...faults)
+  }
 
-      state.matchCount++
-      if (state.matchCount % (fault.every ?? 1) !== 0) continue
-      if (state.firedCount >= (fault.times ?? Number.POSITIVE_INFINITY)) continue
-      state.firedCount++
-      combined = { ...combined, ...fault }
-    }
-
-    return combined
+  #states(): readonly FaultState[] {
+    return [...this.#fromScenario, ...this.#configured]
   }
 }
 
-/** A short name for the log. */
+/** Describes a fault for the log. */
 export function describeFault(fault: Fault): string {
   const { error, status, delayMs, betweenMs, cutAfter, errorAfter } = fault
   const parts = [

@@ -1,0 +1,62 @@
+import type { Protocol } from '../../protocols.ts'
+import { lastUserText } from '../model/person.ts'
+import {
+  endsWithResults,
+  type ModelRequest,
+  type RequestContext,
+} from '../requests/model-request.ts'
+import { newestTurns, type Turn } from '../requests/turns/turns.ts'
+import type { GatewayQuestion } from './written.ts'
+
+export type RequestHeaders = NonNullable<RequestContext['headers']>
+
+/** A request as rules and answer functions see it. Members are computed when a rule reads them. */
+export function toQuestion(
+  request: ModelRequest,
+  protocol: Protocol,
+  headers: RequestHeaders = {},
+): GatewayQuestion {
+  const { model, messages, tools } = request
+
+  return {
+    model,
+    protocol,
+    messages,
+    get text() {
+      return lastUserText(messages)
+    },
+    get afterTool() {
+      return endsWithResults(messages)
+    },
+    get tools() {
+      return tools.map(({ name }) => name)
+    },
+    get system() {
+      return systemPrompt(messages)
+    },
+    get toolResults() {
+      return newestTurns(messages).results.map((result) => result.text)
+    },
+    get turn() {
+      return 1 + countModelTurns(messages)
+    },
+    get headers() {
+      return Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, String(value)]),
+      )
+    },
+  }
+}
+
+function systemPrompt(turns: readonly Turn[]): string {
+  return turns
+    .filter(({ role }) => role === 'system')
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
+    .join('\n\n')
+}
+
+/** How often the model has answered. Consecutive messages of the model are one answer. */
+function countModelTurns(turns: readonly Turn[]): number {
+  const isModel = (index: number) => turns[index]?.role === 'assistant'
+  return turns.filter((_, index) => isModel(index) && !isModel(index - 1)).length
+}

@@ -1,0 +1,70 @@
+import { compact } from '../../compact.ts'
+import type { Utterance } from '../codecs/answer.ts'
+import type { GatewayFailure } from '../codecs/failure.ts'
+import type { Fault } from '../faults/faults.ts'
+import type { Script } from '../model/model.ts'
+import type { ModelRequest, Tool } from '../requests/model-request.ts'
+import { parseData } from '../settings/schema.ts'
+import { type RawReply, type ScenarioStep, stepOrTextSchema } from './scenario.ts'
+
+/** An answer from a scenario or a function. */
+export interface ScriptedAnswer extends Script {
+  /** Replaces everything else. */
+  readonly raw?: RawReply
+  readonly fault?: Fault
+  /** The reason why there is no answer. */
+  readonly failure?: GatewayFailure
+}
+
+/** There is no answer for a request. */
+export interface NoAnswer {
+  readonly problem: string
+}
+
+export function failedAnswer(failure: GatewayFailure): ScriptedAnswer {
+  return { utterances: [], failure }
+}
+
+/**
+ * Converts the result of a function to an answer.
+ *
+ * @throws InvalidData if it is not an answer, Error if it calls a tool that the request does not offer
+ */
+export function toScriptedAnswer(reply: unknown, request: ModelRequest): ScriptedAnswer {
+  const answer = fitStep(parseData(stepOrTextSchema, reply, ['the answer']), request)
+  if ('problem' in answer) throw new Error(answer.problem)
+  return answer
+}
+
+/** Fits a written answer to a request. The request must offer the tools that it calls. */
+export function fitStep(step: ScenarioStep, request: ModelRequest): ScriptedAnswer | NoAnswer {
+  const { text, thinking, refusal, finish, usage, raw, ...callsAndFault } = step
+  const { call, with: input, calls = [], ...fault } = callsAndFault
+  const writtenCalls = call === undefined ? calls : [{ tool: call, with: input }, ...calls]
+
+  const offeredTools = request.toolChoice === 'none' ? [] : request.tools
+  const toolsByName = new Map(offeredTools.toReversed().map((tool) => [tool.name, tool]))
+  if (writtenCalls.some(({ tool }) => !toolsByName.has(tool))) {
+    const calledNames = writtenCalls.map(({ tool }) => tool).join(', ')
+    const offeredNames = offeredTools.map(({ name }) => name).join(', ') || 'no tool'
+    return { problem: `It calls ${calledNames}; the request lets it call ${offeredNames}.` }
+  }
+
+  const utterances: Utterance[] = []
+  if (thinking !== undefined && request.thinking !== 'never')
+    utterances.push({ type: 'thinking', text: thinking })
+  if (text !== undefined) utterances.push({ type: 'text', text })
+  if (refusal !== undefined) utterances.push({ type: 'text', text: refusal, isRefusal: true })
+  for (const writtenCall of writtenCalls)
+    utterances.push(toCall(toolsByName.get(writtenCall.tool)!, writtenCall.with))
+
+  const hasFault = Object.keys(fault).length > 0
+  return { ...compact({ finish, usage, raw }), utterances, ...(hasFault ? { fault } : {}) }
+}
+
+/** A custom tool gets text, and a function gets an object, no matter which of them the file has. */
+function toCall(tool: Tool, input: unknown = {}): Utterance {
+  const isText = typeof input === 'string'
+  const text = isText && tool.kind === 'custom' ? input : JSON.stringify(isText ? { input } : input)
+  return { type: 'call', tool, text }
+}
