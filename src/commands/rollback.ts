@@ -1,34 +1,26 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
-import { actionText, describeChanges } from '../edits/describe.ts'
 import { plainPath } from '../edits/values/paths.ts'
 import { exitStatus, UserError } from '../errors.ts'
-import type { Finding } from '../finding.ts'
-import { counted } from '../text.ts'
 import { checkTargets } from '../transaction/check-targets.ts'
-import type { ApplyResult, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
+import type { ApplyResult, Runs } from '../transaction/record.ts'
 import {
   applyRollback,
   planRollback,
   type RollbackOptions,
   type RollbackPlan,
-  undoableRuns,
 } from '../transaction/rollback.ts'
 import { superuserFinding } from '../transaction/target.ts'
 import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import { stopOldServers } from './client-state/program.ts'
-import { runsOf, shownAddress } from './client-state/state.ts'
+import { runsOf } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
-import { describeRun, labelsOf, timeAgo, whatItDid, whatWasUndone } from './rollback/describe.ts'
-import {
-  type ClientUndo,
-  clientUndosOf,
-  isInstalledHere,
-  problemAfterUndo,
-  type RollbackContext,
-  refuseUnknownClient,
-  refuseWrongKey,
-} from './rollback/guard.ts'
+import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
+import { listRuns } from './rollback/list-runs.ts'
+import { withPickedRun } from './rollback/pick-run.ts'
+import { problemAfterUndo, refuseUnknownClient } from './rollback/problems.ts'
+import { changesIn, isChanged, keptFindings, showPlan, sideEffects } from './rollback/show-plan.ts'
+import { refuseWrongKey } from './rollback/wrong-key.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -70,31 +62,43 @@ export async function rollback(
   session.addFindings(...superuserFinding(platform))
   settleInterruptedRun(session)
   const runs = runsSoFar(session)
-  if (flags.list) return listRecorded(session, runsOfClient(id, runs))
+  if (flags.list) return listRuns(session, runsOfClient(id, runs))
 
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
-  const undoing: RollbackContext = { session, runs, clients }
-  const options = await withPickedRun(undoing, flags, optionsFor(undoing, id, flags))
-  const undo = planRollback(platform, options)
-  if (undo === undefined) return reportNothing(undoing, id, flags)
+  const context: RollbackContext = { session, runs, clients }
+  const options = optionsFor(context, id, flags)
+  const undo = planRollback(
+    platform,
+    needsQuestion(session, flags) ? await withPickedRun(context, options) : options,
+  )
+  if (undo === undefined) return reportNothing(context, id, flags)
 
   await refuseUnknownClient(session, undo)
-  const outlooks = clientUndosOf(undoing, undo)
+  const clientUndos = clientUndosOf(context, undo)
   // Only --force can restore an address without its key.
-  if (flags.force) refuseWrongKey(undoing, outlooks)
+  if (flags.force) refuseWrongKey(context, clientUndos)
 
   session.addFindings(...checkTargets(platform, undo.plan))
   session.showFindings('warning')
-  showPlan(undoing, undo, outlooks)
-  const effects = sideEffects(session, undo, outlooks)
+  showPlan(context, undo, clientUndos)
+  const effects = sideEffects(session, undo, clientUndos)
   for (const { message, hint } of effects) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
-  session.addFindings(...keptNotices(undo), ...effects)
+  session.addFindings(...keptFindings(undo), ...effects)
 
-  return flags.dryRun ? reportDryRun(session, undo) : applyAndReport(undoing, flags, undo)
+  return flags.dryRun ? reportDryRun(session, undo) : applyAndReport(context, flags, undo)
+}
+
+/** Whether the user chooses the run. With `--yes` and in a script, it is the newest. */
+function needsQuestion(
+  session: Session,
+  { run, original, redo, force, yes, dryRun }: RollbackFlags,
+): boolean {
+  const isChosen = run !== undefined || original || redo || force || dryRun
+  return !isChosen && session.consent(yes) === 'ask'
 }
 
 function optionsFor(
-  undoing: RollbackContext,
+  context: RollbackContext,
   id: string | undefined,
   { run, original, redo, force }: RollbackFlags,
 ): RollbackOptions {
@@ -104,146 +108,10 @@ function optionsFor(
     original,
     redo,
     force,
-    isHere: isInstalledHere(undoing),
-    problemAfter: problemAfterUndo(undoing),
+    isHere: isInstalledHere(context),
+    problemAfter: problemAfterUndo(context),
   }
 }
-
-/** How many runs the user can choose from. */
-const maxChoices = 10
-
-/** On a terminal, the user chooses the run. With `--yes` and in a script, it is the newest. */
-async function withPickedRun(
-  { session, runs }: RollbackContext,
-  { run, original, redo, force, yes, dryRun }: RollbackFlags,
-  options: RollbackOptions,
-): Promise<RollbackOptions> {
-  const needsNoQuestion = run !== undefined || original || redo || force || dryRun
-  if (needsNoQuestion || session.consent(yes) !== 'ask') return options
-  const { platform } = session
-  const undoable = undoableRuns(platform, options)
-  if (undoable.length < 2) return options
-
-  const now = platform.clock.now()
-  const choices = undoable.slice(0, maxChoices).map((one, index) => ({
-    value: one.id,
-    name: `${describeRun(one, runs, now)}${newerRuns(one, undoable.slice(0, index))}`,
-  }))
-  const all = { value: 'original', name: 'everything: restore your original files' }
-  const message = 'What do you want to undo?'
-  const picked = await platform.ask.search({ message, choices: [...choices, all] })
-  if (picked === all.value) return { ...options, original: true }
-  return picked === undoable[0]?.id ? options : { ...options, run: picked }
-}
-
-/** The number of newer runs of the same clients, in words: they are undone together with the run. */
-function newerRuns({ files }: RunRecord, newer: Runs): string {
-  const clients = files.map(({ client }) => client)
-  const isOfSameClient = (run: RunRecord) =>
-    run.files.some(({ client }) => clients.includes(client))
-  const count = newer.filter(isOfSameClient).length
-  return count === 0 ? '' : `, and ${counted(count, 'newer run')}`
-}
-
-// ---------------------------------------------------------------- what it would do
-
-/** The messages name this many further runs, and count the others. */
-const maxRunsShown = 5
-
-function showPlan(
-  { session, runs }: RollbackContext,
-  undo: RollbackPlan,
-  outlooks: readonly ClientUndo[],
-): void {
-  const { isRedo, runs: undone, files, kept } = undo
-  const now = session.platform.clock.now()
-  const [first, ...more] = undone.map((run) =>
-    isRedo ? whatWasUndone(run, runs) : describeRun(run, runs, now),
-  )
-  session.say(isRedo ? `This sets up again what was undone: ${first}` : `This undoes ${first}`)
-  const shown = more.length > maxRunsShown ? more.slice(0, maxRunsShown - 1) : more
-  for (const run of shown) session.say(`  and ${run}`)
-  if (shown.length < more.length) session.say(`  and ${more.length - shown.length} earlier runs`)
-
-  for (const file of files) {
-    const keptHere = kept.filter((one) => one.file === file.path)
-    if (file.action === 'unchanged' && keptHere.length === 0) continue
-    session.say(`  ${session.showPath(file.path)} (${actionText(file.action)})`)
-    for (const line of changesIn(undo, file.path)) session.say(`    ${line}`)
-    if (keptHere.length > 0) session.say(`    ${describeKept(keptHere)}`)
-  }
-
-  for (const { client, afterState } of outlooks) {
-    if (!isConcerned(client.id, files)) continue
-    const service = shownAddress(client, afterState) ?? 'its own service'
-    const login = afterState.login === undefined ? '' : `, with ${afterState.login}`
-    session.say(`${client.label} will use ${service} again${login}.`)
-  }
-}
-
-function changesIn({ plan }: RollbackPlan, path: string): string[] {
-  const edit = plan.edits.find((one) => one.path === path)
-  return edit === undefined ? [] : describeChanges(edit)
-}
-
-/** `model stays: you changed it after the setup`, for the settings of one file. */
-function describeKept(kept: readonly KeptSetting[]): string {
-  const changed = kept.filter(({ why }) => why === 'changed').map(({ path }) => plainPath(path))
-  const grouped = kept.filter(({ why }) => why === 'together').map(({ path }) => plainPath(path))
-  const isWholeFile = changed.includes('')
-  if (isWholeFile) return 'stays: you changed or deleted this file after the setup'
-
-  const stay = (names: readonly string[]) =>
-    `${names.join(', ')} ${names.length === 1 ? 'stays' : 'stay'}`
-  const reasons: string[] = []
-  if (changed.length > 0) {
-    const pronoun = changed.length === 1 ? 'it' : 'them'
-    reasons.push(`${stay(changed)}: you changed ${pronoun} after the setup`)
-  }
-  if (grouped.length > 0)
-    reasons.push(`${stay(grouped)}: address, key and models of a gateway belong together`)
-  return reasons.join('; ')
-}
-
-/** The settings that stay, file by file, with the command that undoes them too. */
-function keptNotices({ files, kept, isRedo }: RollbackPlan): readonly Finding[] {
-  return files.flatMap(({ path, client }) => {
-    const keptHere = kept.filter(({ file }) => file === path)
-    if (keptHere.length === 0) return []
-    const redo = isRedo ? ' --redo' : ''
-    const hint = `Undo it too: repoint rollback ${client}${redo} --force`
-    return [{ code: 'rollback-held', message: `${path}: ${describeKept(keptHere)}`, hint }]
-  })
-}
-
-/** Reports what else the undo means for the clients, such as where old conversations continue. */
-function sideEffects(
-  session: Session,
-  { files, removedTables }: RollbackPlan,
-  outlooks: readonly ClientUndo[],
-): readonly Finding[] {
-  const { platform } = session
-  const notices: Finding[] = []
-  for (const { client, before, after } of outlooks)
-    if (isConcerned(client.id, files))
-      notices.push(...(client.sideEffects?.(platform, { by: 'undo', before, after }) ?? []))
-  if (removedTables.length > 0)
-    notices.push({
-      code: 'changes-go-too',
-      message: `Your additions to the gateway's tables are removed too, because ${labelsOf(removedTables)} cannot read what would be left of them`,
-      hint: 'Restore them: repoint rollback --redo',
-    })
-
-  return notices
-}
-
-function isConcerned(id: string, files: ApplyResult['files']): boolean {
-  return files.some(
-    ({ client, action }) => action !== 'unchanged' && familyIds(id).includes(client),
-  )
-}
-
-// ---------------------------------------------------------------- doing and reporting it
 
 function changesAny(files: ApplyResult['files']): boolean {
   return files.some(({ action }) => action !== 'unchanged')
@@ -251,36 +119,39 @@ function changesAny(files: ApplyResult['files']): boolean {
 
 function reportDryRun(session: Session, undo: RollbackPlan): number {
   session.say('Dry run: nothing changed.')
-  const isChanged = changesAny(undo.files)
-  printDocument(session, undo, { dryRun: true, changed: isChanged, run: null, next: [] })
+  const changed = changesAny(undo.files)
+  printDocument(session, undo, { dryRun: true, changed, run: null, next: [] })
   return 0
 }
 
 async function applyAndReport(
-  undoing: RollbackContext,
+  context: RollbackContext,
   flags: RollbackFlags,
   undo: RollbackPlan,
 ): Promise<number> {
-  const { session } = undoing
-  const wouldChange = changesAny(undo.files)
-  if (wouldChange) await askToUndo(session, undo, flags)
-  const applied = applyRollback(session.platform, undo)
-  const isChanged = changesAny(applied.files)
-  if (isChanged) session.noteApplied(applied, undoCommandFor(undo))
-  const next = isChanged ? await stopServersAndAdvise(undoing, flags, applied) : []
+  const { session } = context
+  if (changesAny(undo.files)) await askToUndo(session, undo, flags)
 
-  if (!isChanged) session.say('Nothing changed.')
-  else if (undo.isRedo) session.say(`Done. Undo: ${undoCommandFor(undo)}`)
-  else {
-    const isOff = undo.runs.every((run) => run.command === 'off')
-    const again = isOff ? 'Do it again' : 'Set it up again'
-    session.say(`Undone. ${again}: ${undoCommandFor(undo)}`)
-  }
-  for (const { hint } of keptNotices(undo)) session.say(`  ${hint}`)
+  const applied = applyRollback(session.platform, undo)
+  const hasChanged = changesAny(applied.files)
+  if (hasChanged) session.noteApplied(applied, undoCommandFor(undo))
+  const next = hasChanged ? await stopServersAndAdvise(context, flags, applied) : []
+
+  session.say(hasChanged ? outcomeOf(undo) : 'Nothing changed.')
+  for (const { hint } of keptFindings(undo)) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
+
   const run = applied.run?.id ?? null
-  printDocument(session, undo, { dryRun: undefined, changed: isChanged, run, next })
+  printDocument(session, undo, { dryRun: undefined, changed: hasChanged, run, next })
   return undo.kept.length > 0 ? exitStatus['held-back'] : 0
+}
+
+/** The outcome of a rollback that changed something, with the command that takes it back. */
+function outcomeOf(undo: RollbackPlan): string {
+  const command = undoCommandFor(undo)
+  if (undo.isRedo) return `Done. Undo: ${command}`
+  const isOff = undo.runs.every((run) => run.command === 'off')
+  return `Undone. ${isOff ? 'Do it again' : 'Set it up again'}: ${command}`
 }
 
 function printDocument(
@@ -298,10 +169,10 @@ function printDocument(
     command: 'rollback',
     ...state,
     undoes: undo.runs.at(-1)?.id,
-    files: undo.files.map(({ path, action, kept }) => ({
+    files: undo.files.map(({ path, action, kept: keptPaths }) => ({
       path,
       action,
-      kept: kept.map(plainPath),
+      kept: keptPaths.map(plainPath),
       changes: outcome.dryRun && changesIn(undo, path),
     })),
     warnings: session.warnings,
@@ -333,26 +204,28 @@ async function stopServersAndAdvise(
   { yes }: RollbackFlags,
   { files }: ApplyResult,
 ): Promise<string[]> {
-  const changed = clients.filter(({ id }) => isConcerned(id, files))
+  const changed = clients.filter(({ id }) => isChanged(id, files))
   const toDo = await stopOldServers(session, changed, session.consent(yes))
   return [...toDo, ...changed.map(({ program }) => program.restartAdvice)]
 }
 
+/** Reports that there is nothing to undo, and the runs of another installation. */
 function reportNothing(
-  undoing: RollbackContext,
+  context: RollbackContext,
   id: string | undefined,
   { redo, dryRun }: RollbackFlags,
 ): number {
-  const { session, runs } = undoing
+  const { session, runs } = context
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
-  const isHere = isInstalledHere(undoing)
-  const elsewhere = runsOfClient(id, runs).find((run) => run.files.some((file) => !isHere(file)))
-  if (elsewhere !== undefined) {
-    const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
+
+  const isHere = isInstalledHere(context)
+  const foreignRun = runsOfClient(id, runs).find(({ files }) => files.some((file) => !isHere(file)))
+  if (foreignRun !== undefined) {
+    const paths = foreignRun.files.map(({ path }) => session.showPath(path)).join(', ')
     session.addFindings({
       code: 'other-installation',
-      message: `Run ${elsewhere.id} changed files elsewhere: ${paths}`,
-      hint: `Undo it by its ID: repoint rollback --run ${elsewhere.id}. Or set HOME and the clients' folder variables as they were.`,
+      message: `Run ${foreignRun.id} changed files elsewhere: ${paths}`,
+      hint: `Undo it by its ID: repoint rollback --run ${foreignRun.id}. Or set HOME and the clients' folder variables as they were.`,
     })
   }
   session.showFindings('note')
@@ -370,39 +243,7 @@ function reportNothing(
   return 0
 }
 
-// ---------------------------------------------------------------- the list
-
-function listRecorded(session: Session, runs: Runs): number {
-  session.showFindings('warning')
-  const now = session.platform.clock.now()
-  if (runs.length === 0) session.say('repoint has recorded no run.')
-  else {
-    const rows = runs.map((run) => {
-      const target = run.kind === 'change' ? [run.baseUrl, run.model] : []
-      const description = [whatItDid(run, runs), ...target].filter(Boolean).join(', ')
-      return [timeAgo(new Date(run.at), now), description, run.id]
-    })
-    session.sayTable(['WHEN', 'WHAT', 'RUN'], rows)
-  }
-  session.document({ command: 'rollback', runs: runs.map(asListed), warnings: session.warnings })
-  return 0
-}
-
 /** The runs of one client, or all runs. */
 function runsOfClient(id: string | undefined, runs: Runs): Runs {
   return id === undefined ? runs : runsOf({ id }, runs)
-}
-
-function asListed({ id, at, kind, command, clients, baseUrl, model, undoes, files }: RunRecord) {
-  return {
-    run: id,
-    at,
-    kind,
-    command,
-    clients,
-    baseUrl,
-    model,
-    undoes: undoes && [...new Set(undoes.map(({ run }) => run))],
-    files: files.map(({ path }) => path),
-  }
 }

@@ -1,0 +1,60 @@
+import { posix, win32 } from 'node:path'
+import type { Client, ClientState, LoadedFiles } from '../../clients/client.ts'
+import { familyIds, rows } from '../../clients/list.ts'
+import { asPlanned } from '../../clients/loaded-files.ts'
+import type { RecordedFile, Runs } from '../../transaction/record.ts'
+import type { RollbackPlan } from '../../transaction/rollback.ts'
+import { listClientFiles, readClientFiles } from '../client-state/files.ts'
+import { runsOf } from '../client-state/state.ts'
+import type { Session } from '../screen/session.ts'
+
+/** The recorded runs, and the clients that they changed. */
+export interface RollbackContext {
+  readonly session: Session
+  readonly runs: Runs
+  /** One client of each family that a run names. */
+  readonly clients: readonly Client[]
+}
+
+/** The files of a client before a rollback and after it. */
+export interface ClientUndo {
+  readonly client: Client
+  readonly before: LoadedFiles
+  readonly after: LoadedFiles
+  readonly afterState: ClientState
+}
+
+/** The clients whose files a rollback edits. */
+export function clientUndosOf(
+  { session, runs, clients }: RollbackContext,
+  { plan: { edits } }: RollbackPlan,
+): readonly ClientUndo[] {
+  const edited = clients.filter(({ id }) =>
+    edits.some(({ client }) => familyIds(id).includes(client)),
+  )
+  return edited.map((client): ClientUndo => {
+    const before = readAllFiles(session, client, runs)
+    const after = asPlanned(before, edits)
+    return { client, before, after, afterState: client.read(after) }
+  })
+}
+
+/** The files that a client reads now, and those that runs recorded: an undo can restore a deleted file. */
+export function readAllFiles(session: Session, client: Client, runs: Runs): LoadedFiles {
+  const recorded = runsOf(client, runs).flatMap(({ files }) => files.map(({ path }) => path))
+  return readClientFiles(session, client, undefined, recorded)
+}
+
+/** Whether a recorded file belongs to a client as it is installed here, or to an unknown client. */
+export function isInstalledHere({
+  session,
+  clients,
+}: RollbackContext): (file: RecordedFile) => boolean {
+  const path = session.platform.machine.os === 'win32' ? win32 : posix
+  const targets = clients
+    .flatMap((client) => listClientFiles(session, client))
+    .filter(({ use }) => use === 'target')
+  const folders = new Set(targets.map((target) => path.dirname(target.path)))
+  return (file) =>
+    rows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
+}

@@ -1,0 +1,135 @@
+/** The problems that an undo must not cause. The transaction asks for them while it plans. */
+import {
+  type Client,
+  type ClientState,
+  type LoadedFiles,
+  whyUnreadable,
+} from '../../clients/client.ts'
+import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { textOf } from '../../clients/loaded-files.ts'
+import type { Bytes, FileEdit } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { RecordedFile, Runs } from '../../transaction/record.ts'
+import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
+import { isAddress } from '../../transaction/undo/settings.ts'
+import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
+import { asRecorded, readClientFiles } from '../client-state/files.ts'
+import { ownRoots, runsOf } from '../client-state/state.ts'
+import type { Session } from '../screen/session.ts'
+import { type RollbackContext, readAllFiles } from './context.ts'
+import { wrongKeyCheck } from './wrong-key.ts'
+
+/**
+ * Checks what an undo would break for a client. The transaction knows only the recorded files, and this
+ * check reads all files of the client.
+ */
+export function problemAfterUndo(context: RollbackContext): ProblemAfter {
+  // A check reads the client's files, so each client gets one check for all attempts of an undo.
+  const checks = new Map<Client, ClientCheck>()
+  const checkFor = (id: string) => {
+    const client = context.clients.find((candidate) => familyIds(candidate.id).includes(id))
+    if (client === undefined) return undefined
+    const check = checks.get(client) ?? clientCheck(context, client)
+    checks.set(client, check)
+    return check
+  }
+
+  return (id, after, before) => checkFor(id)?.(after, before)
+}
+
+/** File contents by path. Null: the file does not exist. */
+type Contents = ReadonlyMap<string, Bytes | null>
+
+type ClientCheck = (after: Contents, before: Contents) => UndoProblem | undefined
+
+function clientCheck({ session, runs }: RollbackContext, client: Client): ClientCheck {
+  const files = readAllFiles(session, client, runs)
+  const read = (contents: Contents) =>
+    client.read(
+      files.map((file) => {
+        const bytes = contents.get(file.path)
+        return bytes === undefined ? file : { ...file, bytes }
+      }),
+    )
+  const sendsWrongKey = wrongKeyCheck(session, client, files, runs)
+  const isAddressMoved = movedAddressCheck(client, files, runs)
+
+  return (after, before) => {
+    const stateBefore = read(before)
+    const stateAfter = read(after)
+    const isNewlyBroken =
+      whyUnreadable(stateAfter) !== undefined && whyUnreadable(stateBefore) === undefined
+    if (isNewlyBroken && !wasBroken(session, client, files, runs, stateAfter)) return 'unreadable'
+
+    const isWrongKey = sendsWrongKey(stateBefore, stateAfter) || isAddressMoved(after, before)
+    return isWrongKey ? 'wrong-key' : undefined
+  }
+}
+
+/** Whether the client's files were broken in the same way before a run. Then the undo only restores that. */
+function wasBroken(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+  stateAfter: ClientState,
+): boolean {
+  const problem = whyUnreadable(stateAfter)
+  return runsOf(client, runs).some((run) => {
+    const beforeRun = client.read(asRecorded(session, files, run.files, 'before'))
+    return whyUnreadable(beforeRun) === problem
+  })
+}
+
+/**
+ * Whether someone deleted or renamed the file with our address, and another file of the client, for
+ * example a profile, still names our gateway. An undo must then not restore an earlier key, which would be
+ * sent to our gateway.
+ */
+function movedAddressCheck(
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): (after: Contents, before: Contents) => boolean {
+  const hosts = ownRoots(client, runs).flatMap((root) =>
+    URL.canParse(root) ? [new URL(root).host] : [],
+  )
+  const namesOurGateway = (bytes: Bytes | null) => {
+    const text = textOf({ bytes })
+    return hosts.some((host) => text.includes(host))
+  }
+
+  const hasAddress = ({ after, settings }: RecordedFile) =>
+    after !== null && settings.some(({ role }) => isAddress(role))
+  const recorded = runsOf(client, runs).flatMap((run) => run.files)
+  const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
+
+  return (after, before) => {
+    const isGone = (path: string) => after.get(path) === null && before.get(path) === null
+    if (!addressPaths.some(isGone)) return false
+    return files.some(({ path, bytes }) => !after.has(path) && namesOurGateway(bytes))
+  }
+}
+
+/**
+ * Rejects the rollback of a run by another version of repoint, if it wrote for a client that this version
+ * does not know into a file of a client that it knows. Only that version can tell what the undo means for
+ * the known client.
+ *
+ * @throws UserError `config-conflict`
+ */
+export async function refuseUnknownClient(session: Session, { plan }: RollbackPlan): Promise<void> {
+  const isUnknown = (edit: FileEdit) => rows.every(({ id }) => id !== edit.client)
+  const unknownEdits = plan.edits.filter(isUnknown)
+  if (unknownEdits.length === 0) return
+
+  const clients = await loadClients(familyRows)
+  const knownFiles = clients.flatMap((client) => readClientFiles(session, client))
+  const edit = unknownEdits.find(({ path }) => knownFiles.some((file) => file.path === path))
+  if (edit === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `This version of repoint does not know the client ${edit.client}, for which ${session.showPath(edit.path)} was written`,
+    hint: 'Use the version of repoint that wrote it, or a newer one.',
+  })
+}

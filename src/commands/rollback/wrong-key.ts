@@ -1,0 +1,168 @@
+/**
+ * After an undo, no client may send a key to a gateway that it was not given for. A key is right if a
+ * setup wrote it, or if the user had it together with the address before.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Client,
+  type ClientState,
+  type LoadedFile,
+  type LoadedFiles,
+  usesSameCredentials,
+} from '../../clients/client.ts'
+import { documentOf } from '../../edits/format.ts'
+import { UserError } from '../../errors.ts'
+import { isSameButVersion } from '../../gateway/roots.ts'
+import type { RecordedFile, RecordedSetting, RunRecord, Runs } from '../../transaction/record.ts'
+import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
+import { isAddress } from '../../transaction/undo/settings.ts'
+import { asRecorded } from '../client-state/files.ts'
+import { gatewayOf, isAtOwnRoot, ownRoots, runsOf, shownAddress } from '../client-state/state.ts'
+import type { Session } from '../screen/session.ts'
+import type { ClientUndo, RollbackContext } from './context.ts'
+
+/**
+ * Whether a client would send a login, or a key that repoint did not write, to a gateway that repoint
+ * wrote. It is allowed if the user had the two together before.
+ */
+export function wrongKeyCheck(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): (before: ClientState, after: ClientState) => boolean {
+  const clientRuns = runsOf(client, runs)
+  const roots = ownRoots(client, runs)
+  const isWrittenKey = writtenKeyCheck(session, client, files, clientRuns)
+  let earlierStates: readonly ClientState[] | undefined
+
+  return (before, after) => {
+    const { baseUrl, key } = after.endpoint
+    if (baseUrl === undefined || !roots.some((root) => isSameButVersion(root, baseUrl)))
+      return false
+    // The client does so already, so the undo is not the cause.
+    if (usesSameCredentials(before, after)) return false
+    if (after.login === undefined && key !== undefined && isWrittenKey(key)) return false
+
+    earlierStates ??= statesOfUser(session, client, files, clientRuns)
+    return !earlierStates.some((state) => usesSameCredentials(state, after))
+  }
+}
+
+/** Whether a setup wrote a key. The newest record usually has it, so older records are read only if needed. */
+function writtenKeyCheck(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): (key: string) => boolean {
+  const unreadKeys = keysWritten(session, client, files, runs)
+  const readKeys = new Set<string>()
+
+  return (key) => {
+    if (readKeys.has(key)) return true
+    for (let next = unreadKeys.next(); !next.done; next = unreadKeys.next()) {
+      if (next.value !== undefined) readKeys.add(next.value)
+      if (next.value === key) return true
+    }
+    return false
+  }
+}
+
+/**
+ * Rejects a forced rollback after which a client would send a wrong key. A forced rollback restores
+ * copies whatever else changed, so that the plan itself does not check this.
+ *
+ * @throws UserError `config-conflict`
+ */
+export function refuseWrongKey(
+  { session, runs }: RollbackContext,
+  clientUndos: readonly ClientUndo[],
+): void {
+  for (const { client, before, afterState } of clientUndos) {
+    const sendsWrongKey = wrongKeyCheck(session, client, before, runs)
+    if (!sendsWrongKey(client.read(before), afterState)) continue
+
+    const { endpoint, login } = afterState
+    const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
+    const { baseUrl } = gatewayOf(session, client, afterState, runs)!
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${client.label} would use ${shownAddress(client, afterState)} with ${login ?? key}`,
+      hint: `Set it up instead: repoint ${client.id} --base-url ${baseUrl}`,
+    })
+  }
+}
+
+/** The keys that setups wrote, as the client reads them, newest first. */
+function* keysWritten(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): Generator<string | undefined> {
+  // The current contents do not count, only what the runs wrote one after the other.
+  const emptyFiles = files.map((file) => ({ ...file, bytes: null }))
+  for (const [index, { kind }] of runs.entries()) {
+    if (kind !== 'change') continue
+    const recorded = runs.slice(index).flatMap((run) => run.files)
+    yield client.read(asRecorded(session, emptyFiles, recorded, 'after')).endpoint.key
+  }
+}
+
+/**
+ * The states of the client before each run, with the address, key and login that the user chose. A state
+ * with an address that an earlier run wrote is left out.
+ */
+function statesOfUser(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): readonly ClientState[] {
+  const oldestFirst = runs.toReversed()
+  const recorded = oldestFirst.flatMap((run) => run.files)
+
+  // A file that no run wrote had its current contents then, unless someone copied it from one of ours
+  // since.
+  const unrecorded = files.map((file) =>
+    isCopyOfOurs(session, file, recorded) ? { ...file, bytes: null } : file,
+  )
+  let current = asRecorded(session, unrecorded, recorded, 'before')
+
+  const states: ClientState[] = []
+  const earlierRuns: RunRecord[] = []
+  for (const run of oldestFirst) {
+    current = asRecorded(session, current, run.files, 'before')
+    const state = client.read(current)
+    const isUsersOwn =
+      state.endpoint.baseUrl !== undefined && !isAtOwnRoot(client, state, earlierRuns)
+    if (isUsersOwn) states.push(state)
+
+    earlierRuns.push(run)
+    current = asRecorded(session, current, run.files, 'after')
+  }
+  return states
+}
+
+/** Whether a file that no run wrote has all the settings that a run wrote into another one. */
+function isCopyOfOurs(
+  { platform }: Session,
+  { path, bytes }: LoadedFile,
+  recorded: readonly RecordedFile[],
+): boolean {
+  if (bytes === null || recorded.some((file) => file.path === path)) return false
+
+  return recorded.some((file) => {
+    if (!file.settings.some(({ role }) => isAddress(role))) return false
+
+    const written = documentOf(file, contentsIfAvailable(platform, file.after))
+    const possibleCopy = documentOf({ ...file, path }, bytes)
+    const writtenSettings = file.settings.filter(
+      (setting) => setting.role !== 'model' && written?.get(setting.path) !== undefined,
+    )
+    const isCopied = (setting: RecordedSetting) =>
+      isDeepStrictEqual(possibleCopy?.get(setting.path), written?.get(setting.path))
+    return writtenSettings.length > 0 && writtenSettings.every(isCopied)
+  })
+}
