@@ -223,8 +223,8 @@ async function runCommandLine(
 
 /** The first versions called `-v` `-V`. Commander's `help` accepts no flags. */
 function asParsed(args: readonly string[]): string[] {
-  const [first, ...rest] = args
-  if (first === '-V') return ['-v', ...rest]
+  const [first, ...otherArgs] = args
+  if (first === '-V') return ['-v', ...otherArgs]
   return args.filter((arg) => first !== 'help' || arg !== '--all')
 }
 
@@ -248,7 +248,8 @@ function neededFor(args: readonly string[]): Needed {
   // The words to complete, and those after `help`, can contain a command.
   const named = ['complete', 'help'].includes(words[0] ?? '') ? words : words.slice(0, 1)
   const isNamed = ({ name }: Listed) => named.includes(name)
-  const isEnough = words[0] !== 'help' && commands.some((one) => isNamed(one) && !one.isHidden)
+  const isEnough =
+    words[0] !== 'help' && commands.some((listed) => isNamed(listed) && !listed.isHidden)
   if (isEnough) return { added: commands.filter(isNamed), isLoaded: () => true }
 
   const isWhole = args.includes('--all')

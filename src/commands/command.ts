@@ -97,8 +97,9 @@ function refuseKeysIn(argument: Argument): void {
 export function conflictingClients(ids: readonly string[]): string | undefined {
   const clients = rows.filter(({ id }) => ids.includes(id))
   for (const { id, family, label } of clients) {
-    const other = clients.find((one) => one.family === family && one.id !== id)
-    if (other !== undefined) return `${label} and ${other.label} are two setups of the same file`
+    const sibling = clients.find((client) => client.family === family && client.id !== id)
+    if (sibling !== undefined)
+      return `${label} and ${sibling.label} are two setups of the same file`
   }
   return undefined
 }
@@ -197,8 +198,8 @@ export function asUsageError(
   args: readonly string[],
   suggestion: string | undefined,
 ): UserError {
-  const [command = '', ...rest] = args
-  const words = rest.filter((arg) => !arg.startsWith('-'))
+  const [command = '', ...commandArgs] = args
+  const words = commandArgs.filter((arg) => !arg.startsWith('-'))
   const isExcess = error.code === 'commander.excessArguments'
   const isUnknownWord =
     isExcess || ['commander.invalidArgument', 'commander.unknownCommand'].includes(error.code)
@@ -230,8 +231,8 @@ function usageHint(
   args: readonly string[],
   suggestion: string | undefined,
 ): string {
-  const [command = '', ...rest] = args
-  const words = rest.filter((arg) => !arg.startsWith('-'))
+  const [command = '', ...commandArgs] = args
+  const words = commandArgs.filter((arg) => !arg.startsWith('-'))
   const isExcess = error.code === 'commander.excessArguments'
 
   const hasAddress = words.some((word) => /^https?:\/\//i.test(word))

@@ -66,10 +66,11 @@ export async function doctor(
   id: string | undefined,
   flags: DoctorFlags,
 ): Promise<number> {
-  const read = runsIfReadable(session)
+  const records = runsIfReadable(session)
+  const recordsError = records instanceof UserError ? records : undefined
+  const runs = records instanceof UserError ? undefined : records
   // A repair that is not recorded could not be undone.
-  if (read instanceof UserError && flags.fix) throw read
-  const [runs, unreadable] = read instanceof UserError ? [undefined, read] : [read]
+  if (recordsError !== undefined && flags.fix) throw recordsError
   session.addFindings(...wslFinding(session.platform))
 
   const clientsToCheck = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
@@ -77,7 +78,7 @@ export async function doctor(
     clientsToCheck.map((client) => examineClient(session, client, runs, isFixTried))
 
   const { dryRun } = flags
-  const consent = flags.fix && (dryRun && !flags.yes ? 'none' : session.consent(flags.yes))
+  const consent = consentToFix(session, flags)
   let result: FixResult = { edits: [], fixed: [] }
   if (consent !== undefined) {
     const readable = examine().filter((state) => 'settings' in state)
@@ -87,14 +88,14 @@ export async function doctor(
   const isFixing = !dryRun && consent !== undefined
 
   const machineChecks = session.findings.map(asMachineCheck)
-  if (unreadable) machineChecks.push({ about: 'machine', ...findingFrom(unreadable) })
+  if (recordsError) machineChecks.push({ about: 'machine', ...findingFrom(recordsError) })
   const states = examine(isFixing && consent !== 'none')
   const clients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, { states, flags, isFixing }),
   )
   const clientChecks = clients.flatMap(({ state, findings }) =>
-    findings.map((one): CheckResult => ({ about: state.client.family, ...one })),
+    findings.map((finding): CheckResult => ({ about: state.client.family, ...finding })),
   )
   const checks = [...machineChecks, ...clientChecks]
 
@@ -102,10 +103,10 @@ export async function doctor(
   showFindings(session, checks.filter(isOfMachine), true)
   const withoutMachine = ({ state, findings }: ClientWithFindings) => ({
     state,
-    findings: findings.filter((one) => !isOfMachine(one)),
+    findings: findings.filter((finding) => !isOfMachine(finding)),
   })
   showClients(session, clients.map(withoutMachine), {
-    isAbsent: (one) => id === undefined && isAbsent(one),
+    isAbsent: (client) => id === undefined && isAbsent(client),
     isDetailed: flags.all === true || id !== undefined,
   })
   session.document({
@@ -118,6 +119,12 @@ export async function doctor(
     checks: checks.map(asDocument),
   })
   return exitStatusFor(checks)
+}
+
+/** Whether the user consents to repairs. A dry run asks nothing. Undefined: no repair is wanted. */
+function consentToFix(session: Session, { fix, dryRun, yes }: DoctorFlags): Consent | undefined {
+  if (!fix) return undefined
+  return dryRun && !yes ? 'none' : session.consent(yes)
 }
 
 /** A check as `--json` prints it. */
@@ -221,7 +228,7 @@ function* availableFixes(
       yield {
         fixed: { about, code, message: messageWithLocation(finding) },
         repairs: [fix],
-        asks: problem === undefined ? undefined : { problem, question: 'Mend this?' },
+        asks: problem === undefined ? undefined : { problem, question: 'Fix this?' },
       }
   }
 
@@ -249,22 +256,22 @@ async function fix(
   const declined: string[] = []
   for (const state of states) {
     const fixes: AvailableFix[] = []
-    for (const one of availableFixes(session, state, runs)) {
-      const { asks } = one
+    for (const available of availableFixes(session, state, runs)) {
+      const { asks } = available
       if (asks && consent === 'ask') session.remark(`! ${asks.problem}`)
       const question = asks && { message: asks.question, default: false }
       if (question && !(await session.wants(consent, question))) declined.push(asks.problem)
-      else fixes.push(one)
+      else fixes.push(available)
     }
 
-    const repairs = fixes.flatMap((one) => one.repairs ?? [])
-    const restoring = fixes.flatMap((one) => one.edits ?? [])
-    const repairing = planFixes(state.client, state.texts, repairs)
-    edits.push(...withPrivateModes(session, state, [...restoring, ...repairing]))
+    const restoringEdits = fixes.flatMap((accepted) => accepted.edits ?? [])
+    const repairs = fixes.flatMap((accepted) => accepted.repairs ?? [])
+    const repairingEdits = planFixes(state.client, state.texts, repairs)
+    edits.push(...withPrivateModes(session, state, [...restoringEdits, ...repairingEdits]))
     accepted.push(...fixes)
   }
 
-  const fixed = accepted.map((one) => one.fixed)
+  const fixed = accepted.map((fix) => fix.fixed)
   if (dryRun && declined.length > 0) {
     session.say('Would ask before it fixes:')
     for (const problem of declined) session.say(`  ${problem}`)
@@ -275,7 +282,7 @@ async function fix(
 
   // A user who agreed to a repair is not asked again.
   if (accepted.some(({ asks }) => asks === undefined))
-    await session.agree(consent, { message: 'Mend?', default: true })
+    await session.agree(consent, { message: 'Apply these fixes?', default: true })
 
   // A rollback treats every recorded address as ours, so the record needs one that repoint wrote.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
@@ -309,10 +316,10 @@ function withPrivateModes(
 ): readonly FileEdit[] {
   const open = secretFiles(session, state).filter(({ isOpen }) => isOpen)
 
-  const others = repairs.filter((edit) => open.every(({ text }) => text.path !== edit.path))
-  const closing = open.map(({ text, mode }): FileEdit => {
+  const otherEdits = repairs.filter((edit) => open.every(({ text }) => text.path !== edit.path))
+  const closingEdits = open.map(({ text, mode }): FileEdit => {
     const { path, format, holdsSecret, bytes } = text
-    const edit = repairs.find((one) => one.path === path) ?? {
+    const edit = repairs.find((repair) => repair.path === path) ?? {
       client: state.client.id,
       path,
       format,
@@ -325,10 +332,13 @@ function withPrivateModes(
     return { ...edit, mode: mode & ~0o077 }
   })
 
-  return [...others, ...closing]
+  return [...otherEdits, ...closingEdits]
 }
 
 /** The client has neither a program nor a setup here, and no problem to report. */
 function isAbsent({ findings }: ClientWithFindings): boolean {
-  return findings.some((one) => one.isAbsent) && findings.every(({ severity }) => severity === 'ok')
+  return (
+    findings.some((finding) => finding.isAbsent) &&
+    findings.every(({ severity }) => severity === 'ok')
+  )
 }

@@ -264,9 +264,7 @@ export async function gatewaysInUse(
   runs: Runs,
 ): Promise<readonly GatewayInUse[]> {
   const age = (name: ClientName) => runs.findIndex((run) => runsOf(name, [run]).length > 0)
-  const configured = familyRows
-    .filter((row) => age(row) !== -1)
-    .toSorted((one, other) => age(one) - age(other))
+  const configured = familyRows.filter((row) => age(row) !== -1).toSorted((a, b) => age(a) - age(b))
 
   return (await loadClients(configured)).flatMap((client) => {
     const { family, label } = client
@@ -367,7 +365,7 @@ async function findKey(
 
   session.platform.ask.hold()
   const validate = (text: string) => problemAtPrompt(session, () => clean(text))
-  const reusable = inUse.find((one) => one.baseUrl === baseUrl && validate(one.key) === true)
+  const reusable = inUse.find((setup) => setup.baseUrl === baseUrl && validate(setup.key) === true)
   // The user just typed the address, so the question does not repeat it.
   const forAddress = isAddressTyped ? '' : ` for ${baseUrl}`
   const offer = reusable === undefined ? '' : ` (Enter: the key of ${reusable.label})`

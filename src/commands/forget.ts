@@ -66,7 +66,8 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
 
   showForgotten(session, plan)
   await showGateways(session, gateways)
-  for (const one of folders ?? []) if (all || one.gateway === name) showFolder(session, one, all)
+  for (const folder of folders ?? [])
+    if (all || folder.gateway === name) showFolder(session, folder, all)
   if (!isNothing) session.addFindings(...(await remainingCopies(session, clientsOf(session, plan))))
   session.showFindings('warning')
 
@@ -86,7 +87,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
       removeModels(platform)
       forgetAddress(platform)
     } else if (name !== undefined)
-      changeGateways(platform, (known) => known.filter((one) => one.name !== name))
+      changeGateways(platform, (known) => known.filter((gateway) => gateway.name !== name))
     session.say('Forgotten.')
   } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing changed.')
 
@@ -97,7 +98,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     runs: plan.runs.map(({ id }) => id),
     damaged: plan.damaged,
     originals: plan.originals,
-    gateways: (gateways ?? []).map((one) => one.name),
+    gateways: (gateways ?? []).map((gateway) => gateway.name),
     folders: all ? (folders ?? []).map(({ path }) => path) : [],
     warnings: session.warnings,
   })
@@ -162,11 +163,11 @@ async function showGateways(
 
   // The clients' files alone tell which gateway they use.
   const clients = await clientsNow(session, [])
-  for (const one of gateways) {
-    const users = usersOf(one, clients).map(({ client }) => client.id)
+  for (const gateway of gateways) {
+    const users = usersOf(gateway, clients).map(({ client }) => client.id)
     const verb = users.length > 1 ? 'use' : 'uses'
     const note = users.length === 0 ? '' : ` (${users.join(', ')} still ${verb} it)`
-    session.say(`Deletes gateway ${one.name} and its key: ${one.baseUrl}${note}`)
+    session.say(`Deletes gateway ${gateway.name} and its key: ${gateway.baseUrl}${note}`)
   }
 }
 

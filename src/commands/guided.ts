@@ -178,7 +178,7 @@ function missingProtocol(
   { models }: Catalog,
 ): Finding | undefined {
   if (models.some((model) => supportsAny(model, protocols))) return undefined
-  const names = protocols.map((one) => protocolNames[one])
+  const names = protocols.map((protocol) => protocolNames[protocol])
   return {
     code: 'protocol-unsupported',
     severity: 'error',
@@ -200,21 +200,32 @@ function localProblem(
   if (message !== undefined) return { code: 'config-invalid', severity: 'error', message }
 
   const context = contextOf(session, client, texts, runs)
-  const own = settings.endpoint.baseUrl === undefined ? {} : { own: ownSetupOf(settings) }
-  const input = { session, client, purpose: 'setup', program, access, context, ...own } as const
-  return checkClient(input).find(blocksSetup)
+  const hasGateway = settings.endpoint.baseUrl !== undefined
+  const findings = checkClient({
+    session,
+    client,
+    purpose: 'setup',
+    program,
+    access,
+    context,
+    ...(hasGateway && { own: ownSetupOf(settings) }),
+  })
+  return findings.find(blocksSetup)
 }
 
 /** Two columns: the client, and its current gateway or why it cannot use this one. */
 function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoice[] {
-  const shown = offers.toSorted((one, other) => Number(!!one.problem) - Number(!!other.problem))
+  const isPossible = ({ problem }: Offer) => problem === undefined
+  const shown = [...offers.filter(isPossible), ...offers.filter((offer) => !isPossible(offer))]
+
   const names = shown.map(({ client, program }) => {
     const version = program === undefined ? '...' : (program.version ?? '')
     return isInstalled(session, client) ? `${client.label} ${version}`.trim() : client.label
   })
   const cells = shown.map(({ client, needsModel, problem }) => {
     if (problem !== undefined) return `not possible: ${shortReason(problem)}`
-    return `${currentGateway(session, client)}${needsModel ? ', asks for its model' : ''}`
+    const modelNote = needsModel ? ', asks for its model' : ''
+    return `${currentGateway(session, client)}${modelNote}`
   })
 
   // The prompt puts a cursor and a box in front of each line.
@@ -224,6 +235,7 @@ function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoi
     .slice(1)
     .join('\n')
     .split(/\n(?=\S)/)
+
   return shown.map(({ client, needsModel, problem }, index) => {
     const choice = { value: client.id, short: client.label }
     const name = lines[index]!.replaceAll('\n', `\n${' '.repeat(boxWidth)}`)

@@ -61,7 +61,7 @@ export const command = commandOf(define, async (session, word, more, flags) => {
   const gateway = saved
     ? expectUsed(saved, candidates)
     : await gatewayToKey(session, candidates, flags)
-  const affected = candidates.filter((one) => usesGateway(one, gateway))
+  const affected = candidates.filter((client) => usesGateway(client, gateway))
   const { baseUrl } = gateway
   const skippedUsers = skipped.filter(({ setup }) => setup.baseUrl === baseUrl)
   if (ids.length === 0) reportSkipped(session, skippedUsers)
@@ -93,7 +93,7 @@ function expectUsed(
   { name, baseUrl }: SavedGateway,
   clients: readonly SetUpClient[],
 ): KeyedGateway {
-  if (clients.some((one) => usesGateway(one, { name, baseUrl }))) return { name, baseUrl }
+  if (clients.some((client) => usesGateway(client, { name, baseUrl }))) return { name, baseUrl }
   throw new UserError({
     code: 'usage',
     message: `No client points at ${name}`,

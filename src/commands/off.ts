@@ -69,10 +69,10 @@ export async function off(
 
 function showPlan(session: Session, clients: readonly ClientOffPlan[], isDetailed: boolean): void {
   const isAnyChanged = clients.some(({ edits }) => edits.length > 0)
-  for (const one of clients) {
-    const { client, edits } = one
+  for (const plan of clients) {
+    const { client, edits } = plan
     if (edits.length > 0) {
-      session.say(`${client.label}: back to its own service, ${loginText(one)}`)
+      session.say(`${client.label}: back to its own service, ${loginText(plan)}`)
       showEdits(session, edits.filter(isChange), isDetailed)
     } else if (isAnyChanged) session.say(`${client.label}: no file points it at a gateway`)
   }

@@ -60,7 +60,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
     // The user's flags override the team's defaults.
     flags: { ...compact({ baseUrl, messagesUrl, name }), ...flags },
     preset: { link },
-    optionsOf: (id) => team?.clients.find((one) => one.id === id)?.options,
+    optionsOf: (id) => team?.clients.find((client) => client.id === id)?.options,
   })
 })
 

@@ -74,7 +74,7 @@ export async function status(
     reportOf(session, client, { runs, expected, isNamed, isJudged }),
   )
 
-  const isHidden = (one: StatusReport) => !isNamed && isAbsent(session, one)
+  const isHidden = (report: StatusReport) => !isNamed && isAbsent(session, report)
   if (flags.all || isNamed) showClients(session, clients, { isAbsent: isHidden, isDetailed: true })
   else showTable(session, clients, isHidden)
   const folder = reportFolder(session)

@@ -116,7 +116,7 @@ export async function checkGateway(
 
   const results: CheckResult[] = []
   try {
-    for await (const one of networkChecks(session, examined, shared, caFile)) results.push(one)
+    for await (const check of networkChecks(session, examined, shared, caFile)) results.push(check)
     return results
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
@@ -173,7 +173,7 @@ async function* networkChecks(
   const resolved = resolvedNow(examined, list)
   yield* resolved.findings.map(asWarning)
   const probes = probesFor(list, await started)
-  for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
+  for (const answer of await probes.askFor(client, resolved)) yield probeCheck(list, answer)
 
   yield* checkProtocol(examined, resolved, list)
   yield* checkBalance(await shared.balance)

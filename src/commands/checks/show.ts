@@ -15,9 +15,9 @@ export interface ClientWithFindings {
 }
 
 /** How `status` and `doctor` show the clients. */
-interface ShowOptions<One extends ClientWithFindings> {
+interface ShowOptions<Shown extends ClientWithFindings> {
   /** The client has neither a program nor a setup here. Such clients share one line. */
-  readonly isAbsent: (one: One) => boolean
+  readonly isAbsent: (client: Shown) => boolean
   /** Shows every file, and also the checks that passed. */
   readonly isDetailed: boolean
 }
@@ -25,56 +25,63 @@ interface ShowOptions<One extends ClientWithFindings> {
 const marks: Readonly<Record<Severity, string>> = { ok: '✔', note: '!', warning: '!', error: '✗' }
 
 /** Shows each gateway once, a row for each of its clients, and below the row only the problems. */
-export function showClients<One extends ClientWithFindings>(
+export function showClients<Shown extends ClientWithFindings>(
   session: Session,
-  clients: readonly One[],
-  { isAbsent, isDetailed }: ShowOptions<One>,
+  clients: readonly Shown[],
+  { isAbsent, isDetailed }: ShowOptions<Shown>,
 ): void {
-  const shown = clients.filter((one) => !isAbsent(one))
-  const width = Math.max(0, ...shown.map(({ state }) => state.client.label.length))
-  const byGateway = new Map<string, ClientWithFindings[]>()
-  for (const one of shown) {
-    const heading = headingOf(one)
-    byGateway.set(heading, [...(byGateway.get(heading) ?? []), one])
-  }
+  const present = clients.filter((client) => !isAbsent(client))
+  const width = Math.max(0, ...present.map(({ state }) => state.client.label.length))
 
-  for (const [heading, users] of byGateway) {
-    const aboutGateway = gatewayFindings(users)
-    const facts = aboutGateway.flatMap(({ severity, brief }) =>
+  for (const [heading, users] of byGateway(present)) {
+    const shared = gatewayFindings(users)
+    const facts = shared.flatMap(({ severity, brief }) =>
       severity === 'ok' && brief ? [brief] : [],
     )
     session.say(facts.length === 0 ? heading : `${heading}  ${facts.join(', ')}`)
-    showFindings(session, aboutGateway, isDetailed)
+    showFindings(session, shared, isDetailed)
 
-    const rows = users.flatMap((one) => {
-      const own = one.findings.filter(({ message }) =>
-        aboutGateway.every((all) => all.message !== message),
-      )
-      return rowsOf(one, own, { width, isDetailed })
+    const isShared = ({ message }: CheckResult) =>
+      shared.some((finding) => finding.message === message)
+    const rows = users.flatMap((user) => {
+      const separate = user.findings.filter((finding) => !isShared(finding))
+      return rowsOf(user, separate, { width, isDetailed })
     })
-    const [first = [], ...others] = rows
-    session.sayTable(first, others)
+    const [first = [], ...more] = rows
+    session.sayTable(first, more)
   }
 
   showAbsent(session, clients.filter(isAbsent))
 }
 
+/** The clients by the heading of their gateway. */
+function byGateway(
+  clients: readonly ClientWithFindings[],
+): ReadonlyMap<string, readonly ClientWithFindings[]> {
+  const groups = new Map<string, ClientWithFindings[]>()
+  for (const client of clients) {
+    const heading = headingOf(client)
+    groups.set(heading, [...(groups.get(heading) ?? []), client])
+  }
+  return groups
+}
+
 /** One row for each client. Below the table, the command that shows the problems of those that have any. */
-export function showTable<One extends ClientWithFindings>(
+export function showTable<Shown extends ClientWithFindings>(
   session: Session,
-  clients: readonly One[],
-  isAbsent: (one: One) => boolean,
+  clients: readonly Shown[],
+  isAbsent: (client: Shown) => boolean,
 ): void {
-  const shown = clients.filter((one) => !isAbsent(one))
-  const rows = shown.map((one) => [
-    `${markOf(one)} ${one.state.client.label}`,
-    gatewayOf(one),
-    modelOf(one.state),
-    stateInWords(one),
+  const present = clients.filter((client) => !isAbsent(client))
+  const rows = present.map((client) => [
+    `${markOf(client)} ${client.state.client.label}`,
+    gatewayOf(client),
+    modelOf(client.state),
+    stateInWords(client),
   ])
   if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
 
-  const withProblems = shown.filter((one) => stateInWords(one) !== 'ok')
+  const withProblems = present.filter((client) => stateInWords(client) !== 'ok')
   const names = withProblems.map(({ state }) => state.client.family)
   if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
   showAbsent(session, clients.filter(isAbsent))
@@ -85,8 +92,8 @@ function showAbsent(session: Session, absent: readonly ClientWithFindings[]): vo
 }
 
 /** The gateway in a table. */
-function gatewayOf(one: ClientWithFindings): string {
-  const heading = headingOf(one)
+function gatewayOf(client: ClientWithFindings): string {
+  const heading = headingOf(client)
   if (heading === ownService) return 'its own service'
   return heading === unknownGateway ? '?' : heading
 }
@@ -111,7 +118,7 @@ function stateInWords({ state, findings }: ClientWithFindings): string {
   return counted(problems.length, 'problem')
 }
 
-/** Findings about this machine or about a gateway, each on a separate line. */
+/** Shows findings about this machine or about a gateway, each on a separate line. */
 export function showFindings(
   session: Session,
   findings: readonly CheckResult[],
@@ -122,7 +129,7 @@ export function showFindings(
     if (severity === 'ok' && !isDetailed) continue
     const [first, ...more] = linesOf(line)
     session.say(`  ${marks[severity]} ${first}`)
-    for (const one of more) session.say(`    ${one}`)
+    for (const detail of more) session.say(`    ${detail}`)
   }
 }
 
@@ -134,10 +141,11 @@ function linesOf({ severity, message, places, hints }: FindingLine): readonly st
 
 /** The findings that all clients of a gateway share. */
 function gatewayFindings(users: readonly ClientWithFindings[]): readonly CheckResult[] {
-  const [first, ...others] = users.map(({ findings }) => findings)
-  return (first ?? []).filter(
-    ({ isAboutGateway, message }) =>
-      isAboutGateway && others.every((all) => all.some((one) => one.message === message)),
+  const [first, ...otherUsers] = users
+  const isSharedByAll = ({ message }: CheckResult) =>
+    otherUsers.every(({ findings }) => findings.some((finding) => finding.message === message))
+  return (first?.findings ?? []).filter(
+    (finding) => finding.isAboutGateway && isSharedByAll(finding),
   )
 }
 
@@ -154,19 +162,19 @@ function headingOf({ state }: ClientWithFindings): string {
 
 /** One row for the client, then rows with its problems, or with every detail. */
 function rowsOf(
-  one: ClientWithFindings,
-  own: readonly CheckResult[],
+  client: ClientWithFindings,
+  findings: readonly CheckResult[],
   { width, isDetailed }: { width: number; isDetailed: boolean },
 ): string[][] {
-  const { state, details = [] } = one
-  const lines = foldFindings(own).flatMap((line) => {
+  const { state, details = [] } = client
+  const lines = foldFindings(findings).flatMap((line) => {
     if (line.severity === 'ok') return isDetailed ? [`${marks.ok} ${line.message}`] : []
     return linesOf(line)
   })
 
-  const label = `  ${markOf(one)} ${state.client.label.padEnd(width)}`
+  const label = `  ${markOf(client)} ${state.client.label.padEnd(width)}`
   return [
-    [label, summaryOf(one)],
+    [label, summaryOf(client)],
     ...[...lines, ...(isDetailed ? details : [])].map((line) => ['', line]),
   ]
 }
@@ -180,15 +188,14 @@ function modelOf(state: ClientWithFindings['state']): string {
 function summaryOf({ state, findings }: ClientWithFindings): string {
   if ('failure' in state) return 'its files cannot be read'
   const { settings } = state
-  const briefs = (code: string) =>
-    findings.flatMap((one) => (one.code === code && one.brief !== undefined ? [one.brief] : []))
-  const answering = briefs('probe')
-  const configured = whyUnreadable(settings) === undefined ? modelOf(state) : 'not readable'
-  const models =
-    answering.length === 0
-      ? configured
-      : `${answering.join(', ')} ${answering.length > 1 ? 'answer' : 'answers'}, with tools`
+  const briefsOf = (code: string) =>
+    findings.filter((finding) => finding.code === code).flatMap(({ brief }) => brief ?? [])
+
+  const answering = briefsOf('probe')
+  const verb = answering.length > 1 ? 'answer' : 'answers'
+  let models = whyUnreadable(settings) === undefined ? modelOf(state) : 'not readable'
+  if (answering.length > 0) models = `${answering.join(', ')} ${verb}, with tools`
 
   const isChanged = findings.some(({ code }) => code === 'drifted')
-  return [...briefs('installed'), models, ...(isChanged ? ['changed manually'] : [])].join(', ')
+  return [...briefsOf('installed'), models, ...(isChanged ? ['changed manually'] : [])].join(', ')
 }

@@ -147,8 +147,8 @@ function atOwnServiceAsWarnings(
   { purpose, own }: Pick<CheckInput, 'purpose' | 'own'>,
 ): Findings {
   if (purpose !== 'now' || own !== undefined) return findings
-  return [...findings].map((one) =>
-    one.severity === 'error' ? { ...one, severity: 'warning' } : one,
+  return [...findings].map((finding) =>
+    finding.severity === 'error' ? { ...finding, severity: 'warning' } : finding,
   )
 }
 

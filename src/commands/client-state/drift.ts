@@ -72,9 +72,11 @@ function settingsDrift(
   if (key === undefined) return [`${login ?? 'nothing'} instead of the key`]
   if (expected.isKey?.(key) === false) return ['another key']
 
-  const header = expected.headers?.find((one) => !includesHeader(one, endpoint.headers))
+  const header = expected.headers?.find(
+    (expectedHeader) => !includesHeader(expectedHeader, endpoint.headers),
+  )
   if (header !== undefined) return [`the header ${header.name} is missing or has another value`]
-  const query = expected.query?.find((one) => !includesHeader(one, endpoint.query))
+  const query = expected.query?.find((parameter) => !includesHeader(parameter, endpoint.query))
   if (query !== undefined) return [`the query ${query.name} is missing or has another value`]
 
   return expected.settings ? modelDrift(settings, expected.settings) : []
@@ -115,9 +117,10 @@ export function gatewayOfLastSetup(
   const gateway = gatewayOf(session, client, state, runs)
   const saved = savedExtras(session)
   const { key } = state.endpoint
-  const headers = state.endpoint.headers?.filter((one) => includesHeader(one, saved.headers))
-  const query = state.endpoint.query?.filter((one) => includesHeader(one, saved.query))
-  return gateway && { ...gateway, isKey: (one) => one === key, headers, query, settings: state }
+  const headers = state.endpoint.headers?.filter((header) => includesHeader(header, saved.headers))
+  const query = state.endpoint.query?.filter((parameter) => includesHeader(parameter, saved.query))
+  const isKey = (candidate: string) => candidate === key
+  return gateway && { ...gateway, isKey, headers, query, settings: state }
 }
 
 /** What someone else changed in a client's files since its last setup, and what would restore it. */

@@ -66,9 +66,9 @@ function pathsFor({ os }: Machine) {
 }
 
 function matchesName(packages: readonly string[], name: string): boolean {
-  return packages.some((one) => {
-    if (!one.endsWith('*')) return one === name
-    const stem = one.slice(0, -1)
+  return packages.some((pattern) => {
+    if (!pattern.endsWith('*')) return pattern === name
+    const stem = pattern.slice(0, -1)
     return name.startsWith(stem) && systemName.test(name.slice(stem.length))
   })
 }

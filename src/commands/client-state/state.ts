@@ -41,7 +41,7 @@ export interface ClientNow {
 /** The recorded runs of a client's family. */
 export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
   const ids = familyIds(id)
-  return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
+  return runs.filter(({ clients }) => clients.some((client) => ids.includes(client)))
 }
 
 /** The gateways that runs wrote into a client's files, newest first. */
@@ -53,9 +53,10 @@ function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[]
 
 /** The base URLs that repoint wrote for this client. */
 export function ownRoots(client: Client, runs: Runs): readonly string[] {
-  const protocols = client.protocols
-  const written = gatewaysOfClient(client, runs)
-  return [...new Set(written.flatMap((gateway) => protocols.map((one) => rootOf(gateway, one))))]
+  const roots = gatewaysOfClient(client, runs).flatMap((gateway) =>
+    client.protocols.map((protocol) => rootOf(gateway, protocol)),
+  )
+  return [...new Set(roots)]
 }
 
 /** Whether a client uses a base URL that repoint wrote for it. */
@@ -65,7 +66,7 @@ export function isAtOwnRoot(
   runs: Runs,
 ): boolean {
   return ownRoots(client, runs).some(
-    (own) => baseUrl !== undefined && isSameButVersion(own, baseUrl),
+    (root) => baseUrl !== undefined && isSameButVersion(root, baseUrl),
   )
 }
 
@@ -94,8 +95,8 @@ export function gatewayOf(
     .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
 
   const gateway =
-    known.find((one) => rootOf(one, protocol) === root) ??
-    known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
+    known.find((candidate) => rootOf(candidate, protocol) === root) ??
+    known.find((candidate) => isSameButVersion(rootOf(candidate, protocol), root)) ??
     gatewayAt(root, protocol)
   return { ...gateway, name: findGatewayName(session, protocol, state.endpoint) }
 }
@@ -138,7 +139,7 @@ export async function clientsSetUp(
     if (isSetUpClient(now)) here.push(now)
     else if (reason !== undefined && setup !== undefined) skipped.push({ client, setup, reason })
   }
-  return { here, skipped: skipped }
+  return { here, skipped }
 }
 
 function isSetUpClient(now: ClientNow | UserError): now is SetUpClient {

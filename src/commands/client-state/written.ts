@@ -38,9 +38,9 @@ function lastWritten(
   matches: (run: RunRecord) => boolean,
 ): WrittenFile | undefined {
   const run = activeRuns(runs.toReversed()).findLast(
-    (one) => matches(one) && one.files.some((file) => file.path === path),
+    (candidate) => matches(candidate) && candidate.files.some((file) => file.path === path),
   )
-  const file = run?.files.find((one) => one.path === path)
+  const file = run?.files.find((recorded) => recorded.path === path)
   return run && file && { run, file }
 }
 
@@ -57,22 +57,22 @@ export function changedSince(
   if (setup === undefined) return []
 
   const { file } = setup
-  const [then, now] = [
-    documentOf(file, contentsIfAvailable(platform, file.after)),
-    documentOf(file, bytes),
-  ]
+  const written = documentOf(file, contentsIfAvailable(platform, file.after))
+  const current = documentOf(file, bytes)
   // With a pruned copy or a file that cannot be read any more, keys cannot be compared.
-  if (then === undefined || (now === undefined && bytes !== null)) return []
+  if (written === undefined || (current === undefined && bytes !== null)) return []
 
   const repair = lastWritten(path, runs, (run) => !isSetupRun(run))?.file
   const repaired = repair && documentOf(repair, contentsIfAvailable(platform, repair.after))
   const isRepaired = (key: SettingPath) =>
-    includesPath(repair?.settings.map((one) => one.path) ?? [], key) &&
-    isDeepStrictEqual(repaired?.get(key), now?.get(key))
+    includesPath(repair?.settings.map((setting) => setting.path) ?? [], key) &&
+    isDeepStrictEqual(repaired?.get(key), current?.get(key))
 
   return file.settings
-    .map((setting): SettingChange => settingChange(setting, then.get(setting.path)))
-    .filter(({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key))
+    .map((setting): SettingChange => settingChange(setting, written.get(setting.path)))
+    .filter(
+      ({ path: key, value }) => !isDeepStrictEqual(value, current?.get(key)) && !isRepaired(key),
+    )
 }
 
 /** A header as a file contains it. */
@@ -141,8 +141,8 @@ export interface FileState {
  */
 export function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): FileState {
   const { path, bytes } = file
-  const run = runs?.find(({ files }) => files.some((one) => one.path === path))
-  const recorded = run?.files.find((one) => one.path === path)
+  const run = runs?.find(({ files }) => files.some((recorded) => recorded.path === path))
+  const recorded = run?.files.find((candidate) => candidate.path === path)
   const stateOf = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
     path,
     ...compact({ run: run?.id }),

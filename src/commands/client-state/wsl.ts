@@ -20,11 +20,12 @@ export function* wslFinding({
   if (os !== 'linux' || (!env['WSL_DISTRO_NAME'] && !env['WSL_INTEROP'])) return
 
   const names = ifPossible(() => files.readdir(windowsUsers)) ?? []
-  const [name = '', ...others] = names.filter((one) => !notHomes.has(one))
-  const other = name !== '' && others.length === 0 ? name : '<you>'
+  const [user = '', ...otherUsers] = names.filter((name) => !notHomes.has(name))
+  const isOnlyUser = user !== '' && otherUsers.length === 0
+  const windowsHome = `${windowsUsers}/${isOnlyUser ? user : '<you>'}`
   yield {
     code: 'wsl',
-    message: `This is WSL. Clients started here read ${home}; clients started on Windows read ${windowsUsers}/${other}`,
+    message: `This is WSL. Clients started here read ${home}; clients started on Windows read ${windowsHome}`,
     hint: 'For the clients on Windows, run repoint in a Windows terminal too.',
   }
 }

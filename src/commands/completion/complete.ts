@@ -8,13 +8,13 @@ export interface Candidate {
   readonly description: string
 }
 
-/** `files`: the shell completes file names itself. */
+/** The candidates for a word. `files`: the shell completes file names itself. */
 export type Completion = readonly Candidate[] | 'files'
 
 function define() {
   return new Command('complete')
-    .description('what can stand in the place of the word that is being typed')
-    .addArgument(new ForeignArgument('[words...]', 'those before it'))
+    .description('print the candidates for the word that is being typed')
+    .addArgument(new ForeignArgument('[words...]', 'the words before it'))
     .option('--typed <word>', 'the word', '')
 }
 
@@ -37,7 +37,7 @@ export const command = commandOf(define, (session, words, { typed }, self) => {
   return 0
 })
 
-/** Candidates that are not part of the program. */
+/** Candidates that the program's definition does not contain. */
 interface OtherWords {
   readonly gateways: () => readonly string[]
   /** The models of the last catalog. */
@@ -45,19 +45,20 @@ interface OtherWords {
   readonly variables: () => readonly string[]
 }
 
+/** The candidates for the word `typed` after `words`. */
 export function completionOf(
   program: CommandUnknownOpts,
   words: readonly string[],
   typed: string,
   known: OtherWords,
 ): Completion {
-  // The rest is another program's command.
+  // After `--` comes another program's command.
   if (words.includes('--')) return 'files'
 
   const help = program.createHelp()
   const commands = help.visibleCommands(program)
   const name = words.find((word) => !word.startsWith('-'))
-  const command = commands.find((one) => one.name() === name)
+  const command = commands.find((candidate) => candidate.name() === name)
   if (name !== undefined && command === undefined) return []
   const options = name === 'help' ? [] : help.visibleOptions(command ?? program)
 
@@ -74,9 +75,9 @@ export function completionOf(
     return startingWith(typed, candidates)
   }
 
-  const commandNames = commands.map((one) => ({
-    word: one.name(),
-    description: one.description(),
+  const commandNames = commands.map((listed) => ({
+    word: listed.name(),
+    description: listed.description(),
   }))
   const flags = options.map(({ long, flags, description }) => ({
     word: long ?? flags,

@@ -154,7 +154,9 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
     })
 
   const clients = await loadPrograms()
-  const programs = clients.filter((one) => one.launchSettings).map(({ program }) => program.command)
+  const programs = clients
+    .filter(({ launchSettings }) => launchSettings)
+    .map(({ program }) => program.command)
   return formatHook(shell, [...new Set(programs)])
 }
 
@@ -173,7 +175,7 @@ _repoint_by_folder() {
     command "$@"
   fi
 }
-${programs.map((one) => `function ${one} { _repoint_by_folder ${one} "$@"; }\n`).join('')}`
+${programs.map((name) => `function ${name} { _repoint_by_folder ${name} "$@"; }\n`).join('')}`
 
 const fish = (_: string, programs: readonly string[]) => `# repoint's hook for fish.
 # Load it with: repoint completion fish --hook | source
@@ -188,6 +190,6 @@ function __repoint_by_folder
         command $argv
     end
 end
-${programs.map((one) => `function ${one} --wraps ${one}; __repoint_by_folder ${one} $argv; end\n`).join('')}`
+${programs.map((name) => `function ${name} --wraps ${name}; __repoint_by_folder ${name} $argv; end\n`).join('')}`
 
 const hooks: Readonly<Record<string, typeof posix>> = { bash: posix, zsh: posix, fish }

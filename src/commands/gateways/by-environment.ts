@@ -88,11 +88,11 @@ async function showVariables(
   const run = name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`
   const shell = shellSyntaxFor(machine)
   const lines = [
-    ...unset.map((one) => shell.unset(one)),
-    ...variables.map(({ name: one, value }) =>
+    ...unset.map((variable) => shell.unset(variable)),
+    ...variables.map(({ name: variable, value }) =>
       value === undefined
-        ? lineForKey(shell, one, flags, machine.home)
-        : shell.set(one, shell.quoted(value)),
+        ? lineForKey(shell, variable, flags, machine.home)
+        : shell.set(variable, shell.quoted(value)),
     ),
   ]
 

@@ -60,9 +60,13 @@ function remember(session: Session, name: string, before: readonly SavedFolder[]
   const { baseUrl } = savedGateway(session, name)
   const path = realPath(platform.files, platform.machine.cwd)
   const entry = { path, gateway: name, baseUrl }
-  const isNew = before.every((one) => JSON.stringify(one) !== JSON.stringify(entry))
+  const isNew = before.every((known) => JSON.stringify(known) !== JSON.stringify(entry))
 
-  if (isNew) changeFolders(platform, (all) => [entry, ...all.filter((one) => one.path !== path)])
+  if (isNew)
+    changeFolders(platform, (folders) => [
+      entry,
+      ...folders.filter((folder) => folder.path !== path),
+    ])
   session.say(`✔ Folder ${shownFolder(session, entry)} uses gateway ${name} (${baseUrl})`)
   session.say('  `repoint run -- CLIENT` and your shell hook use this gateway. No file changed.')
   session.say('  Now run: repoint run -- codex')
@@ -74,9 +78,10 @@ function forgetFolder(session: Session, typed: string, before: readonly SavedFol
   const { platform } = session
   const path = resolve(platform.machine.cwd, typed)
   const places = [path, realPath(platform.files, path)]
-  const isKnown = before.some((one) => places.includes(one.path))
+  const isKnown = before.some((folder) => places.includes(folder.path))
 
-  if (isKnown) changeFolders(platform, (all) => all.filter((one) => !places.includes(one.path)))
+  if (isKnown)
+    changeFolders(platform, (folders) => folders.filter(({ path }) => !places.includes(path)))
   const shown = shownFolder(session, { path })
   session.say(isKnown ? `✔ Removed: ${shown}` : `${shown} has no gateway.`)
   return isKnown
@@ -92,18 +97,18 @@ function show(
     return
   }
 
-  const rows = folders.map((one) => [
-    `${one.path === here?.path ? '*' : ' '} ${shownFolder(session, one)}`,
-    one.gateway,
-    one.baseUrl,
+  const rows = folders.map((folder) => [
+    `${folder.path === here?.path ? '*' : ' '} ${shownFolder(session, folder)}`,
+    folder.gateway,
+    folder.baseUrl,
   ])
   session.sayTable(['  FOLDER', 'GATEWAY', 'ADDRESS'], rows)
 
-  for (const one of folders) {
-    const failure = resultOf(() => gatewayOfFolder(session, one))
+  for (const folder of folders) {
+    const failure = resultOf(() => gatewayOfFolder(session, folder))
     if (failure instanceof UserError) session.say(`! ${failure.message}`)
-    else if (!pathExists(session.platform.files, one.path))
-      session.say(`! Folder ${shownFolder(session, one)} no longer exists`)
+    else if (!pathExists(session.platform.files, folder.path))
+      session.say(`! Folder ${shownFolder(session, folder)} no longer exists`)
   }
   if (here !== undefined) session.remark('* used here')
 }

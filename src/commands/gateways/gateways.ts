@@ -56,22 +56,25 @@ export const command = commandOf(define, async (session, action, gateway, flags)
   session.showFindings('warning')
   session.document({
     command: 'gateways',
-    gateways: all.map((one) => {
-      const { headers = [], query, baseUrls: roots, ...shown } = one
-      return {
-        ...shown,
-        roots,
-        key: maskSecret(one.key),
-        headers: headerDocument(headers),
-        query: query && formatQuery(query),
-        proven: one.proven ?? null,
-        clients: idsOf(usersOf(one, clients)),
-      }
-    }),
+    gateways: all.map((saved) => asDocument(saved, clients)),
     warnings: session.warnings,
   })
   return 0
 })
+
+/** A saved gateway as `--json` prints it. */
+function asDocument(saved: SavedGateway, clients: readonly ClientNow[]) {
+  const { headers = [], query, baseUrls: roots, ...members } = saved
+  return {
+    ...members,
+    roots,
+    key: maskSecret(saved.key),
+    headers: headerDocument(headers),
+    query: query && formatQuery(query),
+    proven: saved.proven ?? null,
+    clients: idsOf(usersOf(saved, clients)),
+  }
+}
 
 /** @throws UserError `usage` */
 function addressToAdd(address: string | undefined): string {
@@ -120,9 +123,9 @@ function show(session: Session, all: readonly SavedGateway[], clients: readonly 
     return
   }
   const now = session.platform.clock.now()
-  const rows = all.map((one) => {
-    const { name, baseUrl, key, proven } = one
-    const users = idsOf(usersOf(one, clients))
+  const rows = all.map((saved) => {
+    const { name, baseUrl, key, proven } = saved
+    const users = idsOf(usersOf(saved, clients))
     const tested = proven && `${formatAge(proven.at, now)}: ${proven.model} over ${proven.protocol}`
     return [
       `${users.length > 0 ? '*' : ' '} ${name}`,

@@ -69,12 +69,13 @@ export async function checkFolders(
 ): Promise<void> {
   for (const client of clients) {
     const folders = workingFolders(session, client, args)
-    const own = {
+    const ownSetup = {
       baseUrl: rootOf(access, client.protocols[0]),
       providerId: providerIdOf(session, client),
     }
     const layers = filesOfFolders(session, client, folders)
-    const findings = checkClient({ session, client, purpose: 'run', layers, own, folders })
+    const input = { session, client, purpose: 'run', layers, own: ownSetup, folders } as const
+    const findings = checkClient(input)
     if (!session.canAsk) refuseRedirectedKey(client, findings)
 
     for (const finding of findings) {

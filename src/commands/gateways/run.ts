@@ -63,8 +63,8 @@ function define() {
 }
 
 /** Runs the command, or a shell if there is none, and returns its exit status. */
-export const command = commandOf(define, async (session, word, rest, flags, self) => {
-  const { name, typed } = splitWords(self, word, rest)
+export const command = commandOf(define, async (session, word, moreWords, flags, self) => {
+  const { name, typed } = splitWords(self, word, moreWords)
   refuseKeys(self)
 
   const { model, verify, timeout, byFolder, baseUrl } = self.opts()
@@ -131,11 +131,11 @@ export const command = commandOf(define, async (session, word, rest, flags, self
 function splitWords(
   self: CommandUnknownOpts,
   word: string | undefined,
-  rest: readonly string[],
+  moreWords: readonly string[],
 ): { readonly name?: string | undefined; readonly typed: readonly string[] } {
   const hasName = self.opts()['baseUrl'] === undefined && !startsWithDashes(self)
-  if (hasName) return { name: word, typed: commandAfterName(self, rest) }
-  return { typed: word === undefined ? [] : [word, ...rest] }
+  if (hasName) return { name: word, typed: commandAfterName(self, moreWords) }
+  return { typed: word === undefined ? [] : [word, ...moreWords] }
 }
 
 /** Whether nothing is in front of the `--` before the command. Commander drops the `--`. */
@@ -144,8 +144,8 @@ function startsWithDashes(self: CommandUnknownOpts): boolean {
 }
 
 /** Flags between the name and the command are repoint's: no command starts with a dash. */
-function commandAfterName(self: CommandUnknownOpts, rest: readonly string[]): readonly string[] {
-  const { operands, unknown } = self.parseOptions([...rest])
+function commandAfterName(self: CommandUnknownOpts, words: readonly string[]): readonly string[] {
+  const { operands, unknown } = self.parseOptions([...words])
   expectCommand(self, unknown)
   if (self.opts()['baseUrl'] !== undefined)
     throw new UserError({

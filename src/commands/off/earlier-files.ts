@@ -20,13 +20,13 @@ export function earlierFiles(
 ): EarlierFiles | undefined {
   const targets = files.filter(({ use }) => use === 'target')
   const now = new Map(targets.map(({ path, bytes }) => [path, bytes]))
-  const canRead = (some: LoadedFiles) => whyUnreadable(client.read(some)) === undefined
+  const isReadable = (texts: LoadedFiles) => whyUnreadable(client.read(texts)) === undefined
 
   let oldest: EarlierState | undefined
   for (const state of earlierStates(platform, familyIds(client.id), now)) {
     oldest = state
     const recorded = withContents(files, state.recorded)
-    if (isAtGateway(client, recorded) || !canRead(recorded)) continue
+    if (isAtGateway(client, recorded) || !isReadable(recorded)) continue
 
     const atOwnService = recorded.filter(({ path }) => state.recorded.has(path))
     return { atOwnService, ...withoutOurRuns(files, state) }
@@ -46,11 +46,9 @@ function withoutOurRuns(
   files: LoadedFiles,
   { undone, settings }: EarlierState,
 ): Omit<EarlierFiles, 'atOwnService'> {
-  const written = new Map(
-    [...settings].map(([path, written]) => [
-      path,
-      written.map((setting) => settingChange(setting, undefined)),
-    ]),
-  )
-  return { undone: withContents(files, undone), written }
+  const removals = [...settings].map(([path, written]) => {
+    const changes = written.map((setting) => settingChange(setting, undefined))
+    return [path, changes] as const
+  })
+  return { undone: withContents(files, undone), written: new Map(removals) }
 }

@@ -109,7 +109,7 @@ export function wrapLine(line: string, columns: number): string {
   if (cells(line) <= columns || columns < minWrapColumns) return line
   const [start] = /^ *(?:(?:error|warning|note|hint): *|[+-] |! )?/.exec(line) ?? ['']
   const [first, ...more] = wrapWords(line.slice(start.length), columns - start.length)
-  return [`${start}${first}`, ...more.map((one) => ' '.repeat(start.length) + one)].join('\n')
+  return [`${start}${first}`, ...more.map((text) => ' '.repeat(start.length) + text)].join('\n')
 }
 
 /** A table with a heading. If it is wider than the terminal, each row becomes a block. */

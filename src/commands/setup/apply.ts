@@ -119,12 +119,12 @@ export function writePlan(
 /** Changes by others that this setup keeps no longer count as drift, although nothing is written. */
 function acceptUnchanged(plan: SetupPlan): void {
   const { session, runs } = plan.run
-  const kept = plan.edits.filter(
+  const keptEdits = plan.edits.filter(
     (edit) =>
       actionOf(edit) === 'unchanged' &&
       changedSince(session, { path: edit.path, bytes: edit.before }, runs).length > 0,
   )
-  if (kept.length > 0) acceptDrift(session.platform, { ...plan, edits: kept })
+  if (keptEdits.length > 0) acceptDrift(session.platform, { ...plan, edits: keptEdits })
 }
 
 /** Why the written files do not say what was planned. */
@@ -133,7 +133,7 @@ function mismatchesIn({ run: { session, access }, clients }: SetupPlan): readonl
     .map(({ client }) =>
       resultOf(() => refuseMismatch(client, readClientFiles(session, client), access)),
     )
-    .filter((one) => one instanceof UserError)
+    .filter((result) => result instanceof UserError)
 }
 
 function gatewayToSave(plan: SetupPlan) {

@@ -124,9 +124,10 @@ function showFixes(
   for (const effect of new Set(effects)) session.say(`  ${format(effect)}`)
 }
 
-function questionFor(marked: number): string {
-  if (marked === 0) return 'Apply?'
-  return `Apply, and ${marked === 1 ? 'remove the setting' : `remove the ${marked} settings`} marked "!"?`
+function questionFor(markedSettings: number): string {
+  if (markedSettings === 0) return 'Apply?'
+  const settings = markedSettings === 1 ? 'the setting' : `the ${markedSettings} settings`
+  return `Apply, and remove ${settings} marked "!"?`
 }
 
 function ask(

@@ -39,6 +39,8 @@ export interface ClientDefaults {
 /** The largest accepted file, in bytes. */
 const maxDefaultsBytes = 64 * 1024
 
+const tooLarge = `too large for a team file (more than ${maxDefaultsBytes} bytes)`
+
 /**
  * Reads a file of defaults from the disk or from the web. On the web, it accepts https only, follows no
  * redirect to another origin and sends no key.
@@ -64,7 +66,7 @@ function readLocal(session: Session, path: string): Uint8Array {
       code: 'usage',
       message:
         error instanceof RangeError
-          ? `${session.showPath(path)} is too large for a team file (more than ${maxDefaultsBytes} bytes)`
+          ? `${session.showPath(path)} is ${tooLarge}`
           : `Cannot read the file ${session.showPath(path)} (--from)`,
       hint: 'Check the path and its permissions.',
       cause: error,
@@ -108,8 +110,8 @@ async function download(
   const isRedirect = status >= 300 && status < 400
   let message = `${url.host} answers ${status} instead of the file`
   if (isRedirect) message = `${url.host} redirects to another address, and repoint does not follow`
-  if (cut === 'limit')
-    message = `The answer of ${url.host} is too large for a team file (more than ${maxDefaultsBytes} bytes)`
+  if (cut === 'limit') message = `The answer of ${url.host} is ${tooLarge}`
+
   throw new UserError({
     code: isRedirect ? 'redirected' : 'not-an-api',
     message,
@@ -193,23 +195,25 @@ export function formatDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefa
 /** The flags for these options, for a file that sets up other machines in the same way. */
 export function flagsFor(row: ClientRow, options: ClientOptions): ClientDefaults['flags'] {
   const values = leavesOf(options)
-  return Object.fromEntries(
-    row.flags.flatMap((flag) => {
-      const value = values.find(
-        (one) => isValidFor(flag, one) && isPartOf(flag.toOptions(one), options),
-      )
-      return value === undefined ? [] : [[nameOfFlag(flag), value]]
-    }),
-  )
+  const namedValues = row.flags.flatMap((flag) => {
+    const value = values.find(
+      (candidate) => isValidFor(flag, candidate) && isPartOf(flag.toOptions(candidate), options),
+    )
+    return value === undefined ? [] : [[nameOfFlag(flag), value]]
+  })
+  return Object.fromEntries(namedValues)
 }
 
+/** All values of an object, at every depth. */
 function leavesOf(value: unknown): readonly FlagValue[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf)
   return value === undefined || value === null ? [] : [value as FlagValue]
 }
 
+/** Whether an object has all members of another one. */
 function isPartOf(part: unknown, whole: unknown): boolean {
-  const [members, all] = [asObject(part), asObject(whole)]
-  if (members === undefined || all === undefined) return part === whole
-  return Object.entries(members).every(([name, member]) => isPartOf(member, all[name]))
+  const partMembers = asObject(part)
+  const wholeMembers = asObject(whole)
+  if (partMembers === undefined || wholeMembers === undefined) return part === whole
+  return Object.entries(partMembers).every(([name, member]) => isPartOf(member, wholeMembers[name]))
 }
