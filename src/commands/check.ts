@@ -19,7 +19,9 @@ import {
   newestGateway,
   noFlags,
 } from './command.ts'
-import { type FoundGateway, findGateway, presetUnlessNamed } from './find-gateway.ts'
+import { findGateway } from './find-gateway/find-gateway.ts'
+import { presetUnlessNamed } from './find-gateway/gateways-in-use.ts'
+import type { FoundGateway } from './find-gateway/types.ts'
 import { accessToSaved, withSavedGatewayHint } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
 import { type ClientsProof, proveClients } from './setup/prove/prove-clients.ts'

@@ -11,7 +11,7 @@ import {
   type SetupFlags,
   withSetupFlags,
 } from './command.ts'
-import { importLinkFor } from './find-gateway.ts'
+import { importLinkFor } from './find-gateway/find-key.ts'
 import type { Session } from './screen/session.ts'
 import { fetchDefaults, formatDefaults, type TeamDefaults } from './setup/team-defaults.ts'
 import { setup } from './setup.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findGateway } from '../../src/commands/find-gateway.ts'
+import { findGateway } from '../../src/commands/find-gateway/find-gateway.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Ask } from '../../src/platform/platform.ts'

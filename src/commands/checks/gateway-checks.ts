@@ -26,7 +26,7 @@ import { authoritiesOf, expectTrustedBy } from '../client-state/certificate-stor
 import { type ClientStatus, checkClient, missingKey } from '../client-state/check-client.ts'
 import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { GatewayFlags } from '../command.ts'
-import { accessTo } from '../find-gateway.ts'
+import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 import { ifSlow, type ProbeAnswer, Probes, sendersOf } from '../setup/prove/probes.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'

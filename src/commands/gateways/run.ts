@@ -23,7 +23,7 @@ import {
   modelId,
   refuseKeys,
 } from '../command.ts'
-import { findGateway } from '../find-gateway.ts'
+import { findGateway } from '../find-gateway/find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './by-folder.ts'
 import {

@@ -4,7 +4,7 @@ import { traitsOf } from '../../gateway/judge/traits.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
-import { accessTo } from '../find-gateway.ts'
+import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 
 /** The access to a saved gateway. */

@@ -12,7 +12,7 @@ import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { SetupFlags } from '../command.ts'
-import type { Preset } from '../find-gateway.ts'
+import type { Preset } from '../find-gateway/types.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** What the user asks for, whichever command sets clients up. */

@@ -13,7 +13,7 @@ import { InvalidData, object, parseData, text } from '../../serve/settings/schem
 import { checkName } from '../../state/find-gateways.ts'
 import { printableLine } from '../../text.ts'
 import type { GatewayFlags } from '../command.ts'
-import { accessTo } from '../find-gateway.ts'
+import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 import { type FlagValue, isValidFor } from './flag-values.ts'
 

@@ -5,7 +5,7 @@ import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import type { ImportLink } from '../../../gateway/input/link.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
-import type { FoundGateway, Preset } from '../../find-gateway.ts'
+import type { FoundGateway, Preset } from '../../find-gateway/types.ts'
 import type { SetupRun } from '../request.ts'
 
 /** The run with the models that the link names. What the user requests now overrides them. */

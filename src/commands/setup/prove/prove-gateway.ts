@@ -8,14 +8,9 @@ import { unusualRoots } from '../../../gateway/roots.ts'
 import type { Gateway, GatewayAccess } from '../../../gateway/types.ts'
 import { keptAddress } from '../../../state/last-address.ts'
 import { checkNameIsFree } from '../../../state/save-gateway.ts'
-import {
-  type FoundGateway,
-  findGateway,
-  type GatewayInUse,
-  gatewaysInUse,
-  namesGateway,
-  type Preset,
-} from '../../find-gateway.ts'
+import { findGateway } from '../../find-gateway/find-gateway.ts'
+import { gatewaysInUse, namesGateway } from '../../find-gateway/gateways-in-use.ts'
+import type { FoundGateway, GatewayInUse, Preset } from '../../find-gateway/types.ts'
 import type { Chosen, GatewayAnswer, Proof, ProvenRun, SetupRun } from '../request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'

@@ -1,7 +1,7 @@
-import { knownHosts } from '../gateway/hosts.ts'
-import type { AskChoice } from '../platform/platform.ts'
-import { savedChoices, savedGatewaysIfReadable } from '../state/find-gateways.ts'
-import type { Session } from './screen/session.ts'
+import { knownHosts } from '../../gateway/hosts.ts'
+import type { AskChoice } from '../../platform/platform.ts'
+import { savedChoices, savedGatewaysIfReadable } from '../../state/find-gateways.ts'
+import type { Session } from '../screen/session.ts'
 
 /**
  * The gateways to choose from: the address in the environment, the last address unless it is saved, and

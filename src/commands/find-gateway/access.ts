@@ -1,0 +1,11 @@
+import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Session } from '../screen/session.ts'
+
+/** The access to a gateway from this machine, until the user interrupts the command. */
+export function accessTo(
+  { platform }: Session,
+  gateway: Omit<GatewayAccess, 'env' | 'signal' | 'contact'>,
+): GatewayAccess {
+  const contact = { hasAnswered: false }
+  return { ...gateway, env: platform.machine.env, signal: platform.interrupt, contact }
+}

@@ -1,0 +1,91 @@
+import { resultOf, UserError } from '../../errors.ts'
+import { normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import { savedGatewaysIfReadable } from '../../state/find-gateways.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
+import { keepAddress } from '../../state/last-address.ts'
+import type { Session } from '../screen/session.ts'
+import { gatewayChoices } from './gateway-choices.ts'
+import { problemAtPrompt } from './prompt.ts'
+import type { AddressFlags, Preset, SourcedValue } from './types.ts'
+
+/**
+ * The address from the preset, a flag or the environment, or else from a prompt.
+ *
+ * @param hasKey the user has given a key for the address
+ * @throws UserError `usage` if repoint cannot ask
+ */
+export async function findBaseUrl(
+  session: Session,
+  flags: AddressFlags,
+  preset: Preset,
+  hasKey: boolean,
+): Promise<SourcedValue> {
+  if (preset.gateway?.baseUrl !== undefined) return { value: preset.gateway.baseUrl }
+  if (flags.baseUrl !== undefined) return cleanAddress(flags.baseUrl, flags)
+
+  const { REPOINT_BASE_URL: fromEnvironment, REPOINT_API_KEY: key } = session.platform.machine.env
+  if (fromEnvironment && (flags.yes || !session.canAsk)) return cleanAddress(fromEnvironment, flags)
+  if (!session.canAsk) {
+    throw new UserError({
+      code: 'usage',
+      message: key ? 'REPOINT_API_KEY is set. For which gateway?' : 'Which gateway?',
+      hint: 'Name its address: --base-url URL, or set REPOINT_BASE_URL.',
+    })
+  }
+
+  const answer = await askForAddress(session, flags, preset, fromEnvironment)
+  const saved = preset.offersGateways ? chosenGateway(session, answer, hasKey) : undefined
+  if (saved !== undefined) return { value: saved.baseUrl, isFromPrompt: true, saved }
+
+  const typed = { ...cleanAddress(answer, flags), isFromPrompt: true }
+  keepAddress(session.platform, typed.value)
+  return typed
+}
+
+/** @throws UserError `usage` if the text is not an address */
+function cleanAddress(text: string, flags: AddressFlags): SourcedValue {
+  const { baseUrl, query, notices } = normaliseBaseUrl(text, flags)
+  return { value: baseUrl, query, notices }
+}
+
+/** The answer of the user: an address, or the name of a saved gateway if the list offers them. */
+function askForAddress(
+  session: Session,
+  flags: AddressFlags,
+  { lastBaseUrl, offersGateways }: Preset,
+  fromEnvironment: string | undefined,
+): Promise<string> {
+  const { ask } = session.platform
+  ask.hold()
+  const validate = (text: string) => problemAtPrompt(session, () => cleanAddress(text, flags))
+  if (offersGateways)
+    return ask.search({
+      message: 'Gateway address, for example gw.example or openrouter.ai:',
+      choices: gatewayChoices(session, { fromEnvironment, last: lastBaseUrl }),
+      validateOther: validate,
+    })
+  return ask.input({
+    message: 'Gateway address:',
+    default: fromEnvironment || lastBaseUrl,
+    validate,
+  })
+}
+
+/**
+ * The saved gateway with this name, or the only one with this address.
+ *
+ * @param hasKey the user has given a key for the address
+ */
+function chosenGateway(
+  session: Session,
+  answer: string,
+  hasKey: boolean,
+): SavedGateway | undefined {
+  const gateways = savedGatewaysIfReadable(session)
+  const byName = gateways.find(({ name }) => name === answer)
+  if (byName !== undefined || hasKey) return byName
+
+  const address = resultOf(() => normaliseBaseUrl(answer, { allowHttp: true }).baseUrl)
+  const byAddress = gateways.filter(({ baseUrl }) => baseUrl === address)
+  return byAddress.length === 1 ? byAddress[0] : undefined
+}

@@ -1,0 +1,175 @@
+/** Step 1 of a setup, and of every other command that needs a gateway: its address, key and headers. */
+import { compact } from '../../compact.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import {
+  applyHeaderChanges,
+  type HeaderChange,
+  type HeaderSources,
+  readHeader,
+} from '../../gateway/input/header.ts'
+import { formatLink, type ImportLink } from '../../gateway/input/link.ts'
+import { assumedRoots } from '../../gateway/roots.ts'
+import type { BaseUrls, Gateway } from '../../gateway/types.ts'
+import { caFileFor, hideHeaders, savedRoots } from '../../state/find-gateways.ts'
+import { savedGatewayFor } from '../../state/save-gateway.ts'
+import { worldWritableCaFile } from '../client-state/files.ts'
+import type { Session } from '../screen/session.ts'
+import { accessTo } from './access.ts'
+import { findBaseUrl } from './find-base-url.ts'
+import { findKey, keyByFlag, linkIn, secretFile } from './find-key.ts'
+import type { AddressFlags, FoundGateway, Preset, SourcedValue } from './types.ts'
+
+/**
+ * Finds the gateway of this command in the flags, then in the environment, or else asks the user.
+ *
+ * @throws UserError `usage` or `key-missing`, with the flags to use, if repoint cannot ask
+ */
+export async function findGateway(
+  session: Session,
+  flags: AddressFlags,
+  preset: Preset = {},
+): Promise<FoundGateway> {
+  // A wrong header is an error before the first question.
+  const headerChanges = headerFlags(session, flags)
+
+  const { gateway: presetGateway = {} } = preset
+  const flagKey = presetGateway.key === undefined ? await keyByFlag(session, flags) : undefined
+  const importLink = preset.link ?? linkIn(flagKey, flags)
+
+  const entered = await findBaseUrl(
+    session,
+    flags,
+    importLink === undefined ? preset : presetOfLink(importLink, presetGateway),
+    flagKey !== undefined,
+  )
+  const known: Partial<Gateway> = entered.saved ?? presetGateway
+
+  const key =
+    importLink === undefined
+      ? await findKey(
+          session,
+          flags,
+          { ...preset, gateway: known },
+          { key: flagKey, address: entered },
+        )
+      : { value: importLink.key, link: importLink }
+  session.hide(key.value)
+  // The user can also type a link instead of a key.
+  const { link } = key
+  const address = link === undefined ? entered : addressIn(link, { flags, known })
+
+  const name = flags.name ?? known.name
+  const gateway = { baseUrl: address.value, key: key.value, name }
+  const saved = { ...savedGatewayFor(session.platform, gateway), ...compact(known) }
+  const headers = applyHeaderChanges(saved.headers ?? [], headerChanges)
+  hideHeaders(session, headers)
+  const query = applyHeaderChanges(saved.query ?? [], address.query ?? [])
+  const caFile = caFileFor(session.platform, address.value, flags.caFile ?? known.caFile)
+
+  const isSavedChosen = entered.saved !== undefined
+  return {
+    access: accessTo(session, {
+      ...gateway,
+      baseUrls: rootsAt(session, flags, { ...known, query }, address.value),
+      keyHeader: saved.keyHeader,
+      headers,
+      query,
+      timeoutMs: flags.timeout * 1000,
+      caFile,
+      allowHttp: flags.allowHttp ?? known.allowHttp,
+    }),
+    notices: [
+      ...(address.notices ?? []),
+      ...(key.notices ?? []),
+      ...worldWritableCaFile(session, caFile),
+    ],
+    fromPrompt: {
+      baseUrl: address.isFromPrompt === true,
+      key: key.isFromPrompt === true || preset.isKeyTyped === true || isSavedChosen,
+    },
+    isKeyInUse: key.isInUse === true || isSavedChosen,
+    link,
+  }
+}
+
+/** The headers that the flags name. Their values can come from variables and files. */
+function headerFlags(session: Session, flags: AddressFlags): readonly HeaderChange[] {
+  const sources: HeaderSources = {
+    variable: (variable) => session.platform.machine.env[variable],
+    file: (path) => secretFile(session, path, '--header'),
+  }
+  return (flags.header ?? []).map((text) => readHeader(text, sources))
+}
+
+/** Without another address, the first address of the link is used. */
+function presetOfLink(link: ImportLink, { baseUrl }: Partial<Gateway>): Preset {
+  return { gateway: { baseUrl: baseUrl ?? link.baseUrls[0] } }
+}
+
+/**
+ * The key of a link is only for the addresses in that link.
+ *
+ * @throws UserError `usage` if the user names another address, or the command has another one
+ */
+function addressIn(
+  link: ImportLink,
+  { flags, known }: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
+): SourcedValue {
+  const fromFlag = flags.baseUrl ? normaliseBaseUrl(flags.baseUrl, flags) : undefined
+  const baseUrl = fromFlag?.baseUrl ?? known.baseUrl ?? link.baseUrls[0]
+  if (!link.baseUrls.includes(baseUrl))
+    throw new UserError({
+      code: 'usage',
+      message: `The link is for ${link.baseUrls.join(', ')}, not for ${baseUrl}`,
+      hint: 'A link contains an address and its key. Leave out --base-url, or give a key for that address.',
+    })
+
+  const message = `From the link: ${formatLink(link)}`
+  return {
+    value: baseUrl,
+    ...compact({ query: fromFlag?.query }),
+    notices: [{ code: 'link-read', message }, ...link.notices],
+  }
+}
+
+/**
+ * The base URLs to try first: the known ones, or else those of the last use, or else those that the
+ * address suggests.
+ *
+ * @throws UserError `usage` if `--messages-url` has another origin
+ */
+function rootsAt(
+  session: Session,
+  { messagesUrl, allowHttp }: AddressFlags,
+  known: Partial<Gateway>,
+  baseUrl: string,
+): BaseUrls {
+  // An address with a query was copied whole from instructions: its path is the path of the routes.
+  const isExact = (known.query ?? []).length > 0 && new URL(baseUrl).pathname !== '/'
+  const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedRoots(baseUrl)
+  const roots = known.baseUrls ?? savedRoots(session.platform, baseUrl) ?? assumed
+  if (messagesUrl === undefined) return roots
+
+  const messages = messagesRootIn(messagesUrl, { allowHttp })
+  const { origin } = new URL(baseUrl)
+  if (new URL(messages).origin === origin) return { ...roots, messages }
+  throw new UserError({
+    code: 'usage',
+    message: `--messages-url must be at ${origin}, because the key is only for that address`,
+    hint: `Set up the clients for ${messages} separately: --base-url ${messages}`,
+  })
+}
+
+/** @throws UserError `usage` */
+function messagesRootIn(text: string, allowed: AddressOptions): string {
+  const address = resultOf(() => normaliseBaseUrl(text, allowed))
+  const isError = address instanceof UserError
+  if (!isError && address.query.length === 0) return address.baseUrl
+  const reason = isError ? address.message : 'no client of it can send its query'
+  throw new UserError({
+    code: 'usage',
+    message: `Cannot use --messages-url: ${reason}`,
+    hint: 'Example: --messages-url https://gateway.example/anthropic',
+  })
+}

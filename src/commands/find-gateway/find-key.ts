@@ -1,0 +1,140 @@
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import { cleanKey, maxKeyBytes } from '../../gateway/input/key.ts'
+import { type ImportLink, readImportLink } from '../../gateway/input/link.ts'
+import { isImportLink } from '../../text.ts'
+import type { GatewayFlags } from '../command.ts'
+import type { Session } from '../screen/session.ts'
+import { problemAtPrompt } from './prompt.ts'
+import type { AddressFlags, Preset, SourcedValue } from './types.ts'
+
+/**
+ * The key from the preset, a flag or the environment, or else from a prompt.
+ *
+ * @param given the key by a flag, and the address that the key is for
+ * @throws UserError `key-missing` if repoint cannot ask
+ */
+export async function findKey(
+  session: Session,
+  flags: GatewayFlags,
+  { gateway, inUse = [] }: Preset,
+  given: { readonly key: string | undefined; readonly address: SourcedValue },
+): Promise<SourcedValue> {
+  if (gateway?.key !== undefined) return { value: gateway.key }
+  if (given.key !== undefined) return cleanedKey(given.key, flags)
+  if (!session.canAsk)
+    throw new UserError({
+      code: 'key-missing',
+      message: 'The key is missing',
+      hint: 'Use --key-env NAME, --key-file PATH or --key-stdin, or set REPOINT_API_KEY.',
+    })
+
+  session.platform.ask.hold()
+  const { value: baseUrl, isFromPrompt: isAddressTyped } = given.address
+  const validate = (text: string) => problemAtPrompt(session, () => cleanedKey(text, flags))
+  const reusable = inUse.find((setup) => setup.baseUrl === baseUrl && validate(setup.key) === true)
+  // The user just typed the address, so the question does not repeat it.
+  const forAddress = isAddressTyped ? '' : ` for ${baseUrl}`
+  const offer = reusable === undefined ? '' : ` (Enter: the key of ${reusable.label})`
+  const answer = await session.platform.ask.secret({
+    message: `API key${forAddress}${offer}:`,
+    validate: (text) => (text === '' && reusable !== undefined) || validate(text),
+  })
+
+  if (answer === '' && reusable !== undefined)
+    return { ...cleanedKey(reusable.key, flags), isFromPrompt: true, isInUse: true }
+  return { ...cleanedKey(answer, flags), isFromPrompt: true }
+}
+
+/** The key without spaces and prefixes that people copy with it. An import link contains a key too. */
+function cleanedKey(text: string, flags: AddressFlags): SourcedValue {
+  const link = linkIn(text, flags)
+  if (link !== undefined) return { value: link.key, link }
+  const { key, notices } = cleanKey(text)
+  return { value: key, notices }
+}
+
+/** The import link that a flag or the environment contains instead of a key. Undefined: it is not a link. */
+export async function importLinkFor(
+  session: Session,
+  flags: AddressFlags,
+): Promise<ImportLink | undefined> {
+  return linkIn(await keyByFlag(session, flags), flags)
+}
+
+export function linkIn(text: string | undefined, flags: AddressFlags): ImportLink | undefined {
+  return text !== undefined && isImportLink(text) ? readImportLink(text, flags) : undefined
+}
+
+/** The key from a flag or the environment. Undefined: neither contains one. */
+export async function keyByFlag(
+  session: Session,
+  flags: GatewayFlags,
+): Promise<string | undefined> {
+  const { env } = session.platform.machine
+  const { keyStdin, keyFile, keyEnv } = flags
+  if (Object.keys(compact({ keyStdin, keyFile, keyEnv })).length > 1)
+    throw new UserError({
+      code: 'usage',
+      message: 'The command names more than one key',
+      hint: 'Keep one of --key-stdin, --key-file and --key-env.',
+    })
+
+  if (keyStdin) return asText(await keyFromStdin(session))
+  if (keyFile !== undefined) return secretFile(session, keyFile, '--key-file')
+
+  if (keyEnv === undefined) return env['REPOINT_API_KEY'] || undefined
+  if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv))
+    throw new UserError({
+      code: 'usage',
+      message: '--key-env needs the name of an environment variable',
+      hint: 'Example: --key-env MY_KEY. To pass the key itself: --key-stdin or --key-file PATH',
+    })
+
+  const value = env[keyEnv]
+  if (value === undefined)
+    throw new UserError({
+      code: 'key-missing',
+      message: `The environment variable ${keyEnv} (--key-env) is not set`,
+      hint: 'Set the variable, or pass the key with --key-stdin or --key-file PATH.',
+    })
+  return value
+}
+
+async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {
+  // The user types the key itself there.
+  platform.ask.release()
+  try {
+    return await platform.terminal.readStdin(maxKeyBytes)
+  } catch (error) {
+    throw new UserError({
+      code: 'key-missing',
+      message: 'Cannot read the key from standard input',
+      hint: 'Pipe one line into the command: --key-stdin < key.txt',
+      cause: error,
+    })
+  }
+}
+
+/** The text of a file with a secret. @throws UserError `key-missing` if it cannot be read */
+export function secretFile(
+  session: Session,
+  path: string,
+  flag: '--key-file' | '--header',
+): string {
+  const what = flag === '--key-file' ? 'key file' : 'file'
+  try {
+    return asText(session.platform.files.read(path, maxKeyBytes))
+  } catch (error) {
+    throw new UserError({
+      code: 'key-missing',
+      message: `Cannot read the ${what} ${session.showPath(path)}`,
+      hint: `Check the path of ${flag} and its permissions.`,
+      cause: error,
+    })
+  }
+}
+
+function asText(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8').decode(bytes)
+}

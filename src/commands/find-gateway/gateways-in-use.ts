@@ -1,0 +1,44 @@
+import { type ClientName, emptyState } from '../../clients/client.ts'
+import { familyRows, loadClients } from '../../clients/list.ts'
+import type { Runs } from '../../transaction/record.ts'
+import { stateNow } from '../client-state/files.ts'
+import { gatewayOf, isAtOwnRoot, runsOf } from '../client-state/state.ts'
+import type { GatewayFlags } from '../command.ts'
+import type { Session } from '../screen/session.ts'
+import type { GatewayInUse, Preset } from './types.ts'
+
+/** Whether the user names an address or a key now. The two belong together. */
+export function namesGateway({ platform }: Session, flags: GatewayFlags): boolean {
+  const { baseUrl, keyStdin, keyFile, keyEnv } = flags
+  const { REPOINT_BASE_URL, REPOINT_API_KEY } = platform.machine.env
+  return [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY].some(Boolean)
+}
+
+/** The newest gateway in use, or the last base URL as a default, unless the user names a gateway now. */
+export async function presetUnlessNamed(
+  session: Session,
+  flags: GatewayFlags,
+  runs: Runs,
+): Promise<{ readonly preset: Preset; readonly inUse?: GatewayInUse | undefined }> {
+  const [inUse] = namesGateway(session, flags) ? [] : await gatewaysInUse(session, runs)
+  const preset = inUse ? { gateway: inUse } : { lastBaseUrl: runs[0]?.baseUrl }
+  return { preset, inUse }
+}
+
+/** The gateways of all setups in force, newest first. */
+export async function gatewaysInUse(
+  session: Session,
+  runs: Runs,
+): Promise<readonly GatewayInUse[]> {
+  const age = (name: ClientName) => runs.findIndex((run) => runsOf(name, [run]).length > 0)
+  const configured = familyRows.filter((row) => age(row) !== -1).toSorted((a, b) => age(a) - age(b))
+
+  return (await loadClients(configured)).flatMap((client) => {
+    const { family, label } = client
+    const state = stateNow(session, client) ?? emptyState
+    const { key, keyHeader, headers, query } = state.endpoint
+    const gateway = gatewayOf(session, client, state, runs)
+    if (gateway === undefined || !key || !isAtOwnRoot(client, state, runs)) return []
+    return [{ ...gateway, family, label, key, keyHeader, headers, query }]
+  })
+}
