@@ -11,9 +11,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { clientArgs, installPackages, modulesOf } from './install.js'
+import { installVersion } from './install.js'
 import { offline } from './offline.js'
-import { clientPackages, clients, programOf } from './real-clients.js'
+import { clients } from './real-clients.js'
 import { source } from './source.js'
 
 const { sentFirst } = await source("export { sentFirst } from './src/clients/claude/sent.ts'")
@@ -25,11 +25,11 @@ const flags = args.filter((arg) => arg.startsWith('--'))
 const names = args.filter((arg) => !arg.startsWith('--'))
 const versions = names.length > 0 ? names.map(nameAndVersion) : newestOfMinors(flags)
 
-const releases = versions.map(([name, version]) => {
-  const set = `releases/${name}-${version}`
-  installPackages(set, clientPackages(name, [version]), clientArgs)
-  return { name, version, program: programOf(modulesOf(set), name, version) }
-})
+const releases = versions.map(([name, version]) => ({
+  name,
+  version,
+  program: installVersion(name, version),
+}))
 
 const rows = []
 for await (const line of resultsOf(releases)) {

@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nodeIn, nodePackages, ownNode, supportedNodes } from './nodes.js'
-import { clientPackages, clients } from './real-clients.js'
+import { clientPackages, clients, programOf } from './real-clients.js'
 
 const cache = fileURLToPath(new URL('../.cache', import.meta.url))
 const isWindows = process.platform === 'win32'
@@ -69,7 +69,7 @@ export const packageSets = {
 /** What npm is told beside the names, since it refuses packages of another system otherwise. */
 export const npmArgsFor = (system, processor) => ['--force', `--os=${system}`, `--cpu=${processor}`]
 // OpenClaw's own scripts end with an error on another Node than its own; no client needs any.
-export const clientArgs = ['--ignore-scripts']
+const clientArgs = ['--ignore-scripts']
 const npmArgs = { windows: npmArgsFor('win32', 'x64'), clients: clientArgs }
 
 /** Where the packages of a set are once they are installed. */
@@ -84,8 +84,7 @@ export function modulesOf(set) {
  */
 export function installPackages(set, packages = packageSets[set], args = npmArgs[set] ?? []) {
   const folder = join(cache, set)
-  const stamp = join(folder, 'installed.json')
-  if (existsSync(stamp) && isPartOf(packages, JSON.parse(readFileSync(stamp, 'utf8')))) return
+  if (isInstalled(set, packages)) return
 
   console.error(`Installing ${Object.keys(packages).join(', ')} into .cache/${set} …`)
   mkdirSync(folder, { recursive: true })
@@ -97,12 +96,32 @@ export function installPackages(set, packages = packageSets[set], args = npmArgs
     shell: isWindows,
   })
   if (status !== 0) throw new Error(`npm could not install the packages for ${set}`)
-  writeFileSync(stamp, JSON.stringify(packages))
+  writeFileSync(stampOf(set), JSON.stringify(packages))
 }
 
-/** Whether all of them are installed. Packages that nobody wants any more may be there too. */
-function isPartOf(wanted, installed) {
-  return Object.entries(wanted).every(([name, what]) => installed[name] === what)
+/**
+ * Installs one version of a client in a set of its own, unless the set of all clients has it.
+ *
+ * @returns {string[]} how to start it: a program and the arguments that always come first
+ */
+export function installVersion(name, version) {
+  const packages = clientPackages(name, [version])
+  const set = isInstalled('clients', packages) ? 'clients' : `releases/${name}-${version}`
+  installPackages(set, packages, clientArgs)
+  return programOf(modulesOf(set), name, version)
+}
+
+/** Whether all of them are in a set. Packages that nobody wants any more may be there too. */
+function isInstalled(set, packages) {
+  const stamp = stampOf(set)
+  if (!existsSync(stamp)) return false
+  const installed = JSON.parse(readFileSync(stamp, 'utf8'))
+  return Object.entries(packages).every(([name, what]) => installed[name] === what)
+}
+
+/** The file that says what a set has. It is written last. */
+function stampOf(set) {
+  return join(cache, set, 'installed.json')
 }
 
 /** The program of a Node of this major version: our own if it is one. */

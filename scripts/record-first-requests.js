@@ -11,17 +11,22 @@ import { compactRecordings } from './first-requests/compact.js'
 import { recordFirstRequest } from './first-requests/record.js'
 import { shortenRequest } from './first-requests/shorten.js'
 import { situations } from './first-requests/situations.js'
-import { installPackages, modulesOf } from './install.js'
+import { installPackages, installVersion } from './install.js'
 import { offline } from './offline.js'
-import { clients, programOf } from './real-clients.js'
+import { clients } from './real-clients.js'
 import { source } from './source.js'
 
 const atOnce = 3
 const isInside = 'REPOINT_RECORDS'
 
+const named = process.argv.slice(2)
+const names = named.length > 0 ? named : Object.keys(situations)
+
 if (process.env[isInside] === undefined) {
-  installPackages('clients')
-  installPackages('copilot')
+  // Without its packages, a client cannot be installed inside: there is no network.
+  for (const name of names.filter((one) => one in clients))
+    for (const version of clients[name].versions) installVersion(name, version)
+  if (names.includes('copilot')) installPackages('copilot')
   const [command, ...words] = [...offline(), process.execPath, ...process.argv.slice(1)]
   const env = { ...process.env, [isInside]: '1' }
   process.exit(spawnSync(command, words, { stdio: 'inherit', env }).status ?? 1)
@@ -34,7 +39,7 @@ const recorded = {
       name,
       {
         versions,
-        program: (version) => programOf(modulesOf('clients'), name, version),
+        program: (version) => installVersion(name, version),
         start: (text) => ({ args: run(text), env }),
       },
     ]),
@@ -43,8 +48,7 @@ const recorded = {
 }
 
 const { prompt } = await source("export { prompt } from './src/gateway/question.ts'")
-const names = process.argv.slice(2)
-for (const name of names.length > 0 ? names : Object.keys(situations)) await recordClient(name)
+for (const name of names) await recordClient(name)
 
 async function recordClient(name) {
   const { versions } = recorded[name]

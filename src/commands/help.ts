@@ -35,9 +35,8 @@ const usualFlags: ReadonlySet<string> = new Set(
 /** The commands by purpose, each with its summary: 24 lines at 80 columns. All clients share one entry. */
 function overview(program: CommandUnknownOpts, help: Help, columns: number): string {
   const clients = [...rows, ...environmentRows].map(({ id }) => id)
-  const [first = ''] = clients
   const lines = [['Set up', 'repoint', 'find the installed clients and set them up']]
-  lines.push(['', `repoint ${first}`, `one client: ${clients.join(', ')}`])
+  lines.push(['', 'repoint CLIENT', clients.join(', ')])
 
   let group = 'Set up'
   for (const command of help.visibleCommands(program)) {
@@ -47,7 +46,7 @@ function overview(program: CommandUnknownOpts, help: Help, columns: number): str
     if (heading === group) heading = ''
     else group = heading
     if (heading === 'Change') {
-      lines.push([heading, `repoint ${first} --model`, 'use another model'])
+      lines.push([heading, 'repoint CLIENT --model', 'use another model'])
       heading = ''
     }
     lines.push([heading, `repoint ${name}`, command.summary()])

@@ -70,6 +70,12 @@ const lists: readonly [string, (disk: Disk) => string[], (disk: Disk) => string[
     (disk) => fileOf(disk, 'models.json').providers.gateway.models.map(({ id }: QwenEntry) => id),
     (disk) => [fileOf(disk, 'models.json').providers.gateway.baseUrl],
   ],
+  [
+    'openclaw',
+    (disk) =>
+      fileOf(disk, 'openclaw.json').models.providers.gateway.models.map(({ id }: QwenEntry) => id),
+    (disk) => [fileOf(disk, 'openclaw.json').models.providers.gateway.baseUrl],
+  ],
 ]
 
 function rootsIn(entries: (disk: Disk) => readonly { baseUrl: string }[]) {
@@ -81,6 +87,15 @@ function ofProvider(name: string) {
 function optionsIn(name: string) {
   return (disk: Disk) => [fileOf(disk, name).provider.gateway.options.baseURL]
 }
+
+test.each(familyRows)('$id: its list of models is tested here, if it has one', ({ id }) => {
+  const disk = setUp(id, {}, gateway('glm-5', 'mine'), { options })
+  const { offered = [] } = byId(id).read(filesOf(byId(id), machine, disk))
+  const isTested = lists.some(([tested]) => tested === id)
+  expect(isTested, `test/client-modules/pickers.test.ts, "lists", and ${id}`).toBe(
+    offered.length > 0,
+  )
+})
 
 describe.each(lists)('%s', (id, models, roots) => {
   test('offers every model of the gateway, the chosen one first, and removes a model that the gateway no longer lists', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { familyRows } from '../../src/clients/list.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import { aServer, goodGateway, key, type Seen, sendJson } from '../gateway/forged.ts'
 import { aHome } from '../support/home.ts'
@@ -102,7 +103,7 @@ async function setUp(setup: string, refusal: Refusal) {
 
 const chat = ['opencode', 'kilo', 'qwen', 'droid']
 const everyChat = [...chat, 'cline']
-const everyClient = [...everyChat, 'pi', 'codex', 'claude', 'openclaw']
+const everyClient = familyRows.map(({ id }) => id)
 
 /** The refusal, the setups that it affects, a part of the message, and a part of the hint. */
 const rows: readonly (readonly [keyof typeof refusals, readonly string[], string, string])[] = [

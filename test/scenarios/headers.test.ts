@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { type Front, startFront } from '../support/front.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -169,7 +170,8 @@ describe('a gateway that wants headers', () => {
   test('is the only gateway that gets them after it was forgotten, and the headers of the user stay', async () => {
     const userSettings = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
     const home = aHome({ '.claude/settings.json': userSettings })
-    const all = ['codex', 'claude', 'opencode', 'kilo', 'qwen', 'droid', 'pi', 'cline']
+    const loaded = await loadClients(familyRows)
+    const all = loaded.filter(({ sends }) => sends?.headers).map(({ id }) => id)
     const tenant = ['--header', 'x-tenant: $TENANT', '--header', 'x-plan: blue']
     const given = { ...env, TENANT: 'acme-red-7' }
     const first = ['--base-url', particular.url, ...asked, ...tenant, '--name', 'a']

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { rows } from '../../src/clients/list.ts'
+import { environmentRows, rows } from '../../src/clients/list.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -27,7 +27,11 @@ describe('--help', () => {
 
   test('begins with repoint alone, and names every command in its group', async () => {
     const help = await helpOf()
-    expect(help.trimEnd().split('\n').length).toBeLessThanOrEqual(24)
+    const { length } = help.trimEnd().split('\n')
+    expect(
+      length,
+      'the overview of src/commands/help.ts fits no screen of 24 lines',
+    ).toBeLessThanOrEqual(24)
     const [, ...groups] = help.split(/^(?=\S)/m).filter((part) => !part.startsWith('undoes'))
     expect(groups.map((group) => group.split(/ {2}/)[0])).toEqual([
       ...['Set up', 'Change', 'Try', 'Look', 'Undo', 'Shell', 'More'],
@@ -88,10 +92,10 @@ describe('a misspelt word', () => {
     [['off', 'copilto'], 'copilot'],
     [['off', 'github-copilot'], 'copilot'],
     [['status', 'claude-code'], 'claude'],
-    [['claude-code'], 'claude'],
-    [['qwen-code'], 'qwen'],
     [['setup', 'factory'], 'droid'],
-    [['factory'], 'droid'],
+    ...[...rows, ...environmentRows].flatMap(({ id, alsoCalled = [] }) =>
+      alsoCalled.map((name): [string[], string] => [[name], id]),
+    ),
     [['codex', '--dry-rn'], '--dry-run'],
     [['status', '--jsn'], '--json'],
   ])('%j: the error suggests the nearest word', async (args, nearest) => {

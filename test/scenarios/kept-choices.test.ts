@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { contextWindowFlag } from '../../src/clients/flags.ts'
+import { rows } from '../../src/clients/list.ts'
 import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -33,17 +35,10 @@ function written(home: Home): string {
 
 const notKept = expect.objectContaining({ code: 'choice-not-kept' })
 
-const clients = [
-  'codex',
-  'claude-gpt',
-  'opencode',
-  'kilo',
-  'pi',
-  'qwen',
-  'droid',
-  'cline',
-  'openclaw',
-]
+/** Claude Code knows the windows of its own models, so that it has none to keep. */
+const clients = rows
+  .filter(({ id, flags }) => id !== 'claude' && flags.includes(contextWindowFlag))
+  .map(({ id }) => id)
 
 describe.each(clients)('%s, set up with a context window', (client) => {
   async function aHomeWithWindow(): Promise<Home> {

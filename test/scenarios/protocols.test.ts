@@ -1,6 +1,7 @@
 import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { loadClients } from '../../src/clients/list.ts'
 import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -64,7 +65,10 @@ function asked({ requests }: Gateway): readonly string[] {
   return requests().map(({ method, path, status }) => `${method} ${path.split('?')[0]} ${status}`)
 }
 
-describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'qwen', 'droid'])('%s', (client) => {
+const clients = await loadClients()
+const withSeveral = clients.filter(({ protocols }) => protocols.length > 1).map(({ id }) => id)
+
+describe.each(withSeveral)('%s', (client) => {
   test('a GPT model uses responses if chat rejects tools: one GET, one POST', async () => {
     const gateway = await aGateway()
     const home = aHome()
