@@ -101,8 +101,10 @@ const balanceWays: readonly BalanceWay[] = [
   {
     url: ({ baseUrl }) => `${baseUrl}/key/info`,
     read: (at) => {
-      const [budget, spend] = [at('info.max_budget'), numberOf(at('info.spend'))]
+      const spend = numberOf(at('info.spend'))
       if (spend === undefined) return undefined
+
+      const budget = at('info.max_budget')
       const limit = numberOf(budget)
       const left = limit === undefined ? undefined : limit - spend
       return {
@@ -138,10 +140,13 @@ const balanceWays: readonly BalanceWay[] = [
     url: ({ baseUrls }) => `${baseUrls.chat}/usages`,
     hosts: ['api.kimi.com'],
     read: (at) => {
-      const left = (one: unknown) => numberOf(valueAt(one, 'detail.remaining')) ?? Infinity
-      const [tightest] = listOf(at('limits')).toSorted((one, other) => left(one) - left(other))
-      const resets = valueAt(tightest, 'detail.resetTime')
-      return { remaining: valueAt(tightest, 'detail.remaining'), unit: 'requests', resets }
+      const leftOf = (limit: unknown) => numberOf(valueAt(limit, 'detail.remaining')) ?? Infinity
+      const [tightest] = listOf(at('limits')).toSorted((a, b) => leftOf(a) - leftOf(b))
+      return {
+        remaining: valueAt(tightest, 'detail.remaining'),
+        unit: 'requests',
+        resets: valueAt(tightest, 'detail.resetTime'),
+      }
     },
   },
   // Z.ai and Zhipu report the used share, in percent.
@@ -150,13 +155,13 @@ const balanceWays: readonly BalanceWay[] = [
     hosts: ['api.z.ai', 'open.bigmodel.cn'],
     isBareKey: true,
     read: (at) => {
-      const used = (one: unknown) => numberOf(valueAt(one, 'percentage')) ?? 0
+      const usedOf = (limit: unknown) => numberOf(valueAt(limit, 'percentage')) ?? 0
       const [tightest] = listOf(at('data.limits'))
-        .filter((one) => /^tokens_?limit$/i.test(String(valueAt(one, 'type'))))
-        .toSorted((one, other) => used(other) - used(one))
+        .filter((limit) => /^tokens_?limit$/i.test(String(valueAt(limit, 'type'))))
+        .toSorted((a, b) => usedOf(b) - usedOf(a))
       if (tightest === undefined) return undefined
       return {
-        remaining: 100 - used(tightest),
+        remaining: 100 - usedOf(tightest),
         unit: '%',
         resets: valueAt(tightest, 'nextResetTime'),
       }
@@ -235,15 +240,17 @@ export function knownWay(
 export async function askIn(access: GatewayAccess, way: BalanceWay): Promise<Balance | undefined> {
   // A gateway that accepts the key in another header is not one of these.
   const isBare = way.isBareKey && access.keyHeader === undefined
-  const bareKey = isBare && { authorization: access.key }
-  const answer = await fetchJson(access, way.url(access), { ...bareKey })
+  const headers = isBare ? { authorization: access.key } : {}
+  const answer = await fetchJson(access, way.url(access), headers)
   const raw = way.read((path) => valueAt(answer, path))
-  const left = numberOf(raw?.remaining)
-  if (!way.quota || !left) return raw && balanceFrom(raw)
+  if (raw === undefined) return undefined
+
+  const quotaUnits = numberOf(raw.remaining)
+  if (way.quota === undefined || !quotaUnits) return balanceFrom(raw)
 
   const status = await fetchJson(access, way.quota.url(access))
-  const perDollar = numberOf(valueAt(status, way.quota.path)) || quotaPerDollar
-  return balanceFrom({ ...raw, remaining: left / perDollar })
+  const unitsPerDollar = numberOf(valueAt(status, way.quota.path)) || quotaPerDollar
+  return balanceFrom({ ...raw, remaining: quotaUnits / unitsPerDollar })
 }
 
 /** The JSON of an answer. Undefined: the gateway has no such route, or does not answer in time. */

@@ -21,24 +21,19 @@ export function assumedRoots(baseUrl: string): BaseUrls {
  */
 export function chatRoots(baseUrl: string): readonly string[] {
   const withVersion = `${baseUrl}/v1`
-  const parent = /^(.*)\/anthropic$/.exec(baseUrl)?.[1]
-  if (parent === undefined) {
-    const hasVersion = version.test(pathOf(baseUrl))
-    return withKnown(baseUrl, 'chat', [
-      ...(hasVersion ? [baseUrl, withVersion] : [withVersion, baseUrl]),
-      // A capital may be a mistake.
-      baseUrl.replace(/\/V(\d+)$/, '/v$1'),
-    ])
+  const parentOfMessages = /^(.*)\/anthropic$/.exec(baseUrl)?.[1]
+  if (parentOfMessages !== undefined) {
+    const paths = ['/v1', '', '/openai', '/compat', '/paas/v4']
+    const siblings = paths.map((path) => parentOfMessages + path)
+    const ofAlibaba = `${new URL(baseUrl).origin}/compatible-mode/v1`
+    return withKnown(baseUrl, 'chat', [withVersion, baseUrl, ...siblings, ofAlibaba])
   }
 
-  const siblings = ['/v1', '', '/openai', '/compat', '/paas/v4'].map((path) => parent + path)
-  const origin = new URL(baseUrl).origin
-  return withKnown(baseUrl, 'chat', [
-    withVersion,
-    baseUrl,
-    ...siblings,
-    `${origin}/compatible-mode/v1`,
-  ])
+  const hasVersion = version.test(pathOf(baseUrl))
+  const likely = hasVersion ? [baseUrl, withVersion] : [withVersion, baseUrl]
+  // A capital may be a mistake: `/V1`.
+  const inLowerCase = baseUrl.replace(/\/V(\d+)$/, '/v$1')
+  return withKnown(baseUrl, 'chat', [...likely, inLowerCase])
 }
 
 /**
@@ -52,16 +47,17 @@ function withKnown(
   side: keyof BaseUrls,
   guessed: readonly string[],
 ): readonly string[] {
-  const row = knownHost(baseUrl)
-  const path = row?.[side]
-  if (row === undefined || path === undefined) return [...new Set(guessed)]
+  const host = knownHost(baseUrl)
+  const path = host?.[side]
+  if (host === undefined || path === undefined) return [...new Set(guessed)]
 
-  const known = (row.isBelow ? baseUrl : new URL(baseUrl).origin) + path
-  const typed = pathOf(baseUrl)
-  const isExact = [row.product, row.chat, row.messages].includes(typed)
-  if (typed === '' || isExact) return [...new Set([known, ...guessed])]
-  const isOnlyProduct = productsAt(baseUrl).length === 1
-  return [...new Set(isOnlyProduct || row.product !== undefined ? [...guessed, known] : guessed)]
+  const known = (host.isBelow ? baseUrl : new URL(baseUrl).origin) + path
+  const typedPath = pathOf(baseUrl)
+  const isKnownPath = [host.product, host.chat, host.messages].includes(typedPath)
+  if (typedPath === '' || isKnownPath) return [...new Set([known, ...guessed])]
+
+  const isProductSure = host.product !== undefined || productsAt(baseUrl).length === 1
+  return [...new Set(isProductSure ? [...guessed, known] : guessed)]
 }
 
 /**
@@ -71,19 +67,18 @@ function withKnown(
 export function messagesRoots(baseUrl: string): readonly string[] {
   if (baseUrl.endsWith('/anthropic')) return [baseUrl]
   const { origin } = new URL(baseUrl)
-  const above: string[] = []
+  const parents: string[] = []
   for (let path = pathOf(baseUrl); path !== ''; path = path.replace(/\/[^/]*$/, ''))
-    above.push(path)
+    parents.push(path)
 
   const unversioned = baseUrl.replace(new RegExp(`${version.source}$`, 'i'), '')
-  const named = [...above.slice(0, maxAbove), '', '/apps'].map(
-    (path) => `${origin}${path}/anthropic`,
-  )
-  return withKnown(baseUrl, 'messages', [baseUrl, unversioned, ...named])
+  const paths = [...parents.slice(0, maxParents), '', '/apps']
+  const siblings = paths.map((path) => `${origin}${path}/anthropic`)
+  return withKnown(baseUrl, 'messages', [baseUrl, unversioned, ...siblings])
 }
 
-/** The search for siblings covers at most this many parent paths. */
-const maxAbove = 4
+/** The search for siblings covers the address and its parent paths, at most this many. */
+const maxParents = 4
 
 function pathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '')
@@ -108,8 +103,8 @@ export function unusualRoots(gateway: Located): BaseUrls | undefined {
   return isSameRoots(roots, usualRoots(gateway.baseUrl)) ? undefined : roots
 }
 
-export function isSameRoots(one: BaseUrls, other: BaseUrls): boolean {
-  return one.chat === other.chat && one.messages === other.messages
+export function isSameRoots(a: BaseUrls, b: BaseUrls): boolean {
+  return a.chat === b.chat && a.messages === b.messages
 }
 
 /** A base URL as repoint shows it: without the usual `/v1`. */
@@ -126,7 +121,7 @@ export function gatewayAt(root: string, protocol: Protocol): Gateway {
 }
 
 /** Whether two base URLs are equal except for a `/v1` at the end, which users add and remove. */
-export function isSameButVersion(one: string, other: string): boolean {
-  const plain = (root: string) => root.replace(/\/v1$/, '')
-  return plain(one) === plain(other)
+export function isSameButVersion(a: string, b: string): boolean {
+  const withoutVersion = (root: string) => root.replace(/\/v1$/, '')
+  return withoutVersion(a) === withoutVersion(b)
 }

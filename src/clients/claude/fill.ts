@@ -1,10 +1,6 @@
 import type { Finding } from '../../finding.ts'
-import {
-  compareVersions,
-  messagesTiers,
-  onlyModel,
-  removeVendor,
-} from '../../gateway/models/rules.ts'
+import { compareVersions, removeVendor } from '../../gateway/models/ids.ts'
+import { messagesTiers, onlyModel } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type GatewayInfo, type ResolveInput, type Slot, slots } from '../client.ts'
 import { keepsModels } from '../resolve.ts'

@@ -1,5 +1,5 @@
 import { asObject } from '../../gateway/foreign-text.ts'
-import { removeVendor } from '../../gateway/models/rules.ts'
+import { removeVendor } from '../../gateway/models/ids.ts'
 import type { FirstRequest, RetryRule } from '../../gateway/types.ts'
 import { type FirstRequestInput, type LoadedFiles, slots } from '../client.ts'
 import { fileOf } from '../loaded-files.ts'

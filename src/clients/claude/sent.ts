@@ -1,4 +1,4 @@
-import { removeVendor } from '../../gateway/models/rules.ts'
+import { removeVendor } from '../../gateway/models/ids.ts'
 import type { Slot } from '../client.ts'
 import { isBefore, testedVersions } from '../tested.ts'
 import tested from './tested.json' with { type: 'json' }

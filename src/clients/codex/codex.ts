@@ -1,7 +1,7 @@
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { snapshotFacts } from '../../gateway/models/facts.ts'
-import { removeVendor } from '../../gateway/models/rules.ts'
+import { removeVendor } from '../../gateway/models/ids.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import { isOpencodeAuth } from '../auth-json.ts'
 import {

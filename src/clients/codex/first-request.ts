@@ -1,5 +1,5 @@
 import { asObject } from '../../gateway/foreign-text.ts'
-import { removeVendor } from '../../gateway/models/rules.ts'
+import { removeVendor } from '../../gateway/models/ids.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { fileOf, type ReadFile, readKind, textOf } from '../loaded-files.ts'

@@ -295,10 +295,10 @@ class ResponseBuffer {
   }
 
   add(chunk: Uint8Array): 'more' | 'enough' | 'limit' {
-    const rest = this.spec.maxBytes - this.sizeBytes
-    this.chunks.push(chunk.length > rest ? chunk.subarray(0, rest) : chunk)
+    const roomBytes = this.spec.maxBytes - this.sizeBytes
+    this.chunks.push(chunk.subarray(0, roomBytes))
     this.sizeBytes += chunk.length
-    if (chunk.length > rest) return 'limit'
+    if (chunk.length > roomBytes) return 'limit'
 
     // A compressed body can only be checked as a whole.
     if (this.spec.isEnough === undefined || this.headers['content-encoding'] !== undefined) {

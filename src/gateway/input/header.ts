@@ -65,7 +65,7 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
 
 /** @throws UserError `usage` */
 function rejectReserved(name: string): void {
-  if (name === 'authorization' || keyHeaders.some((one) => one === name))
+  if (name === 'authorization' || keyHeaders.some((keyHeader) => keyHeader === name))
     throw invalidHeader(
       `${name} contains the key, and the key has separate flags`,
       'Pass the key with --key-env NAME, --key-file PATH or --key-stdin. repoint finds out which header the gateway needs.',
@@ -99,9 +99,14 @@ function rejectValue(name: string, value: string): void {
   if (value === '') throw invalidHeader(`The value of the header ${name} is empty`, hint)
   if (/[\r\n]/.test(value))
     throw invalidHeader(`The value of the header ${name} has more than one line`, hint)
-  if (!/^[ -~]+$/.test(value) || value.length > maxValueLength)
+  if (value.length > maxValueLength)
     throw invalidHeader(
-      `The value of the header ${name} ${value.length > maxValueLength ? `is longer than ${maxValueLength} characters` : 'contains non-ASCII or control characters'}`,
+      `The value of the header ${name} is longer than ${maxValueLength} characters`,
+      hint,
+    )
+  if (!/^[ -~]+$/.test(value))
+    throw invalidHeader(
+      `The value of the header ${name} contains non-ASCII or control characters`,
       hint,
     )
 }
@@ -161,5 +166,5 @@ export function includesHeader(
   { name, value }: QueryParameter,
   headers: readonly QueryParameter[] = [],
 ): boolean {
-  return headers.some((one) => one.name === name && one.value === value)
+  return headers.some((header) => header.name === name && header.value === value)
 }

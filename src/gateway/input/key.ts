@@ -35,7 +35,7 @@ const keyCharacters = /^[\w-]+$/
  * @throws UserError `key-missing`, `key-placeholder`, or `usage` if the text cannot be a key
  */
 export function cleanKey(input: string): { key: string; notices: Finding[] } {
-  // Files and pipes end with a line break. It is not worth a notice.
+  // Files and pipes end with a line break. Its removal needs no notice.
   const withoutLineEnd = input.replace(/\r?\n$/, '')
   const withoutComments = withoutLineEnd.replace(/^\s*#.*(?:[\r\n]+|$)/gm, '')
   const { text, removed } = removeWrappings(withoutComments)
@@ -48,20 +48,15 @@ export function cleanKey(input: string): { key: string; notices: Finding[] } {
     rejectSeveralLines(lines, removed.includes(assignmentLabel))
     removed.push('line breaks')
   }
+
   rejectPlaceholder(key)
   rejectNonKey(key)
+  return { key, notices: removed.length === 0 ? [] : [keyCleaned(removed)] }
+}
 
-  const notices =
-    removed.length === 0
-      ? []
-      : [
-          {
-            code: 'key-cleaned',
-            message: `Removed ${new Intl.ListFormat('en').format(removed)} from the key`,
-          },
-        ]
-
-  return { key, notices }
+function keyCleaned(removed: readonly string[]): Finding {
+  const list = new Intl.ListFormat('en').format(removed)
+  return { code: 'key-cleaned', message: `Removed ${list} from the key` }
 }
 
 function rejectSeveralLines(lines: readonly string[], isAssigned: boolean): void {
@@ -92,9 +87,9 @@ function removeWrappings(input: string): { text: string; removed: string[] } {
   for (let previous: string | undefined; previous !== text; ) {
     previous = text
     for (const [name, take] of keyWrappings) {
-      const rest = take(text)
-      if (rest !== text && !removed.includes(name)) removed.push(name)
-      text = rest
+      const unwrapped = take(text)
+      if (unwrapped !== text && !removed.includes(name)) removed.push(name)
+      text = unwrapped
     }
   }
 

@@ -56,7 +56,7 @@ export function readImportLink(text: string, options: AddressOptions): ImportLin
   }
 
   const { key, notices } = cleanKey(keyText)
-  const [first, ...others] = readAddresses(addresses, options)
+  const baseUrls = readAddresses(addresses, options)
   const slotModels = ['opus', 'sonnet', 'haiku'].flatMap((slot): [string, string][] => {
     const model = readField(fields, `${slot}Model`)
     return model === undefined ? [] : [[slot, model]]
@@ -64,7 +64,7 @@ export function readImportLink(text: string, options: AddressOptions): ImportLin
 
   return {
     key,
-    baseUrls: [first!, ...others],
+    baseUrls,
     client: readField(fields, 'app'),
     name: readField(fields, 'name'),
     model: readField(fields, 'model'),
@@ -83,8 +83,8 @@ function parseFields(text: string): URLSearchParams {
 
 /** @throws UserError `usage` if the field is repeated, too long, or has control characters */
 function readField(fields: URLSearchParams, name: string): string | undefined {
-  const [value, ...others] = fields.getAll(name).map((one) => one.trim())
-  if (others.length > 0) throw invalidLink(`The link names ${name} more than once`)
+  const [value, ...repeated] = fields.getAll(name).map((text) => text.trim())
+  if (repeated.length > 0) throw invalidLink(`The link names ${name} more than once`)
   if (value === undefined || value === '') return undefined
   const isShort = value.length <= maxTextLength || ['apiKey', 'endpoint'].includes(name)
   if (!isShort || /\p{Cc}|\p{Cf}/u.test(value))
@@ -92,21 +92,23 @@ function readField(fields: URLSearchParams, name: string): string | undefined {
   return value
 }
 
-function readAddresses(text: string, options: AddressOptions): readonly string[] {
+function readAddresses(text: string, options: AddressOptions): ImportLink['baseUrls'] {
   const addressTexts = text
     .split(',')
-    .map((one) => one.trim())
+    .map((address) => address.trim())
     .filter(Boolean)
   if (addressTexts.length === 0) throw invalidLink('The link contains no address')
   if (addressTexts.length > maxAddresses)
     throw invalidLink(
       `The link contains ${addressTexts.length} addresses, more than ${maxAddresses}`,
     )
-  const addresses = addressTexts.map((one) => normaliseBaseUrl(one, options))
+
+  const addresses = addressTexts.map((address) => normaliseBaseUrl(address, options))
   if (addresses.some(({ query }) => query.length > 0))
     throw invalidLink('An address in the link has a query')
 
-  return [...new Set(addresses.map(({ baseUrl }) => baseUrl))]
+  const [first, ...alternatives] = new Set(addresses.map(({ baseUrl }) => baseUrl))
+  return [first!, ...alternatives]
 }
 
 /** Reports the parts of a link that repoint does not use. */

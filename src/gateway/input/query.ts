@@ -20,14 +20,15 @@ const credentialParameter = /^(?:sig|signature|code)$/i
  * @throws UserError `usage` if a parameter may be a secret, is repeated, or cannot be sent
  */
 export function readQuery(url: URL): readonly HeaderChange[] {
-  const all = [...url.searchParams].filter(([name]) => !ignoredParameters.test(name))
+  const parameters = [...url.searchParams].filter(([name]) => !ignoredParameters.test(name))
+  const names = parameters.map(([name]) => name)
 
-  return all.map(([name, value], index) => {
+  return parameters.map(([name, value], index) => {
     if (!plainName.test(name) || looksLikeKey(name) || !plainValue.test(value))
       throw invalidQuery('contains characters that clients cannot send')
     if (isCredentialHeader(name) || credentialParameter.test(name) || looksSecret(value))
       throw invalidQuery(`contains ${name}, which may be a key`)
-    if (all.findIndex((one) => one[0] === name) !== index) throw invalidQuery(`names ${name} twice`)
+    if (names.indexOf(name) !== index) throw invalidQuery(`names ${name} twice`)
     return value === '' ? { name } : { name, value }
   })
 }

@@ -34,12 +34,7 @@ import { causesOf, idPattern } from './causes/find-causes.ts'
 import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import { type Flaw, flawWords } from './flaws.ts'
-import {
-  clientCertificateRequired,
-  diagnoseFailure,
-  httpsRequired,
-  proxyPassword,
-} from './network-failure.ts'
+import { diagnoseFailure, proxyPassword } from './network-failure.ts'
 import {
   asksForLogin,
   clientRefused,
@@ -65,6 +60,7 @@ import {
   wrongRoute,
 } from './outcomes.ts'
 import { acceptedBy, proofIn } from './proof.ts'
+import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
 import { wantedHeader } from './wanted-header.ts'
 
 /**

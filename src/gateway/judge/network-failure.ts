@@ -1,11 +1,18 @@
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/base-url.ts'
 import type { AskedRequest, NetworkFailure, Outcome } from './answer.ts'
+import {
+  diagnoseTls,
+  httpsRequired,
+  isTlsFailure,
+  speaksTlsInstead,
+  throughProxy,
+} from './tls-failure.ts'
 
-/** The outcome of a request without a response. */
+/** The outcome of a request without a response: first by how far it came, then by the error. */
 export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest): Outcome {
   const url = new URL(failure.url)
-  const { errorCode: code, detail, reason, stage } = failure
+  const { reason, stage } = failure
   if (reason === 'cancelled') {
     return {
       code: 'cancelled',
@@ -14,7 +21,7 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
     }
   }
 
-  const isTls = stage === 'tls' || isTlsError(code, detail)
+  const isTls = isTlsFailure(failure)
   if (stage === 'proxy' || (stage === 'tunnel' && !isTls)) return diagnoseProxy(failure)
   if (reason === 'deadline') return diagnoseDeadline(failure, url)
 
@@ -23,33 +30,51 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
   if (speaksTlsInstead(failure)) return httpsRequired(url)
   if (isTls) return diagnoseTls(failure, question)
 
-  if (
-    code === 'UND_ERR_HEADERS_OVERFLOW' ||
-    (code === 'UND_ERR_SOCKET' && detail === 'bad response')
-  )
+  return diagnoseBrokenAnswer(failure, question) ?? connectionClosed(failure, question)
+}
+
+/** The outcome if the server sent something that is no answer. */
+function diagnoseBrokenAnswer(
+  { url, errorCode, detail, firstBytes }: NetworkFailure,
+  { secrets }: AskedRequest,
+): Outcome | undefined {
+  const { host } = new URL(url)
+  const hint =
+    "Ask the gateway's operator: the gateway, or a proxy in front of it, must change that."
+  if (errorCode === 'UND_ERR_HEADERS_OVERFLOW') {
     return {
       code: 'gateway-fault',
-      message:
-        code === 'UND_ERR_SOCKET'
-          ? // undici 7 rejects this (lib/dispatcher/client-h1.js), and so do the clients on Node.
-            `${url.host} answers with "100 Continue" or with no status, which clients cannot read`
-          : `${url.host} sends more than 128 kB of headers, which many clients cannot read`,
-      hint: "Ask the gateway's operator: the gateway, or a proxy in front of it, must change that.",
-    }
-  if (failure.firstBytes !== undefined) {
-    const shown = cleanForeignText(failure.firstBytes.slice(0, 40), question.secrets)
-    return {
-      code: 'not-an-api',
-      message: `The program at ${url.host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
-      hint: 'Correct the port of the address: --base-url URL',
+      message: `${host} sends more than 128 kB of headers, which many clients cannot read`,
+      hint,
     }
   }
+
+  // undici 7 rejects this (lib/dispatcher/client-h1.js), and so do the clients on Node.
+  if (errorCode === 'UND_ERR_SOCKET' && detail === 'bad response') {
+    return {
+      code: 'gateway-fault',
+      message: `${host} answers with "100 Continue" or with no status, which clients cannot read`,
+      hint,
+    }
+  }
+
+  if (firstBytes === undefined) return undefined
+  const shown = cleanForeignText(firstBytes.slice(0, 40), secrets)
+  return {
+    code: 'not-an-api',
+    message: `The program at ${host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
+    hint: 'Correct the port of the address: --base-url URL',
+  }
+}
+
+function connectionClosed(failure: NetworkFailure, { baseUrl }: AskedRequest): Outcome {
+  const { host, protocol } = new URL(failure.url)
   return {
     code: 'refused',
-    message: `${url.host} closed the connection without an answer${inBrackets(code)}${through(failure)}`,
+    message: `${host} closed the connection without an answer${inBrackets(failure.errorCode)}${throughProxy(failure)}`,
     hint:
-      url.protocol === 'http:'
-        ? `Try https: --base-url ${question.baseUrl.replace(/^http:/, 'https:')}`
+      protocol === 'http:'
+        ? `Try https: --base-url ${baseUrl.replace(/^http:/, 'https:')}`
         : 'Check the network: a firewall may block the connection. Then run the command again.',
   }
 }
@@ -74,7 +99,7 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
     case 'ECONNREFUSED':
       return {
         code: 'refused',
-        message: `Nothing listens at ${url.host}${through(failure)}`,
+        message: `Nothing listens at ${url.host}${throughProxy(failure)}`,
         hint: isLoopback(url.hostname)
           ? `Start the gateway, or correct the port of the address: --base-url URL. To try repoint's own gateway: repoint serve --port ${url.port || 80}`
           : 'Start the gateway, or correct the host and port of the address: --base-url URL',
@@ -113,22 +138,13 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
   }
 }
 
-/** For a plain http request to a TLS port, however it failed. */
-export function httpsRequired(url: URL): Outcome {
-  return {
-    code: 'tls',
-    message: `${url.host} speaks only https on this port, and the address begins with http`,
-    hint: `Use https: --base-url https://${url.host}`,
-  }
-}
-
 function diagnoseProxy(failure: NetworkFailure): Outcome {
-  const { proxy = '', proxyStatus: status, errorCode } = failure
-  const named = `The proxy ${proxy}`
+  const { proxy = '', proxyStatus: status, errorCode, waitedMs } = failure
+  const { host, hostname } = new URL(failure.url)
   if (status === 407) {
     return {
       code: 'proxy',
-      message: `${named} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
+      message: `The proxy ${proxy} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
       hint: proxyPassword,
     }
   }
@@ -136,20 +152,20 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   if (status !== undefined) {
     return {
       code: 'proxy',
-      message: `${named} does not connect to ${new URL(failure.url).host} (HTTP ${status})`,
-      hint: `Bypass the proxy: NO_PROXY=${new URL(failure.url).hostname}. Or ask the proxy's operator to allow the host.`,
+      message: `The proxy ${proxy} does not connect to ${host} (HTTP ${status})`,
+      hint: `Bypass the proxy: NO_PROXY=${hostname}. Or ask the proxy's operator to allow the host.`,
     }
   }
 
-  let message = `${named} does not work${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
+  let message = `The proxy ${proxy} does not work${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
   if (errorCode === 'ECONNREFUSED') message = `Nothing listens at the proxy ${proxy}`
   if (failure.reason === 'deadline')
-    message = `${named} did not connect to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
+    message = `The proxy ${proxy} did not connect to ${host} within ${seconds(waitedMs)}`
 
   return {
     code: 'proxy',
     message,
-    hint: `Correct or unset that variable, or bypass the proxy: NO_PROXY=${new URL(failure.url).hostname}`,
+    hint: `Correct or unset that variable, or bypass the proxy: NO_PROXY=${hostname}`,
   }
 }
 
@@ -157,166 +173,31 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
 export const proxyPassword =
   "Write both in the proxy's variable, before the host: the name, a colon, the password and an @."
 
-function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
+/** The outcome of a request that took too long, by how far it came. */
+function diagnoseDeadline(failure: NetworkFailure, { host, hostname }: URL): Outcome {
   const waited = seconds(failure.waitedMs)
-  const messages: Readonly<Record<NetworkFailure['stage'], string>> = {
-    proxy: '',
-    tunnel: '',
-    lookup: `The name ${url.hostname} was not found within ${waited}: no name server answers`,
-    connect: `No connection to ${url.host} within ${waited}`,
-    tls: `${url.host} accepted the connection but did not finish the TLS handshake within ${waited}`,
-    'first-byte': `${url.host} accepted the request but sent nothing within ${waited}`,
-    body: `${url.host} started to answer but did not finish within ${waited}`,
-  }
-
-  if (failure.stage === 'lookup')
+  if (failure.stage === 'lookup') {
     return {
       code: 'dns',
-      message: messages.lookup,
+      message: `The name ${hostname} was not found within ${waited}: no name server answers`,
       hint: 'Check the network, the VPN and the name servers of this machine, then run the command again.',
     }
-  const isModelSlow = failure.stage === 'first-byte' || failure.stage === 'body'
+  }
 
+  const messages: Readonly<Partial<Record<NetworkFailure['stage'], string>>> = {
+    connect: `No connection to ${host} within ${waited}`,
+    tls: `${host} accepted the connection but did not finish the TLS handshake within ${waited}`,
+    'first-byte': `${host} accepted the request but sent nothing within ${waited}`,
+    body: `${host} started to answer but did not finish within ${waited}`,
+  }
+  const isModelSlow = failure.stage === 'first-byte' || failure.stage === 'body'
   return {
     code: 'timeout',
-    message: messages[failure.stage] + through(failure),
+    message: (messages[failure.stage] ?? '') + throughProxy(failure),
     hint: isModelSlow
       ? 'A model may need time to load. Run the command again, or wait longer: --timeout 120'
       : 'Check the network, the VPN and the firewall, or correct the address: --base-url URL',
   }
-}
-
-function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
-  const { errorCode: code, detail } = failure
-  const url = new URL(failure.url)
-  if (plainHttpErrors.test(`${code} ${detail}`)) {
-    const plain = `http://${url.host}`
-    return {
-      code: 'tls',
-      message: `${url.host} does not speak TLS on this port; it looks like plain http`,
-      hint: isLoopback(url.hostname)
-        ? `Use http: --base-url ${plain}`
-        : `Use the https address of the gateway. If you trust the network: --base-url ${plain} --allow-http`,
-    }
-  }
-
-  const certificate = certificateCauses.find(({ codes }) => codes.includes(code))
-  if (certificate !== undefined) {
-    const stores = certificate.isUnknown ? describeStores(question) : ''
-    const ignored = question.isCheckRefused
-      ? ' repoint ignores NODE_TLS_REJECT_UNAUTHORIZED=0, because it would send the key to anyone.'
-      : ''
-    return {
-      code: 'tls',
-      message: `The certificate of ${url.host} ${certificate.problem} (${code})`,
-      hint: certificate.hint + stores + ignored,
-    }
-  }
-
-  if (/CERTIFICATE_REQUIRED/.test(code)) return clientCertificateRequired(url)
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'HOSTNAME_MISMATCH') {
-    const hosts = cleanForeignText(detail.replace(/\b(?:DNS|IP Address):/g, ''))
-    return {
-      code: 'tls',
-      message: `The certificate of ${url.host} is for other hosts${hosts === '' ? '' : `: ${hosts}`} (${code})`,
-      hint: "Use a name from the certificate: --base-url https://NAME. If you did, another server answers in the gateway's name.",
-    }
-  }
-
-  return {
-    code: 'tls',
-    message: `The TLS handshake with ${url.host} failed${inBrackets(code)}${through(failure)}`,
-    hint: 'An old server, a proxy or a firewall can break TLS. Or correct the address: --base-url URL',
-  }
-}
-
-/** Mutual TLS. The clients have no setting for a client certificate. */
-export function clientCertificateRequired(url: URL): Outcome {
-  return {
-    code: 'tls',
-    message: `${url.host} asks for a client certificate (mutual TLS), and no client can send one`,
-    hint: "Ask the gateway's operator for an address without mutual TLS, or run a local proxy that sends the certificate.",
-  }
-}
-
-/** OpenSSL's errors for bytes that are not TLS, as Node 20 to 26 reports them. */
-const plainHttpErrors =
-  /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/
-
-/** Names the places where the client looks for certificate authorities. repoint uses the same places. */
-function describeStores({ authorities, hasNodeExtraCa }: AskedRequest): string {
-  if (authorities?.of === undefined) return ''
-  const { of, system, files } = authorities
-  const places = [...(system ? ["the system's store"] : []), ...files].join(', ')
-  const unreadVariable =
-    hasNodeExtraCa && !files.includes('NODE_EXTRA_CA_CERTS')
-      ? ` ${of} does not read NODE_EXTRA_CA_CERTS.`
-      : ''
-  return ` ${of} reads certificates from ${places}.${unreadVariable}`
-}
-
-/** OpenSSL's verification results, by Node's names (doc/api/tls.md, X509 certificate error codes). */
-const certificateCauses: readonly {
-  codes: readonly string[]
-  /** The rest of the sentence after "The certificate of HOST". */
-  problem: string
-  hint: string
-  isUnknown?: true
-}[] = [
-  {
-    isUnknown: true,
-    codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
-    problem: 'is self-signed',
-    hint: 'If you expect that, save the certificate to a file and pass it with --ca-file PATH.',
-  },
-  {
-    isUnknown: true,
-    codes: [
-      'SELF_SIGNED_CERT_IN_CHAIN',
-      'UNABLE_TO_GET_ISSUER_CERT',
-      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-      'CERT_UNTRUSTED',
-    ],
-    problem:
-      'is signed by an authority that this machine does not know: a private one or an inspecting proxy, or the chain is incomplete',
-    hint: "Get the authority's certificate from your administrator and pass it with --ca-file PATH.",
-  },
-  {
-    codes: ['CERT_HAS_EXPIRED', 'CRL_HAS_EXPIRED'],
-    problem: 'has expired',
-    hint: "Check this machine's clock. If it is right, ask the gateway's operator to renew the certificate.",
-  },
-  {
-    codes: ['CERT_NOT_YET_VALID', 'CRL_NOT_YET_VALID'],
-    problem: 'is not valid yet',
-    hint: "Check this machine's clock.",
-  },
-  {
-    codes: ['CERT_REVOKED', 'CERT_REJECTED'],
-    problem: 'is revoked',
-    hint: "Do not send the key there. Ask the gateway's operator.",
-  },
-]
-
-function isTlsError(code: string, detail: string): boolean {
-  return (
-    /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/.test(
-      code,
-    ) ||
-    (code === 'EPROTO' && /SSL routines/.test(detail)) ||
-    // Node, if the server closes the connection during the handshake.
-    /before secure TLS connection/.test(detail)
-  )
-}
-
-/** A TLS server answers plain text with an alert: record type 21, version 3.x (RFC 8446, 5.1). */
-function speaksTlsInstead(failure: NetworkFailure): boolean {
-  return failure.url.startsWith('http:') && failure.firstBytes?.startsWith('\x15\x03') === true
-}
-
-function through(failure: NetworkFailure): string {
-  return failure.proxy === undefined ? '' : `, asked through the proxy ${failure.proxy}`
 }
 
 function inBrackets(code: string): string {

@@ -1,8 +1,7 @@
 import { compact } from '../../compact.ts'
 import { valueAt } from '../foreign-text.ts'
 import type { CatalogModel, ModelFacts } from '../types.ts'
-import { dateAtEnd, plainModelName } from './ids.ts'
-import { removeVendor } from './rules.ts'
+import { dateAtEnd, plainModelName, removeVendor } from './ids.ts'
 import snapshot from './snapshot.json' with { type: 'json' }
 
 export type ListEntry = Readonly<Record<string, unknown>>
@@ -92,8 +91,10 @@ const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
 function readAbility(entry: ListEntry, ability: Ability): boolean | undefined {
   const { flags, lists, words } = abilities[ability]
   const isNamed = (list: readonly unknown[]) => words.some((word) => list.includes(word))
-  const flag = flags.map((place) => valueAt(entry, place)).find((one) => typeof one === 'boolean')
-  if (typeof flag === 'boolean') return flag
+  const flag = flags
+    .map((place) => valueAt(entry, place))
+    .find((value): value is boolean => typeof value === 'boolean')
+  if (flag !== undefined) return flag
 
   const completeList = lists.map((place) => valueAt(entry, place)).find(isFilledList)
   if (completeList !== undefined) return isNamed(completeList)

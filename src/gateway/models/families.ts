@@ -1,4 +1,4 @@
-import { dateAtEnd, plainModelName } from './ids.ts'
+import { compareVersions, dateAtEnd, plainModelName } from './ids.ts'
 
 /** An alias that a maker keeps for its newest coding model. */
 const codingAlias = /(?:^|-)(?:code-latest|for-coding)$/
@@ -35,13 +35,13 @@ export function newestOfMaker(
   const models = ids.map(parseModelId).filter((model) => model !== undefined)
   const byMaker = new Map<string, ParsedId[]>()
   for (const model of models) byMaker.set(model.maker, [...(byMaker.get(model.maker) ?? []), model])
-  const [most = [], second = []] = [...byMaker.values()].toSorted((a, b) => b.length - a.length)
-  if (most.length < 2 || most.length === second.length) return undefined
+  const [largest = [], second = []] = [...byMaker.values()].toSorted((a, b) => b.length - a.length)
+  if (largest.length < 2 || largest.length === second.length) return undefined
 
-  const [best] = most.toSorted(
+  const [best] = largest.toSorted(
     (a, b) =>
       Number(b.isStrongest) - Number(a.isStrongest) ||
-      compareParts(b.version, a.version) ||
+      compareVersions(b.version, a.version) ||
       Number(a.isDated) - Number(b.isDated) ||
       (a.id < b.id ? -1 : 1),
   )
@@ -61,8 +61,8 @@ function parseModelId(id: string): ParsedId | undefined {
   )
   if (match === null) return undefined
 
-  const [, maker = '', version = '', rest = ''] = match
-  const variant = rest.replace(/^-/, '').replace(/-?latest$/, '')
+  const [, maker = '', version = '', suffix = ''] = match
+  const variant = suffix.replace(/^-/, '').replace(/-?latest$/, '')
 
   return {
     id,
@@ -74,12 +74,4 @@ function parseModelId(id: string): ParsedId | undefined {
       !weakerWords.test(undated),
     isDated: undated !== name,
   }
-}
-
-function compareParts(a: readonly number[], b: readonly number[]): number {
-  for (let part = 0; part < Math.max(a.length, b.length); part++) {
-    const difference = (a[part] ?? 0) - (b[part] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
 }

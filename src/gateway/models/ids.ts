@@ -1,3 +1,5 @@
+/** The IDs of models: their parts, as far as repoint compares them. */
+
 /** The prefix that gateways add to an ID: a region and a vendor, with a dot or a hyphen. */
 const vendorPrefix =
   /^(?:(?:us|eu|apac|global|jp|au|ca|us-gov)\.)?(?:[a-z]+(?:\.ai)?[.-])??(?=(?:gpt|claude|gemini|glm|kimi|deepseek|qwen|llama|grok|mistral|minimax)(?:[-.:\d]|$))/
@@ -33,3 +35,17 @@ export function plainModelName(id: string): string {
 
 /** A date at the end of a name: `-2026-06-17`, `-20260617`, `-260617`. */
 export const dateAtEnd = /-(\d{4})-?(\d{2})-?(\d{2})$|-(2\d)([01]\d)([0-3]\d)$/
+
+/** Removes the vendor from an ID: `openai/gpt-5.6-sol` becomes `gpt-5.6-sol`. */
+export function removeVendor(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1)
+}
+
+/** Compares versions. Negative if `a` is older: `[3, 7]` is older than `[4]`. */
+export function compareVersions(a: readonly number[], b: readonly number[]): number {
+  for (let part = 0; part < Math.max(a.length, b.length); part++) {
+    const difference = (a[part] ?? 0) - (b[part] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

@@ -153,9 +153,12 @@ function nextPageNumber(
 
   // Some count pages from zero.
   const page = findNumber(members, pageNames) ?? pagesRead
-  const name = pageNames.map((plain) => members.get(plain)?.name).find((one) => one !== undefined)
-  const isPlain = name === undefined || /^(?:current|number$)/i.test(name)
-  return { [isPlain ? 'page' : name]: String(page + 1) }
+  const memberName = pageNames
+    .map((plain) => members.get(plain)?.name)
+    .find((name) => name !== undefined)
+  // `currentPage` and `number` describe the answer; the parameter is called `page`.
+  const isParameter = memberName !== undefined && !/^(?:current|number$)/i.test(memberName)
+  return { [isParameter ? memberName : 'page']: String(page + 1) }
 }
 
 function findNumber(members: BodyMembers, names: readonly string[]): number | undefined {

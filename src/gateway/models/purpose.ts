@@ -148,8 +148,8 @@ function textsOf(members: readonly Member[], names: RegExp): readonly string[] {
       ({ parent }) => !/(?:^|\.)(?:input|supportedinput|permission|pricing)\w*\./.test(parent),
     )
     .flatMap(({ value }) => (Array.isArray(value) ? value.slice(0, maxTexts) : [value]))
-    .flatMap((one) => {
-      const text = asObject(one)?.['name'] ?? asObject(one)?.['path'] ?? one
+    .flatMap((item) => {
+      const text = asObject(item)?.['name'] ?? asObject(item)?.['path'] ?? item
       return typeof text === 'string' && text.length <= 100 ? [text] : []
     })
 }

@@ -1,7 +1,18 @@
 import { closestNames } from '../../text.ts'
 import type { Catalog, CatalogModel, Protocol } from '../types.ts'
 import { newestOfMaker } from './families.ts'
-import { dateAtEnd, plainModelName } from './ids.ts'
+import {
+  familyName,
+  type GptModel,
+  gptModels,
+  isBare,
+  newestSol,
+  newestVariant,
+  parseGptId,
+  previousTiers,
+  solReason,
+} from './gpt-models.ts'
+import { compareVersions, plainModelName, removeVendor } from './ids.ts'
 
 /** A model, and the reason why the rules chose it, as text. */
 export interface ChosenModel {
@@ -46,6 +57,13 @@ export function isChatModel(model: CatalogModel): boolean {
   return conversationTypes.includes(types[0]!)
 }
 
+/** New API's name for each protocol. */
+const endpointType: Readonly<Record<Protocol, string>> = {
+  chat: 'openai',
+  responses: 'openai-response',
+  messages: 'anthropic',
+}
+
 /**
  * Whether a model supports a protocol. `unknown`: the gateway does not say, or lists the model for chat
  * completions only. New API lists GPT models like this, but translates other routes to them too
@@ -74,12 +92,6 @@ export function nativeProtocol(id: string): Protocol {
   return /^claude\b/.test(plainModelName(id)) ? 'messages' : 'chat'
 }
 
-const endpointType: Readonly<Record<Protocol, string>> = {
-  chat: 'openai',
-  responses: 'openai-response',
-  messages: 'anthropic',
-}
-
 /**
  * The default model for a client: the newest family's sol variant; or the only chat model; or the newest
  * model of the maker with the most models. Undefined if the user must choose.
@@ -91,8 +103,9 @@ export function defaultModel(
   const usable = catalog.models.filter((model) => supportsAny(model, protocols))
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
+
   const only = onlyModel(catalog, ...protocols)
-  if (only) return { id: only, reason: 'the only chat model of this gateway' }
+  if (only !== undefined) return { id: only, reason: 'the only chat model of this gateway' }
   return newestOfMaker(usable.map(({ id }) => id))
 }
 
@@ -104,13 +117,9 @@ export function smallModel(catalog: Catalog): ChosenModel | undefined {
     return { id: mini.model.id, reason: `mini tier of the previous family, ${familyName(mini)}` }
 
   const luna = newestVariant(models, 'luna')
-
-  return (
-    luna && {
-      id: luna.model.id,
-      reason: `economical variant of the newest family, ${familyName(luna)}`,
-    }
-  )
+  if (luna === undefined) return undefined
+  const reason = `economical variant of the newest family, ${familyName(luna)}`
+  return { id: luna.model.id, reason }
 }
 
 /**
@@ -122,18 +131,22 @@ export function smallModel(catalog: Catalog): ChosenModel | undefined {
 export function gptTiers(catalog: Catalog): GptTiers {
   const models = gptModels(catalog.models.filter(isChatModel))
   const sol = newestSol(models)
-  const terra = newestVariant(models, 'terra')
+  return {
+    best: sol && { id: sol.model.id, reason: solReason(sol) },
+    balanced: balancedModel(models),
+    small: smallModel(catalog),
+  }
+}
+
+function balancedModel(models: readonly GptModel[]): ChosenModel | undefined {
   const { base } = previousTiers(models)
+  if (base !== undefined)
+    return { id: base.model.id, reason: `base tier of the previous family, ${familyName(base)}` }
 
-  const best = sol && { id: sol.model.id, reason: solReason(sol) }
-  const balanced = base
-    ? { id: base.model.id, reason: `base tier of the previous family, ${familyName(base)}` }
-    : terra && {
-        id: terra.model.id,
-        reason: `balanced variant of the newest family, ${familyName(terra)}`,
-      }
-
-  return { best, balanced, small: smallModel(catalog) }
+  const terra = newestVariant(models, 'terra')
+  if (terra === undefined) return undefined
+  const reason = `balanced variant of the newest family, ${familyName(terra)}`
+  return { id: terra.model.id, reason }
 }
 
 /**
@@ -157,8 +170,8 @@ export function resolveModel(catalog: Catalog, typed: string): ChosenModel | und
 
 /** The one model that a gateway has for conversations. Undefined: it has none, or a choice. */
 export function onlyModel(catalog: Catalog, ...protocols: readonly Protocol[]): string | undefined {
-  const [only, ...others] = catalog.models.filter((model) => supportsAny(model, protocols))
-  return others.length === 0 ? only?.id : undefined
+  const usable = catalog.models.filter((model) => supportsAny(model, protocols))
+  return usable.length === 1 ? usable[0]!.id : undefined
 }
 
 /** The listed model for a short family ID. Undefined if the ID is not such an alias here. */
@@ -166,7 +179,7 @@ export function aliasTarget({ models }: Catalog, id: string): string | undefined
   const short = parseGptId(id)
   if (short === undefined || !isBare(short)) return undefined
   return gptModels(models.filter(isChatModel)).find(
-    (one) => one.id.variant === 'sol' && compareVersions(one.id.family, short.family) === 0,
+    ({ id }) => id.variant === 'sol' && compareVersions(id.family, short.family) === 0,
   )?.model.id
 }
 
@@ -190,141 +203,6 @@ export function messagesTiers<Word extends string>(
   }
 
   return tiers
-}
-
-/** The parts of a GPT model's ID. They are only used to rank and group IDs, never to compose one. */
-interface GptId {
-  /** `[5, 6]` for `gpt-5.6-sol`. Compared as numbers, so 5.10 is newer than 5.9. */
-  readonly family: readonly number[]
-  /** `sol`, `terra`, `luna`, `mini`, …; empty for the short family ID. */
-  readonly variant: string
-  /** The digits of a date in the ID; empty if there is none. */
-  readonly date: string
-  readonly hasVendor: boolean
-}
-
-interface GptModel {
-  readonly model: CatalogModel
-  readonly id: GptId
-}
-
-/** The GPT models, the best ID first: newest family, then without a date, then without a vendor. */
-function gptModels(models: readonly CatalogModel[]): readonly GptModel[] {
-  return models
-    .flatMap((model) => {
-      const id = parseGptId(model.id)
-      return id === undefined ? [] : [{ model, id }]
-    })
-    .sort(
-      (a, b) =>
-        compareVersions(b.id.family, a.id.family) ||
-        Number(a.id.date !== '') - Number(b.id.date !== '') ||
-        Number(b.id.date) - Number(a.id.date) ||
-        Number(a.id.hasVendor) - Number(b.id.hasVendor) ||
-        (a.model.id < b.model.id ? -1 : 1),
-    )
-}
-
-function newestVariant(models: readonly GptModel[], variant: string): GptModel | undefined {
-  return models.find(({ id }) => id.variant === variant)
-}
-
-/**
- * The newest family's sol, or its short ID if the catalog lists only that. If the family has a mini, the
- * short ID is its base tier.
- */
-function newestSol(models: readonly GptModel[]): GptModel | undefined {
-  const withMini = familyNames(models.filter(({ id }) => id.variant === 'mini'))
-  const newest = models.find(
-    (model) => model.id.variant === 'sol' || (isBare(model.id) && !withMini.has(familyName(model))),
-  )
-  const sols = models.filter(({ id }) => id.variant === 'sol')
-  return sols.find((model) => newest && familyName(model) === familyName(newest)) ?? newest
-}
-
-function isBare({ variant, date }: GptId): boolean {
-  return variant === '' && date === ''
-}
-
-function solReason(model: GptModel): string {
-  const name = model.id.variant === 'sol' ? '' : 'short name of the '
-  return `${name}sol variant of the newest family, ${familyName(model)}`
-}
-
-/**
- * The base and mini tiers of the newest family that has both. If no family has both, the newest of each.
- * A family with a sol variant has no base tier: its short ID means sol.
- */
-function previousTiers(models: readonly GptModel[]): {
-  base: GptModel | undefined
-  mini: GptModel | undefined
-} {
-  const newest = newestSol(models)?.id.family
-  const withSol = familyNames(models.filter(({ id }) => id.variant === 'sol'))
-  const older = models.filter(
-    (model) =>
-      (newest === undefined || compareVersions(model.id.family, newest) < 0) &&
-      !withSol.has(familyName(model)),
-  )
-
-  const bases = older.filter(({ id }) => id.variant === '')
-  const minis = older.filter(({ id }) => id.variant === 'mini')
-  const withMini = familyNames(minis)
-  // A family in between has newer tiers, and so has the newest one after a change of the major version.
-  const isNewer = ({ id }: GptModel) =>
-    newest !== undefined &&
-    [...bases, ...minis].every((tier) => compareVersions(id.family, tier.id.family) > 0) &&
-    (compareVersions(id.family, newest) < 0 ||
-      [...bases, ...minis].every((tier) => tier.id.family[0] !== newest[0]))
-  const tiered = models.filter(({ id }) => ['terra', 'luna'].includes(id.variant))
-  if (tiered.some(isNewer)) return { base: undefined, mini: undefined }
-
-  const base = bases.find((model) => withMini.has(familyName(model))) ?? bases[0]
-  const mini = minis.find((model) => base !== undefined && familyName(base) === familyName(model))
-  return { base, mini: mini ?? minis[0] }
-}
-
-function familyNames(models: readonly GptModel[]): ReadonlySet<string> {
-  return new Set(models.map(familyName))
-}
-
-function familyName(model: GptModel): string {
-  return `gpt-${model.id.family.join('.')}`
-}
-
-/** Removes the vendor from an ID: `openai/gpt-5.6-sol` becomes `gpt-5.6-sol`. */
-export function removeVendor(id: string): string {
-  return id.slice(id.lastIndexOf('/') + 1)
-}
-
-/** Parses the ID of a GPT model. Undefined for any other ID. */
-function parseGptId(id: string): GptId | undefined {
-  const name = plainModelName(id)
-  const match = /^gpt-(\d+(?:\.\d+)*)((?:-[a-z0-9.]+)*)$/.exec(name)
-  if (match === null) return undefined
-
-  const date = dateAtEnd.exec(match[2]!)
-  const variant = match[2]!.slice(1, date === null ? undefined : date.index).replace(/^-/, '')
-
-  return {
-    // 5.0 equals 5.
-    family: match[1]!
-      .replace(/(?:\.0+)+$/, '')
-      .split('.')
-      .map(Number),
-    variant: date?.index === 0 ? '' : variant,
-    date: date === null ? '' : date.slice(1).filter(Boolean).join('').slice(-6),
-    hasVendor: name !== id.toLowerCase(),
-  }
-}
-
-/** Compares versions. Negative if `a` is older: `[3, 7]` is older than `[4]`. */
-export function compareVersions(a: readonly number[], b: readonly number[]): number {
-  for (let part = 0; part < Math.max(a.length, b.length); part++) {
-    const difference = (a[part] ?? 0) - (b[part] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
 }
 
 /** The IDs of the catalog that are most similar to `typed`: at most `count`, the most similar first. */
