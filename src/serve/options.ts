@@ -61,22 +61,22 @@ const gatewayOptionNames = [
 
 /** @throws UserError `usage` for an unknown option or value, because a typo would go unnoticed */
 export function checkGatewayOptions(options: ScopeOptions, caller: 'startGateway' | 'scope'): void {
-  const known: readonly string[] = caller === 'scope' ? scopeOptionNames : gatewayOptionNames
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  const optionNames: readonly string[] = caller === 'scope' ? scopeOptionNames : gatewayOptionNames
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name))
   if (unknown !== undefined)
     throw new UserError({
       code: 'usage',
       message: `${caller}() does not know the option ${unknown}`,
-      hint: `It knows ${known.join(', ')}.`,
+      hint: `It knows ${optionNames.join(', ')}.`,
     })
 
-  for (const [name, words] of Object.entries(allowedValues)) {
-    const word: unknown = options[name as keyof typeof allowedValues]
-    if (word !== undefined && !words.includes(word as string))
+  for (const [name, allowed] of Object.entries(allowedValues)) {
+    const value: unknown = options[name as keyof typeof allowedValues]
+    if (value !== undefined && !allowed.includes(value as string))
       throw new UserError({
         code: 'usage',
-        message: `${caller}() does not know the value ${String(word)} of the option ${name}`,
-        hint: `It knows ${words.join(', ')}.`,
+        message: `${caller}() does not know the value ${String(value)} of the option ${name}`,
+        hint: `It knows ${allowed.join(', ')}.`,
       })
   }
 }

@@ -14,14 +14,15 @@ import { findRoute, readsApiKey } from './routes.ts'
 
 /** Explains a response with a web page or with a 404. */
 export function explainRoute(method: string, path: string): string | undefined {
-  const twice = /^\/v1(?=\/v1(\/|$))/
-  if (twice.test(path))
+  const repeatedPrefix = /^\/v1(?=\/v1(\/|$))/
+  if (repeatedPrefix.test(path))
     return `${path} has /v1 twice: the client adds it itself, so its base URL must end before it.`
   if (/\/{2,}/.test(path)) return `${path} has one slash too many.`
 
-  const needed = allowedMethods(path)[0]
-  if (needed !== undefined && needed !== method)
-    return `${path} needs ${needed}; this was ${method}.`
+  const allowedMethod = ['POST', 'GET', 'DELETE'].find((candidate) => isRoute(candidate, path))
+  if (allowedMethod !== undefined && allowedMethod !== method)
+    return `${path} needs ${allowedMethod}; this was ${method}.`
+
   const trimmed = path.replace(/\/$/, '')
   if (isRoute(method, trimmed))
     return `${path} is not the same route as ${trimmed}, without the slash at the end.`
@@ -51,21 +52,20 @@ function isRoute(method: string, path: string): boolean {
   return !['unknown', 'web', 'control'].includes(findRoute(method, path).kind)
 }
 
-function allowedMethods(path: string): readonly string[] {
-  return ['POST', 'GET', 'DELETE'].filter((method) => isRoute(method, path))
-}
-
 /** Explains a 401. */
 export function explainKey(
   { auth, key }: LogEntry,
   path: string,
   headers: IncomingHttpHeaders,
-  ownKey: string,
+  gatewayKey: string,
 ): string {
   if (auth === 'none') {
-    const other = Object.keys(headers).find((name) => isSecretHeader(name) && name !== 'cookie')
+    const wrongHeader = Object.keys(headers).find(
+      (name) => isSecretHeader(name) && name !== 'cookie',
+    )
     const place = readsApiKey(path) ? 'Authorization or x-api-key' : 'Authorization'
-    return `There is no key: it must be in ${place}${other === undefined ? '' : `, not in ${other}`}.`
+    const correction = wrongHeader === undefined ? '' : `, not in ${wrongHeader}`
+    return `There is no key: it must be in ${place}${correction}.`
   }
 
   if (auth === 'x-api-key' && !readsApiKey(path))
@@ -76,9 +76,9 @@ export function explainKey(
     return 'The key is the name of a variable that was not replaced.'
   if (/^["'`]/.test(key)) return 'The key has quotation marks around it.'
 
-  const which =
+  const place =
     auth === 'both' && readsApiKey(path) ? ' in x-api-key, which wins over Authorization here,' : ''
-  return `The key ${maskKey(key)}${which} is not that of this gateway, ${maskKey(ownKey)}.`
+  return `The key ${maskKey(key)}${place} is not that of this gateway, ${maskKey(gatewayKey)}.`
 }
 
 /** Explains a failure of an inference request with a valid key. */
@@ -90,8 +90,9 @@ export function explainFailure(
 ): string | undefined {
   switch (failure.code) {
     case 'model_not_found': {
-      const near = closestNames(modelAsked, catalog.ids, bareModelName).slice(0, 3)
-      return `There is no model ${modelAsked}${near.length === 0 ? '' : `; nearest: ${near.join(', ')}`}.`
+      const nearest = closestNames(modelAsked, catalog.ids, bareModelName).slice(0, 3)
+      const suggestion = nearest.length === 0 ? '' : `; nearest: ${nearest.join(', ')}`
+      return `There is no model ${modelAsked}${suggestion}.`
     }
     case 'convert_request_failed': {
       const types = catalog.find(modelServed ?? modelAsked)?.endpointTypes ?? []
@@ -115,7 +116,9 @@ function explainJson(body: string): string | undefined {
     if (body.trim() === '') return 'The body is empty.'
     if (position === undefined || Number(position) >= body.length)
       return 'The body is incomplete JSON.'
-    const before = body.slice(0, Number(position)).split('\n')
-    return `The body is not valid JSON from line ${before.length}, column ${before.at(-1)!.length + 1} on.`
+
+    const lines = body.slice(0, Number(position)).split('\n')
+    const column = lines.at(-1)!.length + 1
+    return `The body is not valid JSON from line ${lines.length}, column ${column} on.`
   }
 }

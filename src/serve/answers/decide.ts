@@ -7,8 +7,9 @@ import { failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
 import { type Fault, type FaultName, faultFailure, group } from '../faults/faults.ts'
+import { buildAnswer } from '../model/build-answer.ts'
 import { type CatalogEntry, type ServedModels, servesProtocol } from '../model/catalog.ts'
-import { buildAnswer, builtInAnswer } from '../model/model.ts'
+import { builtInAnswer } from '../model/model.ts'
 import { asString, isAbsent, type JsonObject, parseJson, toObject } from '../requests/json.ts'
 import { InvalidRequest, type RequestContext } from '../requests/model-request.ts'
 import { Refusal } from '../requests/refusal.ts'
@@ -19,7 +20,7 @@ import type { StoredResponses } from '../store/stored-responses.ts'
 
 const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
 
-/*
+/**
  * The answer to an inference request is decided in the order of the service's own checks, so that a
  * request with two faults fails with the same one here and there.
  */

@@ -143,8 +143,8 @@ export class Inference {
     const facts = { id: this.#newAnswerId(), model, createdAt }
 
     const sentAnswer = { ...modelAnswer, facts, size: entry.requestBody.length }
-    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.keep(sentAnswer)
-    if (modelAnswer.isInThread) this.#threads.keep(sentAnswer)
+    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.add(sentAnswer)
+    if (modelAnswer.isInThread) this.#threads.add(sentAnswer)
     return facts
   }
 }

@@ -5,7 +5,7 @@ import type { WholeAnswer } from './answer.ts'
 import type { GatewayFailure } from './failure.ts'
 import { type StreamPart, streamParts } from './stream-parts.ts'
 
-/*
+/**
  * A codec translates between one protocol and the shared types. It reads the body of a request as a
  * `ModelRequest`, and it turns a `WholeAnswer` into one JSON document, or into the frames of a stream.
  *

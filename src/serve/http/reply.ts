@@ -94,9 +94,9 @@ export class Reply {
     const { protocol, id } = this.entry
     const { status, retryAfter, shape } = failure
     this.entry.reason = reason
-    const left = status === 429 ? 0 : undefined
+    const remaining = status === 429 ? 0 : undefined
     const headers = {
-      ...(shape === 'vendor' ? vendorHeaders(protocol, this.entry, left) : {}),
+      ...(shape === 'vendor' ? vendorHeaders(protocol, this.entry, remaining) : {}),
       ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
     }
     this.send({ status, type: jsonType, text: failureText(failure, id, protocol), headers })
@@ -165,7 +165,7 @@ export class Reply {
     const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
     const response = this.#response
     // Node calls back, and emits `finish`, even if the client has disconnected (20.20, 2026-11-25).
-    const noteDelivery = () => {
+    const recordDelivery = () => {
       this.#isDelivered = !this.request.socket.destroyed
     }
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
@@ -173,9 +173,9 @@ export class Reply {
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) await (betweenMs === undefined ? nextTurn() : this.wait(betweenMs(index)))
       if (this.#hasEnded) return
-      this.#note(piece)
+      this.#recordPiece(piece)
       const isLast = index === pieces.length - 1
-      const isTaken = response.write(piece, isLast ? noteDelivery : undefined)
+      const isTaken = response.write(piece, isLast ? recordDelivery : undefined)
       if (!isTaken && !isLast) await this.#waitForDrain()
     }
 
@@ -199,20 +199,20 @@ export class Reply {
 
     answer.on('data', (piece: Buffer) => {
       onPiece(piece)
-      this.#note(piece)
+      this.#recordPiece(piece)
     })
     answer.once('error', () => response.destroy())
     answer.pipe(response)
   }
 
   #endWith(text: string): void {
-    this.#note(text)
+    this.#recordPiece(text)
     this.#response.end(text)
     this.#end('done')
   }
 
   #cutAfter(text: string): void {
-    this.#note(text)
+    this.#recordPiece(text)
     if (text !== '') this.#response.write(text)
     this.#tearDown()
     this.#end('cut')
@@ -227,20 +227,21 @@ export class Reply {
     this.#response.writeHead(status, headers)
   }
 
-  #writeHead(status: number, contentType: string, more: OutgoingHttpHeaders): void {
+  #writeHead(status: number, contentType: string, moreHeaders: OutgoingHttpHeaders): void {
     const { entry, request } = this
     // The service allows requests from any web page.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
     const headers: OutgoingHttpHeaders = {
       'Content-Type': contentType,
       'X-Oneapi-Request-Id': entry.id,
-      ...more,
+      ...moreHeaders,
     }
     if (isForAnyPage) headers['Access-Control-Allow-Origin'] = '*'
     this.#startResponse(status, headers)
   }
 
-  #note(piece: Buffer | string): void {
+  /** Counts a piece, and adds it to the text for the log. */
+  #recordPiece(piece: Buffer | string): void {
     this.entry.responseBytes += Buffer.byteLength(piece)
     if (this.#sentText.length > maxLoggedBody) return
     if (typeof piece !== 'string') this.#decoder ??= new StringDecoder()
@@ -268,13 +269,15 @@ export class Reply {
     entry.totalMs = performance.now() - entry.startedMs
     entry.responseBody = this.#sentText + (this.#decoder?.end() ?? '')
 
-    if (this.#remainingUpload === undefined) this.#options.onEnd(entry)
-    else
-      this.#remainingUpload.then((rest) => {
-        entry.requestBytes ||= rest.bytes
-        entry.requestBody ||= rest.text
-        this.#options.onEnd(entry)
-      })
+    if (this.#remainingUpload === undefined) {
+      this.#options.onEnd(entry)
+      return
+    }
+    this.#remainingUpload.then((upload) => {
+      entry.requestBytes ||= upload.bytes
+      entry.requestBody ||= upload.text
+      this.#options.onEnd(entry)
+    })
   }
 }
 

@@ -20,13 +20,13 @@ export function readRemainingUpload(request: IncomingMessage) {
 
   const pieces: Buffer[] = []
   let bytes = 0
-  const keep = (piece: Buffer) => {
+  const collect = (piece: Buffer) => {
     if (bytes < maxLoggedBody) pieces.push(piece)
     bytes += piece.length
   }
-  // The start of a body that was too large is lost already.
+  // The gateway has read the start of a body that was too large, and dropped it.
   if (request.readableDidRead) request.resume()
-  else request.on('data', keep)
+  else request.on('data', collect)
 
   const timer = setTimeout(() => request.socket.destroy(), lingerMs)
   const ended = new Promise<void>((resolve) => request.once('end', resolve).once('close', resolve))

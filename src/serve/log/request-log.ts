@@ -152,13 +152,14 @@ export class RequestLog {
 
   /** Must be called once, when the response has ended. */
   finish(entry: LogEntry): void {
-    // The entry may have been dropped already.
-    const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
     entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLength)
     entry.reason = entry.reason && cutText(entry.reason, maxLoggedLength)
     entry.requestBody = this.#cutBody(entry, entry.requestBody)
     entry.responseBody = this.#cutBody(entry, entry.responseBody)
-    if (isKept) this.#count(entry)
+
+    const oldestNumber = this.#entries[0]?.number ?? Number.POSITIVE_INFINITY
+    const isInLog = entry.number >= oldestNumber
+    if (isInLog) this.#count(entry)
     this.#notify(entry)
     this.#dropOldest()
   }
@@ -174,7 +175,7 @@ export class RequestLog {
   }
 
   find(id: string): LoggedRequest | undefined {
-    const entry = this.#entries.find((one) => one.id === id)
+    const entry = this.#entries.find((candidate) => candidate.id === id)
     return entry && this.describe(entry)
   }
 
@@ -190,17 +191,18 @@ export class RequestLog {
   }
 
   summarize(entry: LogEntry): RequestSummary {
-    const { requestBody, responseBody, rawHeaders, responseHeaders, startedMs, ...more } = entry
-    const { countedCharacters, ...facts } = more
+    const { requestBody, responseBody, rawHeaders, responseHeaders, ...withoutContents } = entry
+    const { startedMs, countedCharacters, ...facts } = withoutContents
     const hide = (text: string) => maskKeys(text, this.#secretsOf(entry))
-    const client = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
+    const nameIndex = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
+    const client = nameIndex === -1 ? '' : hide(rawHeaders[nameIndex + 1] ?? '')
 
     return {
       ...facts,
       path: hide(entry.path),
       modelAsked: entry.modelAsked && hide(entry.modelAsked),
       reason: entry.reason && hide(entry.reason),
-      client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLength),
+      client: cutText(client, maxLoggedLength),
       key: maskKey(entry.key),
     }
   }
@@ -255,7 +257,7 @@ export class RequestLog {
 /** Alternating names and values. */
 function headerPairs(headers: OutgoingHttpHeaders): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().flatMap((one) => [name, String(one)]),
+    [value ?? []].flat().flatMap((text) => [name, String(text)]),
   )
 }
 
@@ -267,10 +269,10 @@ function maskHeaders(
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase()
     const value = rawHeaders[at + 1]!
-    const shown = isSecretHeader(name)
+    const masked = isSecretHeader(name)
       ? maskKey(value.replace(/^bearer /i, ''))
       : maskKeys(value, keys)
-    headers[name] = name in headers ? `${headers[name]}, ${shown}` : shown
+    headers[name] = name in headers ? `${headers[name]}, ${masked}` : masked
   }
   return headers
 }

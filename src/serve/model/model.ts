@@ -1,18 +1,10 @@
-import type { Block, FinishReason, Utterance, WholeAnswer } from '../codecs/answer.ts'
-import { splitTokens } from '../codecs/tokens.ts'
+import type { Utterance } from '../codecs/answer.ts'
 import { parseJsonObject } from '../requests/json.ts'
-import { countInputTokens, type ModelRequest, type Tool } from '../requests/model-request.ts'
+import type { ModelRequest, Tool } from '../requests/model-request.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { callNames, newestTurns, type ToolResult, type Usage } from '../requests/turns/turns.ts'
+import { callNames, newestTurns, type ToolResult } from '../requests/turns/turns.ts'
 import { lastUserText } from './person.ts'
 import { findSample } from './sample.ts'
-
-/** The contents of an answer. `finish` and `usage` override the values that follow from it. */
-export interface Script {
-  readonly utterances: readonly Utterance[]
-  readonly finish?: 'stop' | 'length' | 'tool-calls' | 'refusal' | 'content-filter'
-  readonly usage?: Partial<Usage>
-}
 
 /** The longest part of a tool result that the answer repeats, in characters. */
 const maxReportedCharacters = 4000
@@ -36,7 +28,7 @@ export function builtInAnswer(
   servedAs = request.model,
 ): readonly Utterance[] {
   const { newest, results } = newestTurns(request.messages)
-  const [thoughts, question] = splitThoughts(lastUserText(newest))
+  const { thoughts, question } = splitThoughts(lastUserText(newest))
   const answer = composeAnswer({ request, question, results, servedAs })
 
   if (request.thinking === 'never') return answer
@@ -48,12 +40,14 @@ export function builtInAnswer(
 }
 
 /** The text of the `#think` lines, and the other lines. */
-function splitThoughts(text: string): readonly [thoughts: string, rest: string] {
-  if (!text.includes('#think')) return ['', text]
+function splitThoughts(text: string): { readonly thoughts: string; readonly question: string } {
+  if (!text.includes('#think')) return { thoughts: '', question: text }
+
   const lines = text.split('\n')
   const isThought = (line: string) => /^[ \t]*"?#think[ \t]/.test(line)
   const thoughts = lines.filter(isThought).map((line) => line.replace(/^.*?#think[ \t]+/, ''))
-  return [thoughts.join('\n'), lines.filter((line) => !isThought(line)).join('\n')]
+  const questionLines = lines.filter((line) => !isThought(line))
+  return { thoughts: thoughts.join('\n'), question: questionLines.join('\n') }
 }
 
 interface TurnToAnswer {
@@ -97,47 +91,48 @@ function reportResults(results: readonly ToolResult[], names: ReadonlyMap<string
 }
 
 /** The calls of the `#call` lines, or a text with the problem. */
-function parseCalls(question: string, { tools, toolChoice }: ModelRequest): readonly Utterance[] {
+function parseCalls(question: string, request: ModelRequest): readonly Utterance[] {
   if (!question.includes('#call')) return []
-  const only = typeof toolChoice === 'object' ? toolChoice.name : undefined
-  // If several tools have the same name, the first one wins.
-  const lastFirst = tools.toReversed()
-  const byName = new Map(lastFirst.map((tool) => [tool.name, tool]))
-  const scripts = new Map(
-    lastFirst.flatMap((tool) => (tool.nested ?? []).map((nested) => [nested, tool] as const)),
-  )
+  const { tools, toolChoice } = request
+  const onlyTool = typeof toolChoice === 'object' ? toolChoice.name : undefined
 
-  const utterances: Utterance[] = []
-  for (const match of question.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
-    const [, quote = '', name = '', rest = ''] = match
-    if (only !== undefined && name !== only) continue
-    const tool = byName.get(name)
-    const script = scripts.get(name)
-    if (tool === undefined && script === undefined) {
-      // Clients send requests without tools for secondary tasks, such as a title.
-      if (tools.length === 0) return []
-      const offered = tools.map((candidate) => candidate.name).join(', ')
-      return [textUtterance(`This request offers no tool "${name}". It offers: ${offered}.`)]
-    }
+  const calls: Utterance[] = []
+  for (const line of question.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
+    const [, quote = '', name = '', text = ''] = line
+    if (onlyTool !== undefined && name !== onlyTool) continue
+    const written = quote === '' ? text.trim() : unquote(text.trim())
 
-    const written = quote === '' ? rest.trim() : unquote(rest.trim())
-    // An empty text counts as {}.
-    const input =
-      tool?.kind === 'custom' ? written : JSON.stringify(parseJsonObject(written || '{}'))
-    if (input === undefined)
-      return [
-        textUtterance(
-          `The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`,
-        ),
-      ]
-
-    if (tool !== undefined) utterances.push(callUtterance(tool, input))
-    // Codex 0.169.0 offers gpt-5.6-sol one tool that runs JavaScript and calls the others (2026-11-21).
-    else if (script !== undefined)
-      utterances.push(callUtterance(script, `text(await tools.${name}(${input}))`))
+    const call = createCall(name, written, tools)
+    if (call !== undefined) calls.push(call)
+    // Clients send requests without tools for secondary tasks, such as a title.
+    else if (tools.length === 0) return []
+    else return [textUtterance(describeCallProblem(name, written, tools))]
   }
+  return calls
+}
 
-  return utterances
+/** The call of a tool. Undefined: the request does not offer it, or the arguments are not an object. */
+function createCall(name: string, written: string, tools: readonly Tool[]): Utterance | undefined {
+  const tool = tools.find((candidate) => candidate.name === name)
+  if (tool?.kind === 'custom') return callUtterance(tool, written)
+
+  // An empty text counts as {}.
+  const input = parseJsonObject(written || '{}')
+  if (input === undefined) return undefined
+  const inputText = JSON.stringify(input)
+  if (tool !== undefined) return callUtterance(tool, inputText)
+
+  // Codex 0.169.0 offers gpt-5.6-sol one tool that runs JavaScript and calls the others (2026-11-21).
+  const scriptTool = tools.find(({ nested }) => nested?.includes(name))
+  return scriptTool && callUtterance(scriptTool, `text(await tools.${name}(${inputText}))`)
+}
+
+function describeCallProblem(name: string, written: string, tools: readonly Tool[]): string {
+  const isOffered = tools.some((tool) => tool.name === name || tool.nested?.includes(name))
+  if (isOffered)
+    return `The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`
+  const offeredNames = tools.map((tool) => tool.name).join(', ')
+  return `This request offers no tool "${name}". It offers: ${offeredNames}.`
 }
 
 /** opencode 1.18.33 puts a prompt with spaces in quotes and escapes those inside (2026-11-21). */
@@ -177,68 +172,4 @@ function textUtterance(content: string): Utterance {
 
 function callUtterance(tool: Tool, text: string): Utterance {
   return { type: 'call', tool, text }
-}
-
-/** Builds an answer from utterances, and applies the limits of the request. */
-export function buildAnswer(
-  { utterances, finish, usage }: Script,
-  request: ModelRequest,
-  newCallId: () => string,
-): WholeAnswer {
-  const blocks: Block[] = []
-  let reason: FinishReason = { type: 'stop' }
-  let outputTokens = 0
-  let reasoningTokens = 0
-
-  for (const utterance of utterances) {
-    const { type } = utterance
-    if (type === 'call' && reason.type === 'tool-calls' && !request.isParallel) break
-    const remaining = (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens
-    if (remaining === 0) {
-      reason = { type: 'length' }
-      break
-    }
-
-    const [text, sequence] =
-      type === 'text' ? cutAtStop(utterance.text, request.stopSequences) : [utterance.text]
-    const pieces = splitTokens({ type, text })
-    const isCut = pieces.length > remaining
-    const tokens = isCut ? remaining : pieces.length
-    outputTokens += tokens
-    if (type === 'thinking') reasoningTokens += tokens
-    const id = type === 'call' ? newCallId() : ''
-    const usedText = isCut ? pieces.slice(0, tokens).join('') : text
-    blocks.push({ ...utterance, text: usedText, isCut, id })
-
-    if (type === 'call') reason = { type: 'tool-calls' }
-    if (type === 'text' && utterance.isRefusal) reason = { type: 'refusal' }
-    if (sequence !== undefined) reason = { type: 'stop-sequence', sequence }
-    if (isCut) reason = { type: 'length' }
-    if (isCut || sequence !== undefined) break
-  }
-
-  const inputTokens = countInputTokens(request)
-
-  return {
-    blocks,
-    reason: finish === undefined ? reason : { type: finish },
-    usage: { inputTokens, cachedTokens: 0, outputTokens, reasoningTokens, ...usage },
-  }
-}
-
-/** The text up to the first stop sequence, and that sequence. */
-function cutAtStop(
-  content: string,
-  sequences: readonly string[],
-): readonly [text: string, sequence?: string | undefined] {
-  let end = content.length
-  let found: string | undefined
-  for (const sequence of sequences) {
-    const at = sequence === '' ? -1 : content.indexOf(sequence)
-    if (at !== -1 && at < end) {
-      end = at
-      found = sequence
-    }
-  }
-  return [content.slice(0, end), found]
 }

@@ -1,7 +1,7 @@
 /** A parsed JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Functions that read members of a body. A member of another type counts as absent. */
+// Functions that read members of a body. A member of another type counts as absent.
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -33,12 +33,13 @@ export function toObject(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** A path of keys and indexes as one would write it: `answers[0].then`. */
+/** Formats a path of keys and indexes: `answers[0].reply`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path
-    .map((step, index) =>
-      typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
-    )
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`
+      return index === 0 ? String(step) : `.${String(step)}`
+    })
     .join('')
 }
 
@@ -52,18 +53,18 @@ export function contentText(content: unknown): string {
 }
 
 /**
- * Deeper than this no client nests, and writing it again would run out of stack. Go's decoder, which
- * the service uses, stops at 10,000.
+ * The deepest JSON that is read. No client nests deeper, and writing it again would run out of stack. The
+ * service uses Go's decoder, which stops at 10,000.
  */
 const maxJsonDepth = 1000
 
-/** Whether data that was parsed nests so deeply that it must be left alone. */
+/** Whether parsed data is nested too deeply to be used. */
 function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth >= maxJsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
 }
 
-/** What a JSON text says; undefined: it is none, or too deep. */
+/** Parses a JSON text. Undefined: it is not JSON, or nested too deeply. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -75,7 +76,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The object that a JSON text is. */
+/** Parses the JSON text of an object. Undefined: it is none. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isObject(value) ? value : undefined

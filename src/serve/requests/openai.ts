@@ -4,7 +4,7 @@ import { asString, isObject, type JsonObject, listObjects, toObject } from './js
 import type { ModelRequest, Tool } from './model-request.ts'
 import { Refusal } from './refusal.ts'
 
-/** Functions that chat and responses share. */
+/** The parts of a request that chat and responses have in common. */
 
 /** Whether a model thinks with this reasoning effort. */
 export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'never' {
@@ -16,10 +16,7 @@ export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'ne
 export function functionTool(tool: JsonObject, where: string, namespace?: string): Tool {
   const { description, parameters, strict } = tool
   const name = String(tool['name'])
-  const problem = isObject(parameters)
-    ? (openaiProblem(parameters) ?? (strict === true ? strictProblem(parameters) : undefined))
-    : undefined
-
+  const problem = isObject(parameters) ? schemaProblem(parameters, strict) : undefined
   if (problem !== undefined)
     throw new Refusal(
       `Invalid schema for function '${name}': ${problem}`,
@@ -28,6 +25,12 @@ export function functionTool(tool: JsonObject, where: string, namespace?: string
     )
 
   return { name, kind: 'function', description: asString(description), parameters, namespace }
+}
+
+/** @param isFormat it is the schema of an answer */
+function schemaProblem(schema: JsonObject, strict: unknown, isFormat = false): string | undefined {
+  const problem = openaiProblem(schema, isFormat)
+  return problem ?? (strict === true ? strictProblem(schema) : undefined)
 }
 
 /** Whether the answer must be JSON although no message contains the word. */
@@ -48,8 +51,7 @@ export function answerSchema(format: JsonObject, where: string): unknown {
 
   const { name, schema, strict } = toObject(format['json_schema'] ?? format)
   if (!isObject(schema)) return { type: 'object' }
-  const problem =
-    openaiProblem(schema, true) ?? (strict === true ? strictProblem(schema) : undefined)
+  const problem = schemaProblem(schema, strict, true)
   if (problem === undefined) return schema
   throw new Refusal(
     `Invalid schema for response_format '${String(name)}': ${problem}`,
@@ -121,10 +123,10 @@ export function chooseTools(
  *
  * @throws Refusal if no tool has that name
  */
-function findToolName(tools: readonly Tool[], chosen: JsonObject): string {
-  const { type, name = toObject(chosen[String(type)])['name'] } = chosen
-  const found = tools.find((tool) => tool.name === name)
-  if (found !== undefined) return found.name
+function findToolName(tools: readonly Tool[], choice: JsonObject): string {
+  const { type, name = toObject(choice[String(type)])['name'] } = choice
+  const chosenTool = tools.find((tool) => tool.name === name)
+  if (chosenTool !== undefined) return chosenTool.name
   throw new Refusal(
     `Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`,
     'tool_choice',

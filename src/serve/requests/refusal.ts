@@ -116,18 +116,18 @@ function wrongLength(
     )
 
   const kind = typeof value === 'string' ? 'string' : 'array'
-  const one = withArticle(kind)
+  const aKind = withArticle(kind)
   const { length } = value as string
   if (length === 0)
     return refuse(
       `empty_${kind}`,
-      `Invalid '${place}': empty ${kind}. Expected ${one} with minimum length ${limit}, but got an empty ${kind} instead.`,
+      `Invalid '${place}': empty ${kind}. Expected ${aKind} with minimum length ${limit}, but got an empty ${kind} instead.`,
     )
   const [side, end, word] =
     type === 'too-long' ? ['above', 'max', 'long'] : ['below', 'min', 'short']
   return refuse(
     `${kind}_${side}_${end}_length`,
-    `Invalid '${place}': ${kind} too ${word}. Expected ${one} with ${end}imum length ${limit}, but got ${one} with length ${length} instead.`,
+    `Invalid '${place}': ${kind} too ${word}. Expected ${aKind} with ${end}imum length ${limit}, but got ${aKind} with length ${length} instead.`,
   )
 }
 
@@ -148,11 +148,13 @@ function withArticle(kind: string): string {
   return /^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`
 }
 
+/** Joins quoted choices. Before `and`, the vendor puts a comma if there are more than two. */
 function joinChoices(choices: readonly string[], word: 'and' | 'or'): string {
   const quoted = choices.map((choice) => `'${choice}'`)
-  if (quoted.length < 2) return quoted.join('')
-  const comma = quoted.length > 2 && word === 'and' ? ',' : ''
-  return `${quoted.slice(0, -1).join(', ')}${comma} ${word} ${quoted.at(-1)}`
+  const last = quoted.pop()
+  if (last === undefined || quoted.length === 0) return last ?? ''
+  const comma = quoted.length > 1 && word === 'and' ? ',' : ''
+  return `${quoted.join(', ')}${comma} ${word} ${last}`
 }
 
 /**
@@ -194,7 +196,7 @@ function pydanticMessage(problem: Problem, value: unknown): string {
     case 'not-a-choice':
       return `Input should be ${joinChoices(problem.choices, 'or')}`
     case 'unknown-tag': {
-      const tags = problem.choices.map((one) => `'${one}'`).join(', ')
+      const tags = problem.choices.map((choice) => `'${choice}'`).join(', ')
       return `Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`
     }
     case 'unsupported':

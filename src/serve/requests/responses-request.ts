@@ -57,8 +57,8 @@ function checkParts({ content, output }: JsonObject, where: string): void {
  * interruption (https://github.com/openai/openai-node/issues/1567, read 2026-11-26).
  */
 function checkReasoning(items: readonly JsonObject[]): void {
-  for (const [index, { type, id, encrypted_content: sealed }] of items.entries()) {
-    if (type !== 'reasoning' || typeof sealed === 'string') continue
+  for (const [index, { type, id, encrypted_content: seal }] of items.entries()) {
+    if (type !== 'reasoning' || typeof seal === 'string') continue
     const next = items.slice(index + 1).find((item) => item['type'] !== 'reasoning')
     if (next === undefined || isInput(next))
       throw new Refusal(
@@ -75,18 +75,18 @@ function isInput({ type = 'message', role }: JsonObject): boolean {
 
 function checkUnique(items: readonly JsonObject[]): void {
   const ids = items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
-  const again = ids.find((id, index) => ids.indexOf(id) < index)
-  if (again !== undefined)
+  const repeated = ids.find((id, index) => ids.indexOf(id) < index)
+  if (repeated !== undefined)
     throw new Refusal(
-      `Duplicate item found with id ${again}. Remove duplicate items from your input and try again.`,
+      `Duplicate item found with id ${repeated}. Remove duplicate items from your input and try again.`,
       'input',
     )
 }
 
 function findAlteredReasoning(items: readonly JsonObject[]): Refusal | undefined {
   const altered = items.find(
-    ({ type, encrypted_content: sealed }) =>
-      type === 'reasoning' && typeof sealed === 'string' && !isSeal(sealed),
+    ({ type, encrypted_content: seal }) =>
+      type === 'reasoning' && typeof seal === 'string' && !isSeal(seal),
   )
   return (
     altered &&
@@ -110,26 +110,28 @@ const callKinds: Readonly<Record<string, string>> = {
 
 /** Checks that each call has a result after it, and each result a call before it. */
 function checkResponsesToolTurns(items: readonly JsonObject[]): void {
-  const called = new Map<string, string>()
-  const open = new Map<string, string>()
+  /** The kinds of the calls by ID: of all, and of those without a result so far. */
+  const calls = new Map<string, string>()
+  const openCalls = new Map<string, string>()
+
   for (const { type, call_id } of items) {
     const [, callType, isResult] = /^(\w+_call)(_output)?$/.exec(String(type)) ?? []
     const kind = callKinds[callType ?? '']
     if (kind === undefined || typeof call_id !== 'string') continue
 
     if (isResult === undefined) {
-      called.set(call_id, kind)
-      open.set(call_id, kind)
+      calls.set(call_id, kind)
+      openCalls.set(call_id, kind)
       continue
     }
-    if (called.get(call_id) !== kind)
+
+    if (calls.get(call_id) !== kind)
       throw new Refusal(`No tool call found for ${kind} output with call_id ${call_id}.`, 'input')
-    open.delete(call_id)
+    openCalls.delete(call_id)
   }
 
-  const [waiting] = open
-  if (waiting !== undefined)
-    throw new Refusal(`No tool output found for ${waiting[1]} ${waiting[0]}.`, 'input')
+  for (const [id, kind] of openCalls)
+    throw new Refusal(`No tool output found for ${kind} ${id}.`, 'input')
 }
 
 /**
@@ -138,10 +140,10 @@ function checkResponsesToolTurns(items: readonly JsonObject[]): void {
  */
 function readResponsesTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
   checkSearch(listObjects(body['tools']), toObject(body['tool_choice']))
-  const further = items.flatMap((item, index) =>
+  const inputTools = items.flatMap((item, index) =>
     item['type'] === 'additional_tools' ? readToolList(item, `input[${index}].tools`) : [],
   )
-  return [...readToolList(body, 'tools'), ...further]
+  return [...readToolList(body, 'tools'), ...inputTools]
 }
 
 function readToolList({ tools }: JsonObject, where: string, namespace?: string): readonly Tool[] {

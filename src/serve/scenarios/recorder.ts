@@ -61,10 +61,11 @@ export class Recorder {
     try {
       this.#file = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
     } catch (error) {
-      const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
+      const { code, message } = error as NodeJS.ErrnoException
+      const problem = code === 'EEXIST' ? 'there is a file already' : message
       throw new UserError({
         code: 'usage',
-        message: `Cannot record into ${path}: ${isThere ? 'there is a file already' : (error as Error).message}`,
+        message: `Cannot record into ${path}: ${problem}`,
         hint: 'Name a file that does not exist yet.',
         cause: error,
       })
@@ -84,14 +85,15 @@ export class Recorder {
 
   /** Records an answer that has ended. */
   finish(request: LoggedRequest): void {
-    const followed = this.#recording.get(request.id)
+    const recording = this.#recording.get(request.id)
     this.#recording.delete(request.id)
-    if (followed === undefined || request.state !== 'done') return
+    if (recording === undefined || request.state !== 'done') return
 
-    const size = followed.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    const size = recording.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
     if (size > maxRecordedBytes) return
-    const keys = [...this.#secrets(), followed.entry.key]
-    this.#recorded.set(request, toRawReply(followed, keys))
+    const keys = [...this.#secrets(), recording.entry.key]
+    this.#recorded.set(request, toRawReply(recording, keys))
+
     const text = Buffer.from(formatScenario(this.#recorded))
     ftruncateSync(this.#file)
     for (let at = 0; at < text.length; ) at += writeSync(this.#file, text, at, text.length - at, at)
@@ -102,8 +104,8 @@ export class Recorder {
     this.#recording.clear()
     const { ino, dev } = fstatSync(this.#file)
     closeSync(this.#file)
-    const there = lstatSync(this.#path, { throwIfNoEntry: false })
-    const isOurs = there?.ino === ino && there.dev === dev
+    const current = lstatSync(this.#path, { throwIfNoEntry: false })
+    const isOurs = current?.ino === ino && current.dev === dev
     if (this.#recorded.size === 0 && isOurs) unlinkSync(this.#path)
   }
 }
@@ -118,21 +120,25 @@ function toRawReply({ entry, type, pieces }: RecordingAnswer, keys: readonly str
 
   if (!type.startsWith('text/event-stream')) return { ...head, body: maskKeys(text, keys) }
 
-  const shown = splitEvents(maskKeys(text, keys))
-  let bytes = 0
-  let before = pieces[0]?.atMs ?? 0
-  const delays = splitEvents(text).map((event) => {
-    bytes += Buffer.byteLength(event)
-    const atMs = arrivalTime(pieces, bytes)
-    const afterMs = Math.round(atMs - before)
-    before = atMs
-    return afterMs
-  })
-
+  const delaysMs = eventDelays(text, pieces)
+  const maskedEvents = splitEvents(maskKeys(text, keys))
   return {
     ...head,
-    events: shown.map((event, index) => ({ afterMs: delays[index] ?? 0, text: event })),
+    events: maskedEvents.map((event, index) => ({ afterMs: delaysMs[index] ?? 0, text: event })),
   }
+}
+
+/** The delay of each event after the previous one, in ms. */
+function eventDelays(stream: string, pieces: RecordingAnswer['pieces']): readonly number[] {
+  let bytes = 0
+  let previousMs = pieces[0]?.atMs ?? 0
+  return splitEvents(stream).map((event) => {
+    bytes += Buffer.byteLength(event)
+    const arrivedMs = arrivalTime(pieces, bytes)
+    const delayMs = Math.round(arrivedMs - previousMs)
+    previousMs = arrivedMs
+    return delayMs
+  })
 }
 
 /** The events of a stream, each with the empty line after it. */
@@ -142,12 +148,12 @@ function splitEvents(text: string): readonly string[] {
 
 /** The time at which this many bytes had arrived. */
 function arrivalTime(pieces: RecordingAnswer['pieces'], bytes: number): number {
-  let received = 0
-  const piece = pieces.find((one) => {
-    received += one.bytes.length
-    return received >= bytes
-  })
-  return piece?.atMs ?? pieces.at(-1)?.atMs ?? 0
+  let receivedBytes = 0
+  for (const piece of pieces) {
+    receivedBytes += piece.bytes.length
+    if (receivedBytes >= bytes) return piece.atMs
+  }
+  return pieces.at(-1)?.atMs ?? 0
 }
 
 /**

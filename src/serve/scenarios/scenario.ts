@@ -5,7 +5,7 @@ import { isObject } from '../requests/json.ts'
 import { choice, flag, integer, list, object, parseData, text, textOr } from '../settings/schema.ts'
 import type { GatewayQuestion } from './written.ts'
 
-/*
+/**
  * A scenario has rules: when a request matches the condition of a rule, the gateway gives the rule's next
  * answer. This file reads a scenario from plain data, `player.ts` finds the rule for a request,
  * `question.ts` has what conditions look at, and `scripted-answer.ts` fits a written answer to the tools
@@ -133,7 +133,7 @@ const conditionSchema = object({
   /** Only in a program. */
   test: v.exactOptional(
     v.custom<(question: GatewayQuestion) => boolean>(
-      (given) => typeof given === 'function',
+      (value) => typeof value === 'function',
       'must be a function',
     ),
   ),
@@ -142,7 +142,7 @@ const conditionSchema = object({
 /** A function or a string is a short form of a condition. */
 const conditionOrShortSchema = v.pipe(
   v.unknown(),
-  v.transform((given) => (typeof given === 'function' ? { test: given } : given)),
+  v.transform((value) => (typeof value === 'function' ? { test: value } : value)),
   textOr('text', conditionSchema),
 )
 

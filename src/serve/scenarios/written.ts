@@ -1,6 +1,6 @@
 import type { Protocol } from '../../protocols.ts'
 import type { Fault } from '../faults/faults.ts'
-import type { Script } from '../model/model.ts'
+import type { Script } from '../model/build-answer.ts'
 import type { Turn } from '../requests/turns/turns.ts'
 
 /** A scenario as people write it. docs/gateway.md describes it. */

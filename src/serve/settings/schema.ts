@@ -57,13 +57,13 @@ export const text = v.string(({ input }) => `must be text, not ${describeKind(in
 export const flag = v.boolean(({ input }) => `must be true or false, not ${describeKind(input)}`)
 
 /** A whole number. */
-export function integer(least: number, most: number) {
-  const message = `must be a whole number from ${least} to ${most}`
+export function integer(minimum: number, maximum: number) {
+  const message = `must be a whole number from ${minimum} to ${maximum}`
   return v.pipe(
     v.number(message),
     v.integer(message),
-    v.minValue(least, message),
-    v.maxValue(most, message),
+    v.minValue(minimum, message),
+    v.maxValue(maximum, message),
   )
 }
 
@@ -89,7 +89,7 @@ export function object<const Entries extends v.ObjectEntries>(entries: Entries) 
 export function textOr<Whole extends v.GenericSchema>(member: string, whole: Whole) {
   return v.pipe(
     v.unknown(),
-    v.transform((given) => (typeof given === 'string' ? { [member]: given } : given)),
+    v.transform((value) => (typeof value === 'string' ? { [member]: value } : value)),
     whole,
   )
 }

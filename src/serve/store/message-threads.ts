@@ -1,9 +1,9 @@
 import { messages } from '../codecs/messages.ts'
-import { asList, isObject, type JsonObject } from '../requests/json.ts'
+import { asList, isAbsent, isObject, type JsonObject } from '../requests/json.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
 
-/** The members that a thread keeps from its first request. */
+/** The members that a thread takes from its first request. */
 const creationMembers = ['system', 'tools']
 
 /**
@@ -14,8 +14,8 @@ const creationMembers = ['system', 'tools']
 export class MessageThreads {
   readonly #answers = new RecentAnswers()
 
-  keep(answer: SentAnswer): void {
-    this.#answers.keep(`msg_${answer.facts.id}`, answer)
+  add(answer: SentAnswer): void {
+    this.#answers.add(`msg_${answer.facts.id}`, answer)
   }
 
   /**
@@ -23,30 +23,30 @@ export class MessageThreads {
    *
    * @throws Refusal
    */
-  wholeRequest({ thread, ...asked }: JsonObject): JsonObject | undefined {
-    if (thread === undefined || thread === null) return undefined
+  wholeRequest({ thread, ...body }: JsonObject): JsonObject | undefined {
+    if (isAbsent(thread)) return undefined
     const type = isObject(thread) ? thread['type'] : undefined
-    if (type === 'create') return asked
+    if (type === 'create') return body
     if (type !== 'continue')
       throw new Refusal("thread.type: Input should be 'create' or 'continue'", 'thread')
 
     const id = String((thread as JsonObject)['previous_message_id'])
-    const before = this.#answers.find(id)
-    if (before === undefined)
+    const previous = this.#answers.find(id)
+    if (previous === undefined)
       throw new Refusal(`thread: message ${id} not found`, 'thread', 'thread_not_found', 404)
-    const repeated = creationMembers.find((name) => asked[name] !== undefined)
+    const repeated = creationMembers.find((name) => body[name] !== undefined)
     if (repeated !== undefined)
       throw new Refusal(`${repeated}: a thread keeps what it was created with`, repeated)
-    if (!Array.isArray(asked['messages'])) return asked
+    if (!Array.isArray(body['messages'])) return body
 
-    const { body, facts, answer } = before
-    const { role, content } = messages.document(body, facts, answer) as JsonObject
-    const kept = creationMembers.filter((name) => body[name] !== undefined)
+    const { body: previousBody, facts, answer } = previous
+    const { role, content } = messages.document(previousBody, facts, answer) as JsonObject
+    const inherited = creationMembers.filter((name) => previousBody[name] !== undefined)
 
     return {
-      ...asked,
-      ...Object.fromEntries(kept.map((name) => [name, body[name]])),
-      messages: [...asList(body['messages']), { role, content }, ...asked['messages']],
+      ...body,
+      ...Object.fromEntries(inherited.map((name) => [name, previousBody[name]])),
+      messages: [...asList(previousBody['messages']), { role, content }, ...body['messages']],
     }
   }
 }

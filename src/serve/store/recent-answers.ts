@@ -2,7 +2,7 @@ import type { WholeAnswer } from '../codecs/answer.ts'
 import type { AnswerFacts } from '../codecs/codec.ts'
 import type { JsonObject } from '../requests/json.ts'
 
-/** The limits for the kept answers, and for the characters of their requests. The oldest are dropped first. */
+/** The limits for the stored answers, and for the characters of their requests. The oldest are dropped first. */
 const maxAnswers = 500
 const maxCharacters = 16 * 1024 * 1024
 
@@ -23,12 +23,12 @@ export class RecentAnswers {
   readonly #byId = new Map<string, SentAnswer>()
   #characters = 0
 
-  keep(id: string, answer: SentAnswer): void {
+  add(id: string, answer: SentAnswer): void {
     this.#byId.set(id, answer)
     this.#characters += answer.size
     for (const oldest of this.#byId.keys()) {
       if (this.#byId.size <= maxAnswers && this.#characters <= maxCharacters) break
-      this.forget(oldest)
+      this.delete(oldest)
     }
   }
 
@@ -37,7 +37,7 @@ export class RecentAnswers {
   }
 
   /** Returns whether the answer existed. */
-  forget(id: string): boolean {
+  delete(id: string): boolean {
     this.#characters -= this.#byId.get(id)?.size ?? 0
     return this.#byId.delete(id)
   }

@@ -1,5 +1,5 @@
 import { responses } from '../codecs/responses.ts'
-import { asList, isObject, type JsonObject } from '../requests/json.ts'
+import { asList, isAbsent, isObject, type JsonObject } from '../requests/json.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { inputItems } from '../requests/responses-request.ts'
 import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
@@ -8,47 +8,51 @@ import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
 export class StoredResponses {
   readonly #answers = new RecentAnswers()
 
-  keep(answer: SentAnswer): void {
-    this.#answers.keep(`resp_${answer.facts.id}`, answer)
+  add(answer: SentAnswer): void {
+    this.#answers.add(`resp_${answer.facts.id}`, answer)
   }
 
   /** The document of a stored answer. */
   find(id: string): JsonObject | undefined {
-    const given = this.#answers.find(id)
-    return given && (responses.document(given.body, given.facts, given.answer) as JsonObject)
+    const stored = this.#answers.find(id)
+    return stored && (responses.document(stored.body, stored.facts, stored.answer) as JsonObject)
   }
 
   /** The input of a stored answer. Each item has an ID. */
   inputOf(id: string, query: URLSearchParams): object | undefined {
-    const given = this.#answers.find(id)
-    const items = inputItems(given?.input).map((item, at) =>
-      itemWithId(item, `${id.slice(5)}_${at}`),
+    const stored = this.#answers.find(id)
+    if (stored === undefined) return undefined
+    const answerId = id.slice('resp_'.length)
+    const items = inputItems(stored.input).map((item, index) =>
+      itemWithId(item, `${answerId}_${index}`),
     )
-    return given && listPage(items, query)
+    return listPage(items, query)
   }
 
   delete(id: string): object | undefined {
-    return this.#answers.forget(id) ? { id, object: 'response', deleted: true } : undefined
+    return this.#answers.delete(id) ? { id, object: 'response', deleted: true } : undefined
   }
 
   /**
-   * The whole input of a request: the conversation that it continues, and its own input with references
-   * replaced by the stored items.
+   * The whole input of a request: the conversation that it continues, then the input that it sends, with
+   * references replaced by the stored items.
    *
    * @throws Refusal if a response or an item is not stored (any more)
    */
-  wholeInput({ input, previous_response_id: previous }: JsonObject): unknown {
-    if (typeof previous !== 'string') return this.#resolveReferences(input)
-    const before = this.#answers.find(previous)
-    if (before === undefined)
+  wholeInput({ input, previous_response_id: previousId }: JsonObject): unknown {
+    if (typeof previousId !== 'string') return this.#resolveReferences(input)
+    const previous = this.#answers.find(previousId)
+    if (previous === undefined)
       throw new Refusal(
-        `Previous response with id '${previous}' not found.`,
+        `Previous response with id '${previousId}' not found.`,
         'previous_response_id',
         'previous_response_not_found',
       )
-    if (input === undefined || input === null) return input
-    const said = asList(this.find(previous)!['output'])
-    return [...inputItems(before.input), ...said, ...inputItems(this.#resolveReferences(input))]
+    if (isAbsent(input)) return input
+
+    const output = asList(this.find(previousId)!['output'])
+    const newItems = inputItems(this.#resolveReferences(input))
+    return [...inputItems(previous.input), ...output, ...newItems]
   }
 
   #resolveReferences(input: unknown): unknown {
@@ -57,13 +61,15 @@ export class StoredResponses {
   }
 
   #resolveItem(item: JsonObject): unknown {
-    const { type, id, encrypted_content: sealed } = item
-    const found = this.#findItem(String(id))
+    const { type, id, encrypted_content: seal } = item
+    const stored = this.#findItem(String(id))
     if (type === 'item_reference') {
-      if (found === undefined) throw itemNotFound(`Item with id '${String(id)}' not found.`)
-      return found
+      if (stored === undefined) throw itemNotFound(`Item with id '${String(id)}' not found.`)
+      return stored
     }
-    if (typeof sealed === 'string' || typeof id !== 'string' || found !== undefined) return item
+
+    // A thought without its text must be stored here.
+    if (typeof seal === 'string' || typeof id !== 'string' || stored !== undefined) return item
     throw itemNotFound(
       `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
     )
@@ -71,8 +77,8 @@ export class StoredResponses {
 
   /** The ID of an item contains the ID of its answer. */
   #findItem(id: string): unknown {
-    const answer = /^[a-z]+_([A-Za-z0-9]{24})\d+$/.exec(id)?.[1]
-    const document = answer === undefined ? undefined : this.find(`resp_${answer}`)
+    const answerId = /^[a-z]+_([A-Za-z0-9]{24})\d+$/.exec(id)?.[1]
+    const document = answerId === undefined ? undefined : this.find(`resp_${answerId}`)
     return asList(document?.['output']).find((item) => isObject(item) && item['id'] === id)
   }
 }

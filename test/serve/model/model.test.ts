@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
-import { buildAnswer, builtInAnswer } from '../../../src/serve/model/model.ts'
+import { buildAnswer } from '../../../src/serve/model/build-answer.ts'
+import { builtInAnswer } from '../../../src/serve/model/model.ts'
 import type { ModelRequest, Tool } from '../../../src/serve/requests/model-request.ts'
 import type { Turn } from '../../../src/serve/requests/turns/turns.ts'
 import { aModelRequest } from '../support/a-request.ts'

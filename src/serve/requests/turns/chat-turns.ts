@@ -44,11 +44,11 @@ function listCalls({ tool_calls, function_call }: JsonObject): readonly JsonObje
   return isObject(function_call) ? [...list, { id: legacy['name'], function: legacy }] : list
 }
 
-function readCall(one: JsonObject): Part {
-  const details = toObject(one['function'] ?? one['custom'])
+function readCall(call: JsonObject): Part {
+  const details = toObject(call['function'] ?? call['custom'])
   return {
     type: 'tool-call',
-    id: asString(one['id']) ?? '',
+    id: asString(call['id']) ?? '',
     name: asString(details['name']) ?? '',
     text: toText(details['arguments'] ?? details['input'] ?? ''),
   }
