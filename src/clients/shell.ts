@@ -46,30 +46,40 @@ export function shellProfilePaths(machine: Machine): readonly string[] {
 /**
  * The variables that a profile exports with a value, in the syntax of sh, bash, zsh, fish, PowerShell, an
  * environment.d or a .env file. A rough reader: it ignores conditions and sourced files. A later `unset`
- * removes a variable.
+ * or `NAME=` removes the value.
  */
 export function exportedVariables(path: string, text: string): readonly ProfileVariable[] {
   const dialect = dialectOf(path)
-  const known = new Map<string, { readonly line: number; readonly isExported: boolean }>()
+  const known = new Map<string, AssignedVariable>()
 
   for (const [index, raw] of text.split(/\r\n|\n|\r/).entries()) {
     const steps = raw.split(/;|&&/).flatMap((statement) => dialect(statement.trim()) ?? [])
-    for (const { name, does } of steps) {
+    for (const { name, does, hasValue = true } of steps) {
       const before = known.get(name)
       const line = index + 1
+      const isExported = does === 'export' || before?.isExported === true
       if (does === 'unset') known.delete(name)
-      else if (does === 'export') known.set(name, { line, isExported: true })
-      else if (does === 'assign') known.set(name, { line, isExported: before?.isExported === true })
+      else if (does !== 'export-earlier') known.set(name, { line, hasValue, isExported })
       else if (before) known.set(name, { ...before, isExported: true })
     }
   }
 
-  return [...known].flatMap(([name, { line, isExported }]) => (isExported ? [{ name, line }] : []))
+  const exported = [...known].filter(([, { isExported, hasValue }]) => isExported && hasValue)
+  return exported.map(([name, { line }]) => ({ name, line }))
+}
+
+/** A variable that a profile has assigned so far. */
+interface AssignedVariable {
+  readonly line: number
+  readonly hasValue: boolean
+  readonly isExported: boolean
 }
 
 interface Step {
   readonly name: string
   readonly does: 'export' | 'export-earlier' | 'assign' | 'unset'
+  /** False: the value is empty. */
+  readonly hasValue?: boolean
 }
 
 function dialectOf(path: string): (statement: string) => readonly Step[] | undefined {
@@ -88,7 +98,7 @@ function posixStep(statement: string): readonly Step[] | undefined {
   if (exported) {
     return words(exported[1]!).flatMap((word): Step[] => {
       const pair = assignment.exec(word)
-      if (pair) return [{ name: pair[1]!, does: isEmpty(pair[2]!) ? 'unset' : 'export' }]
+      if (pair) return [{ name: pair[1]!, does: 'export', hasValue: !isEmpty(pair[2]!) }]
       return /^[A-Za-z_]\w*$/.test(word) ? [{ name: word, does: 'export-earlier' }] : []
     })
   }
@@ -96,7 +106,8 @@ function posixStep(statement: string): readonly Step[] | undefined {
   const pair = assignment.exec(statement)
   if (!pair) return undefined
   // `NAME=value command` sets it for that command only.
-  return words(statement).length === 1 ? [{ name: pair[1]!, does: 'assign' }] : undefined
+  if (words(statement).length > 1) return undefined
+  return [{ name: pair[1]!, does: 'assign', hasValue: !isEmpty(pair[2]!) }]
 }
 
 function fishStep(statement: string): readonly Step[] | undefined {
