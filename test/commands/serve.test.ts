@@ -22,9 +22,9 @@ const real = nodePlatform()
 
 /** Starts the command, and collects what it prints. */
 function start(asked: Asked = {}, env: Record<string, string> = {}) {
-  const { words = [], isJson = true, terminal: own, ...flags } = asked
+  const { words = [], isJson = true, terminal: changes, ...flags } = asked
   const controller = new AbortController()
-  const { output, terminal } = captured({ ...real.terminal, ...own })
+  const { output, terminal } = captured({ ...real.terminal, ...changes })
   const platform: Platform = {
     ...real,
     machine: { ...real.machine, home: tmpdir(), env: { PATH: process.env['PATH'], ...env } },
@@ -54,8 +54,8 @@ function aFile(text: string): string {
 
 test('serve: prints one line as soon as it listens, answers, and ends with 0', async () => {
   const { output, status, interrupt } = await listening()
-  const { url, key, ...rest } = JSON.parse(output.out)
-  expect(rest).toEqual({})
+  const { url, key, ...otherMembers } = JSON.parse(output.out)
+  expect(otherMembers).toEqual({})
   expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/)
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const headers = { authorization: `Bearer ${key}` }

@@ -31,17 +31,17 @@ test.each<[string, Balance, unknown, RegExp]>([
     /no limit/g,
   ],
   ['nothing if the balance is unknown', undefined, undefined, /no limit|left/g],
-])('setup, check and doctor report %s, once for each gateway', async (_, given, balance, said) => {
+])('setup, check and doctor report %s, once for each gateway', async (_, given, balance, shown) => {
   const { home, setup, front } = await setUpAt(given)
   const times = given === undefined ? null : expect.toSatisfy((all) => all.length === 1)
   expect(setup['balance']).toEqual(balance)
   expect(front.urls.some((url) => url.startsWith('/api/'))).toBe(given !== undefined)
 
   const { stdout } = await runInProcess(home, ['check'])
-  expect(stdout.match(said)).toEqual(times)
+  expect(stdout.match(shown)).toEqual(times)
   const { json } = await runHere(home, ['check'])
   expect(json['balance']).toEqual(balance)
-  expect((await runInProcess(home, ['doctor'])).stdout.match(said)).toEqual(times)
+  expect((await runInProcess(home, ['doctor'])).stdout.match(shown)).toEqual(times)
 })
 
 test('a setup that the gateway serves anyway and doctor report a key without balance', async () => {

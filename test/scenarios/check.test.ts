@@ -45,7 +45,7 @@ describe('repoint check', () => {
       [...rows, ...environmentRows].map(({ id }) => id),
     )
 
-    const byId = Object.fromEntries(clientsIn(json).map((one) => [one.id, one]))
+    const byId = Object.fromEntries(clientsIn(json).map((client) => [client.id, client]))
     expect(byId['codex']).toMatchObject({ works: true, protocol: 'responses', tools: true })
     expect(byId['claude']).toMatchObject({ works: true, protocol: 'messages' })
     expect(byId['opencode']).toMatchObject({ works: true, protocol: 'responses', images: true })

@@ -89,7 +89,7 @@ describe.each(clients)('a $id that does not report its version', (client) => {
     const line = ['run', ...at, '--', program.command, 'hello']
     const { status, stderr } = await repoint(home, ...line)
     expect(status).toBe(needed.run ? 8 : 0)
-    expect(starts(home).some((one) => one.includes('hello'))).toBe(!needed.run)
+    expect(starts(home).some((line) => line.includes('hello'))).toBe(!needed.run)
     expect(stderr.includes('version')).toBe(needed.run || needsVersion === true)
     expect(stderr.includes(`\`${program.command} --version\``)).toBe(
       needed.run || needsVersion === true,

@@ -348,17 +348,17 @@ describe('repoint rollback', () => {
     ['a login', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}'],
     ['a key', '{"OPENAI_API_KEY":"sk-mine-0123456789"}'],
     ['nothing', undefined],
-  ])('removes the key of a deleted config, and restores %s', async (_, own) => {
+  ])('removes the key of a deleted config, and restores %s', async (_, auth) => {
     const home = aHome({
       '.codex/config.toml': handWritten,
-      ...(own === undefined ? {} : { '.codex/auth.json': own }),
+      ...(auth === undefined ? {} : { '.codex/auth.json': auth }),
     })
     await codex(home)
     rmSync(home.at('.codex/config.toml'))
     const deleted = home.snapshot()
     expect((await runInProcess(home, ['rollback'])).status).toBe(10)
-    expect(readdirSync(home.at('.codex'))).toEqual(own === undefined ? [] : ['auth.json'])
-    if (own !== undefined) expect(home.text('.codex/auth.json')).toBe(own)
+    expect(readdirSync(home.at('.codex'))).toEqual(auth === undefined ? [] : ['auth.json'])
+    if (auth !== undefined) expect(home.text('.codex/auth.json')).toBe(auth)
     expect((await runInProcess(home, ['rollback', '--redo'])).status).toBe(0)
     expect(home.snapshot()).toEqual(deleted)
   })

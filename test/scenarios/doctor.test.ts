@@ -63,7 +63,7 @@ describe('repoint status', () => {
       `  CLIENT       GATEWAY                 MODEL        STATE`,
       `✔ Codex        ${gateway.url.padEnd(22)}  gpt-5.6-sol  ok`,
       `✔ Claude Code  its own service         opus         ok`,
-      `Not installed: ${others.filter((one) => one !== 'Claude Code').join(', ')}`,
+      `Not installed: ${others.filter((label) => label !== 'Claude Code').join(', ')}`,
       '',
     ])
     expect(await linesOf('status', 'kilo')).toEqual([

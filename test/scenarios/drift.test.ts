@@ -30,7 +30,7 @@ async function drift(home: Home, ...args: string[]) {
     drifted: boolean
     clients: { id: string; expected: string | null; drift: string[] }[]
   }
-  return { status, drifted, reasons: clients.flatMap((one) => one.drift) }
+  return { status, drifted, reasons: clients.flatMap(({ drift }) => drift) }
 }
 
 describe('status --exit-code', () => {
@@ -144,7 +144,7 @@ describe('doctor --fix does not approve what someone else has changed', () => {
   }
 
   /** Set up, then redirected by hand, and with something that is safe to repair. */
-  async function ledAstray(): Promise<Home> {
+  async function aRedirectedHome(): Promise<Home> {
     const home = aHome()
     await setUp(home, 'codex')
     replace(home, '.codex/config.toml', /^base_url = .*/m, elsewhere)
@@ -153,7 +153,7 @@ describe('doctor --fix does not approve what someone else has changed', () => {
   }
 
   test('a safe repair keeps the change, says who changed what, and is no approval', async () => {
-    const home = await ledAstray()
+    const home = await aRedirectedHome()
     const before = home.snapshot()
     const { json } = await fix(home)
     expect(json).toMatchObject({
@@ -178,7 +178,7 @@ describe('doctor --fix does not approve what someone else has changed', () => {
   })
 
   test('--yes restores what the setup wrote, and a rollback restores the drift', async () => {
-    const home = await ledAstray()
+    const home = await aRedirectedHome()
     home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}', 0o600)
     const before = home.snapshot()
     const { json } = await fix(home, '--yes')
@@ -195,7 +195,7 @@ describe('doctor --fix does not approve what someone else has changed', () => {
   })
 
   test('without a copy of the key, neither the address nor the key is restored', async () => {
-    const home = await ledAstray()
+    const home = await aRedirectedHome()
     const written = createHash('sha256').update(home.text('.codex/auth.json')).digest('hex')
     rmSync(home.at(`.local/state/repoint/blobs/${written}`))
     home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}', 0o600)

@@ -108,8 +108,8 @@ test.each(clients.map((client) => [client.id, client] as const))(
       ]),
     })
     const status = await run(['status', id, '--json'])
-    const [told] = (status.json as { clients: readonly { obstacles: unknown }[] }).clients
-    expect(told!.obstacles).toContainEqual(
+    const [clientStatus] = (status.json as { clients: readonly { obstacles: unknown }[] }).clients
+    expect(clientStatus!.obstacles).toContainEqual(
       expect.objectContaining({ code: 'folder-settings', weight: 'may-block', ...named }),
     )
     const doctor = await run(['doctor', id, '--no-verify', '--json'])
@@ -130,7 +130,7 @@ describe('the search', () => {
   }
 
   test('names five files, those at the top first, and counts the others', async () => {
-    const deep = [1, 2, 3, 4, 5, 6].map((one) => [`shop/.opencode/a/b/${one}.md`, ''])
+    const deep = [1, 2, 3, 4, 5, 6].map((number) => [`shop/.opencode/a/b/${number}.md`, ''])
     const line = await lineOf(
       await aProject(opencode, {
         ...Object.fromEntries(deep),

@@ -35,8 +35,8 @@ async function aLivedInHome(): Promise<Home> {
 }
 
 /** A document of another version, with a valid checksum. */
-function ofVersion(version: number, rest: object = { run: null }): string {
-  const body = { version, ...rest }
+function ofVersion(version: number, members: object = { run: null }): string {
+  const body = { version, ...members }
   return JSON.stringify({ ...body, sha256: sha256Of(bytesOf(JSON.stringify(body))) })
 }
 

@@ -8,8 +8,8 @@ import { runInProcess } from '../support/in-process.ts'
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 const list = '.local/state/repoint/gateways.json'
 
-const one = await withGateway({ key: keys.one })
-const two = await withGateway({ key: keys.two })
+const gatewayOne = await withGateway({ key: keys.one })
+const gatewayTwo = await withGateway({ key: keys.two })
 
 function setUp(home: Home, { url, key }: Gateway, ...args: string[]) {
   return runInProcess(home, [...args, '--base-url', url, '--yes', '--json'], {
@@ -26,13 +26,13 @@ async function gateways(home: Home, ...args: string[]) {
 describe('a setup saves its gateway', () => {
   test('under the given name, with the protocol that worked, in a private file', async () => {
     const home = aHome()
-    expect(await setUp(home, one, 'codex', '--name', 'work')).toMatchObject({ status: 0 })
+    expect(await setUp(home, gatewayOne, 'codex', '--name', 'work')).toMatchObject({ status: 0 })
     expect(await gateways(home)).toMatchObject({
       status: 0,
       list: [
         {
           name: 'work',
-          baseUrl: one.url,
+          baseUrl: gatewayOne.url,
           key: '....b47f',
           clients: ['codex'],
           proven: { protocol: 'responses', model: 'gpt-5.6-sol' },
@@ -45,12 +45,16 @@ describe('a setup saves its gateway', () => {
 
   test('without a name, under its host, with a suffix if another gateway has that name', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex')
-    await setUp(home, two, 'claude')
+    await setUp(home, gatewayOne, 'codex')
+    await setUp(home, gatewayTwo, 'claude')
     const { list } = await gateways(home)
     expect(list).toMatchObject([
-      { name: `127.0.0.1-${new URL(two.url).port}`, baseUrl: two.url, clients: ['claude'] },
-      { name: '127.0.0.1', baseUrl: one.url, clients: ['codex'] },
+      {
+        name: `127.0.0.1-${new URL(gatewayTwo.url).port}`,
+        baseUrl: gatewayTwo.url,
+        clients: ['claude'],
+      },
+      { name: '127.0.0.1', baseUrl: gatewayOne.url, clients: ['codex'] },
     ])
     const { stdout } = await runInProcess(home, ['gateways'])
     expect(stdout).toMatch(
@@ -60,10 +64,18 @@ describe('a setup saves its gateway', () => {
 
   test('under the same name in a second run and with a new key', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex', '--name', 'work')
-    expect((await setUp(home, one, 'codex')).json).toMatchObject({ changed: false })
+    await setUp(home, gatewayOne, 'codex', '--name', 'work')
+    expect((await setUp(home, gatewayOne, 'codex')).json).toMatchObject({ changed: false })
     const other = { REPOINT_API_KEY: keys.two }
-    const args = ['codex', '--no-verify', '--model', 'gpt-5.5', '--base-url', one.url, '--yes']
+    const args = [
+      'codex',
+      '--no-verify',
+      '--model',
+      'gpt-5.5',
+      '--base-url',
+      gatewayOne.url,
+      '--yes',
+    ]
     await runInProcess(home, args, { env: other })
     const { list } = await gateways(home)
     expect(list).toMatchObject([{ name: 'work', key: '....d5c4', proven: null }])
@@ -72,33 +84,33 @@ describe('a setup saves its gateway', () => {
 
   test('but not in a dry run', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex', '--dry-run')
+    await setUp(home, gatewayOne, 'codex', '--dry-run')
     expect(await gateways(home)).toMatchObject({ list: [] })
   })
 
   test('and a second run that saves it reports no change', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex')
+    await setUp(home, gatewayOne, 'codex')
     const runs = () => home.everything().filter((name) => /run-.*\.json$/.test(name))
     const before = runs()
     rmSync(home.at(list))
-    const { json } = await setUp(home, one, 'codex')
+    const { json } = await setUp(home, gatewayOne, 'codex')
     expect(json).toMatchObject({ changed: false, run: null })
     expect(runs()).toEqual(before)
-    expect(JSON.parse(home.text(list))).toMatchObject({ gateways: [{ baseUrl: one.url }] })
+    expect(JSON.parse(home.text(list))).toMatchObject({ gateways: [{ baseUrl: gatewayOne.url }] })
   })
 
   test('a name of another address is refused before any request or change', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex', '--name', 'work')
+    await setUp(home, gatewayOne, 'codex', '--name', 'work')
     const before = home.snapshot()
-    const asked = two.requests().length
-    const { status, json } = await setUp(home, two, 'codex', '--name', 'work')
+    const asked = gatewayTwo.requests().length
+    const { status, json } = await setUp(home, gatewayTwo, 'codex', '--name', 'work')
     expect({ status, json }).toMatchObject({
       status: 2,
-      json: { error: { code: 'usage', message: `The name work belongs to ${one.url}` } },
+      json: { error: { code: 'usage', message: `The name work belongs to ${gatewayOne.url}` } },
     })
-    expect(two.requests()).toHaveLength(asked)
+    expect(gatewayTwo.requests()).toHaveLength(asked)
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -106,7 +118,7 @@ describe('a setup saves its gateway', () => {
     'an invalid name is refused: %j',
     async (name) => {
       const home = aHome()
-      const { status, stdout } = await setUp(home, one, 'codex', `--name=${name}`)
+      const { status, stdout } = await setUp(home, gatewayOne, 'codex', `--name=${name}`)
       expect(status).toBe(2)
       expect(stdout).not.toContain('sk-1234567890abcdef')
       expect(existsSync(home.at('.codex'))).toBe(false)
@@ -119,11 +131,11 @@ describe('a setup saves its gateway', () => {
       const home = aHome({ [list]: 'broken' })
       chmodSync(home.at('.local/state/repoint'), 0o700)
       for (const changed of [true, false]) {
-        const { status, json } = await setUp(home, one, 'codex', ...flags)
+        const { status, json } = await setUp(home, gatewayOne, 'codex', ...flags)
         expect({ status, json }).toMatchObject({ status: 0, json: { changed } })
         const { warnings } = json as { warnings: { code: string }[] }
         const codes = warnings.map((warning) => warning.code)
-        expect(codes.filter((one) => /gateway|record/.test(one))).toEqual(['gateway-not-saved'])
+        expect(codes.filter((code) => /gateway|record/.test(code))).toEqual(['gateway-not-saved'])
         expect(home.text(list)).toBe('broken')
       }
       const listed = await runInProcess(home, ['gateways', '--json'])
@@ -135,8 +147,8 @@ describe('a setup saves its gateway', () => {
 describe('forget', () => {
   test('asks, removes a gateway with its key, and keeps every undo', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex', '--name', 'work')
-    await setUp(home, two, 'claude', '--name', 'mine')
+    await setUp(home, gatewayOne, 'codex', '--name', 'work')
+    await setUp(home, gatewayTwo, 'claude', '--name', 'mine')
     const before = home.snapshot()
     expect(await runInProcess(home, ['forget', 'work', '--json'])).toMatchObject({
       status: 2,
@@ -157,9 +169,11 @@ describe('forget', () => {
 
   test('--all removes the gateways with the runs, also from a damaged list', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex', '--name', 'work')
+    await setUp(home, gatewayOne, 'codex', '--name', 'work')
     const { stdout } = await runInProcess(home, ['forget', '--all', '--yes'])
-    expect(stdout).toContain(`Deletes gateway work and its key: ${one.url} (codex still uses it)\n`)
+    expect(stdout).toContain(
+      `Deletes gateway work and its key: ${gatewayOne.url} (codex still uses it)\n`,
+    )
     expect(existsSync(home.at(list))).toBe(false)
     home.put(list, '{"version":2}')
     expect(await runInProcess(home, ['forget', '--all', '--yes'])).toMatchObject({ status: 0 })
@@ -168,7 +182,7 @@ describe('forget', () => {
 
   test('suggests the nearest name for an unknown one', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex', '--name', 'work')
+    await setUp(home, gatewayOne, 'codex', '--name', 'work')
     expect((await runInProcess(home, ['forget', 'wrok', '--yes', '--json'])).json).toMatchObject({
       error: { code: 'usage', hint: expect.stringContaining('Did you mean work?') },
     })

@@ -158,13 +158,13 @@ describe('a gateway that wants headers', () => {
     const { status } = await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes'])
     expect(status).toBe(0)
     expect(plain.seen.some((headers) => 'x-portkey-provider' in headers)).toBe(false)
-    const kept = holders(home)
+    const filesWithSecrets = holders(home)
     for (const path of [
       '.codex/config.toml',
       '.claude/settings.json',
       '.config/opencode/opencode.json',
     ])
-      expect(Object.keys(kept)).not.toContain(path)
+      expect(Object.keys(filesWithSecrets)).not.toContain(path)
   })
 
   test('is the only gateway that gets them after it was forgotten, and the headers of the user stay', async () => {

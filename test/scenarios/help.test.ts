@@ -17,7 +17,7 @@ describe('--help', () => {
     const list = await helpOf('--all')
     const names = [...list.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map((match) => match[1]!)
     expect(names).toContain('codex')
-    for (const name of names.filter((one) => one !== 'help')) {
+    for (const name of names.filter((name) => name !== 'help')) {
       const help = await helpOf(name)
       const examples = help.split('\nExamples:\n')[1] ?? ''
       expect(examples, name).toMatch(/^ {2}.*\brepoint /m)

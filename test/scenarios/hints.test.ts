@@ -11,8 +11,8 @@ import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 /**
- * Each row brings the program into a state that ends with an error, reads the hint in the JSON document,
- * and types it. The sentences of all errors are in messages.txt, by code: no other test repeats them.
+ * Each row makes a command fail, reads the hint in the JSON document, and types it. The sentences of all
+ * errors are in messages.txt, by code, so that no other test repeats them.
  */
 
 const key = 'sk-canary-9d1f27c3b58e4a60b7d2c4e6'
@@ -589,6 +589,7 @@ function commandIn(
   if (variable !== undefined) return { kind: 'variable', words: variable.split('=') }
   const [start] = /(?<!\S)(?:repoint (?=[a-z]+)|--[a-z])/.exec(hint) ?? []
   if (start === undefined) return undefined
+
   const text = hint.slice(hint.indexOf(start))
   const words: string[] = []
   for (const [, quoted, bare] of text.matchAll(/'([^']*)'|(\S+)/g)) {
@@ -608,52 +609,51 @@ const isSwitch = (word: string) =>
 
 /** Types the hint of an error after `typed`. */
 function typeHint(home: Home, hint: string, { args, env, words = {} }: Typed): Promise<CliResult> {
-  const found = commandIn(hint)
-  const filled = (found?.words ?? []).map((word) =>
-    word.replace(/\b[A-Z]{2,}\b/g, (name) => words[name] ?? name),
-  )
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
-    runInProcess(home, [...args, ...(args.includes('run') ? [] : ['--json'])], {
+    runInProcess(home, args.includes('run') ? args : [...args, '--json'], {
       env: { ...env, ...more },
     })
-  if (found === undefined || found.words[0] === 'serve') return run(args)
-  if (found.kind === 'variable') return run(args, { [filled[0]!]: filled[1]! })
-  if (found.kind === 'flag') return run([...without(args, filled[0]!), ...filled])
-  const consent =
-    isSetup(filled) && !filled.includes('--yes') && !filled.includes('--list') ? ['--yes'] : []
-  return run([...filled, ...consent])
+
+  const named = commandIn(hint)
+  if (named === undefined || named.words[0] === 'serve') return run(args)
+
+  const filled = named.words.map((word) =>
+    word.replace(/\b[A-Z]{2,}\b/g, (name) => words[name] ?? name),
+  )
+  const [first = '', second = ''] = filled
+  if (named.kind === 'variable') return run(args, { [first]: second })
+  if (named.kind === 'flag') return run([...without(args, first), ...filled])
+
+  const needsConsent = isSetup(filled) && !filled.includes('--yes') && !filled.includes('--list')
+  return run(needsConsent ? [...filled, '--yes'] : filled)
 }
 
 const isSetup = ([name = '']: readonly string[]) =>
   ['setup', 'codex', 'claude', 'opencode', 'rollback', 'key', 'use'].includes(name)
 
 function without(args: readonly string[], flag: string): readonly string[] {
-  const kept = args.filter((word) => !/^--key=/.test(word))
-  const at = kept.indexOf(flag)
-  return at < 0 ? kept : [...kept.slice(0, at), ...kept.slice(at + (isSwitch(flag) ? 1 : 2))]
+  const words = args.filter((word) => !/^--key=/.test(word))
+  const index = words.indexOf(flag)
+  if (index === -1) return words
+  const length = isSwitch(flag) ? 1 : 2
+  return words.toSpliced(index, length)
 }
 
 const sentences = new Map<string, string>()
 
 describe('a hint helps when typed', () => {
-  test.each(states.map((one) => [`${one.code}: ${one.when}`, one] as const))(
+  test.each(states.map((state) => [`${state.code}: ${state.when}`, state] as const))(
     '%s',
     { timeout: 60_000 },
-    async (name, { code, make, hint: wanted, leadsTo }) => {
+    async (name, { code, make, hint: expectedHint, leadsTo }) => {
       const home = aHome()
       const typed = await make(home)
-      const failed = await runInProcess(
-        home,
-        [...before(typed.args), '--json', ...behind(typed.args)],
-        {
-          env: { ...typed.env },
-        },
-      )
+      const failed = await runInProcess(home, withJson(typed.args), { env: { ...typed.env } })
       const document = failed.json as { error?: Problem; warnings: readonly Problem[] }
       // An undo that keeps something did its work, and reports that as a warning.
       const error = document.error ?? { ...document.warnings.at(-1)!, code }
       expect([error.code, failed.status]).toEqual([code, exitStatus[code]])
-      expect(error.hint).toMatch(wanted)
+      expect(error.hint).toMatch(expectedHint)
       sentences.set(name, shown(home, error))
 
       await typed.first?.()
@@ -674,10 +674,11 @@ describe('a hint helps when typed', () => {
   })
 })
 
-const before = (args: readonly string[]) => args.slice(0, behindAt(args))
-const behind = (args: readonly string[]) => args.slice(behindAt(args))
-const behindAt = (args: readonly string[]) =>
-  args.includes('--') ? args.indexOf('--') : args.length
+/** Adds `--json` to repoint's own arguments, which end before `--`. */
+function withJson(args: readonly string[]): readonly string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  return [...args.slice(0, end), '--json', ...args.slice(end)]
+}
 
 function shown(home: Home, { message, hint }: { message: string; hint: string }): string {
   return `  ${message}\n  ${hint}`

@@ -12,7 +12,7 @@ const otherCanary = 'sk-canary-1b2a3f4e5d6c7b8a9f0e1d7c'
 /** The first two do not report the context window of a model; the last one does. */
 const here = await withGateway({ key: canary })
 const silent = await withGateway({ key: otherCanary })
-const models = builtInCatalog.map((one) => ({ ...one, listed: { context_length: 64_000 } }))
+const models = builtInCatalog.map((model) => ({ ...model, listed: { context_length: 64_000 } }))
 const telling = await withGateway({ key: otherCanary, models })
 
 async function setUp(home: Home, line: string, { url, key }: Gateway) {

@@ -43,8 +43,8 @@ describe.each([
     home.put(`${copy}.1`, "{ apiKey: 'sk-another' }")
     const { json, text } = await runHere(home, args)
     const warnings = json['warnings'] as readonly { readonly code: string }[]
-    const kept = warnings.filter(({ code }) => code === 'key-copied')
-    expect(kept).toMatchObject([{ hint: `To remove it: delete ${home.at(copy)}` }])
+    const keyCopies = warnings.filter(({ code }) => code === 'key-copied')
+    expect(keyCopies).toMatchObject([{ hint: `To remove it: delete ${home.at(copy)}` }])
     expect(text).not.toContain(canary)
   })
 
@@ -56,8 +56,8 @@ describe.each([
     home.put(copy, JSON.stringify({ version: 2, accounts: { a: { serviceID: 'x', credential } } }))
     const { json, text } = await runHere(home, args)
     const warnings = json['warnings'] as readonly { readonly code: string }[]
-    const kept = warnings.filter(({ code }) => code === 'key-copied')
-    expect(kept).toMatchObject([{ hint: `To remove it: delete ${home.at(copy)}` }])
+    const keyCopies = warnings.filter(({ code }) => code === 'key-copied')
+    expect(keyCopies).toMatchObject([{ hint: `To remove it: delete ${home.at(copy)}` }])
     expect(text).not.toContain(canary)
   })
 

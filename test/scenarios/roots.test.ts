@@ -163,7 +163,7 @@ test.each([
   ['a shell', [], 'shell: ORIGIN/anthropic '],
 ])(
   'run finds the root of messages if only the one for chat has answered before, and saves it: %s',
-  async (_, command, told) => {
+  async (_, command, rootNote) => {
     const provider = await provide('DeepSeek')
     const home = aHome()
     home.put('bin/claude', '#!/bin/sh\necho "$@"\n')
@@ -180,11 +180,11 @@ test.each([
       })
       expect({ status, stdout }).toMatchObject({
         status: 0,
-        stdout: expect.stringContaining(told.replace('ORIGIN', provider.origin)),
+        stdout: expect.stringContaining(rootNote.replace('ORIGIN', provider.origin)),
       })
       const answered = provider
         .requests()
-        .filter((one) => one.method === 'POST' && one.status === 200)
+        .filter(({ method, status }) => method === 'POST' && status === 200)
       expect(answered).toHaveLength(posts)
     }
   },

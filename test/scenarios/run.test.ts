@@ -20,10 +20,10 @@ import { runHere, runInProcess } from '../support/in-process.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 
-const one = await withGateway({ key: keys.one })
+const gatewayOne = await withGateway({ key: keys.one })
 const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
 const models = ['gpt-5.5-sol', 'gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ ...entry!, id }))
-const two = await withGateway({ key: keys.two, models })
+const gatewayTwo = await withGateway({ key: keys.two, models })
 
 /** These clients are set up for `one`, and `two` is saved. The programs only print a version. */
 async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
@@ -31,10 +31,19 @@ async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
   for (const name of ['codex', 'claude', 'opencode', 'other']) {
     home.put(`bin/${name}`, '#!/bin/sh\necho 9.9.9\n', 0o755)
   }
-  const first = ['codex', '--name', 'two', '--model', 'gpt-5.5-sol', '--base-url', two.url, '--yes']
+  const first = [
+    'codex',
+    '--name',
+    'two',
+    '--model',
+    'gpt-5.5-sol',
+    '--base-url',
+    gatewayTwo.url,
+    '--yes',
+  ]
   expect(await runHere(home, first, { REPOINT_API_KEY: keys.two })).toMatchObject({ status: 0 })
   for (const client of clients)
-    await runHere(home, [client, '--name', 'one', '--base-url', one.url, '--yes'], {
+    await runHere(home, [client, '--name', 'one', '--base-url', gatewayOne.url, '--yes'], {
       REPOINT_API_KEY: keys.one,
     })
   return home
@@ -76,7 +85,7 @@ describe('repoint run', () => {
     expect(args).toEqual(
       expect.arrayContaining([
         'model_provider="gateway"',
-        `model_providers.gateway.base_url="${two.url}/v1"`,
+        `model_providers.gateway.base_url="${gatewayTwo.url}/v1"`,
         'model_providers.gateway.env_key="REPOINT_RUN_KEY"',
         'model_providers.gateway.requires_openai_auth=false',
         'shell_environment_policy.exclude=["REPOINT_RUN_KEY"]',
@@ -110,7 +119,7 @@ describe('repoint run', () => {
     const ids = ['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5']
     const models = ids.map((id) => ({ ...entry!, id }))
     const up = await withGateway({ key: keys.two, models }, onTestFinished)
-    for (const [name, { url, key }] of Object.entries({ up, one }))
+    for (const [name, { url, key }] of Object.entries({ up, one: gatewayOne }))
       await runHere(home, ['claude', '--name', name, '--base-url', url, '--yes'], {
         REPOINT_API_KEY: key,
       })
@@ -137,12 +146,12 @@ describe('repoint run', () => {
     const { args, env } = await started(home, ['one', '--', 'claude', '-p', 'hi'], {
       ANTHROPIC_API_KEY: 'sk-ant-mine-0123456789',
     })
-    const [flag, text = '', ...rest] = args
-    expect([flag, ...rest]).toEqual(['--settings', '-p', 'hi'])
+    const [flag, text = '', ...moreArgs] = args
+    expect([flag, ...moreArgs]).toEqual(['--settings', '-p', 'hi'])
     expect(JSON.parse(text)).toMatchObject({
       apiKeyHelper: 'printenv REPOINT_RUN_KEY',
       env: {
-        ANTHROPIC_BASE_URL: one.url,
+        ANTHROPIC_BASE_URL: gatewayOne.url,
         ANTHROPIC_AUTH_TOKEN: '',
         ANTHROPIC_DEFAULT_OPUS_MODEL: 'gpt-5.6-sol',
       },
@@ -170,7 +179,7 @@ describe('repoint run', () => {
       share: 'disabled',
       provider: {
         mine: {},
-        gateway: { options: { baseURL: `${two.url}/v1`, apiKey: '{env:REPOINT_RUN_KEY}' } },
+        gateway: { options: { baseURL: `${gatewayTwo.url}/v1`, apiKey: '{env:REPOINT_RUN_KEY}' } },
       },
       model: 'gateway/gpt-5.5-sol',
     })
@@ -199,7 +208,7 @@ cat "$path"
     const [fileMode, folderMode, path, ...lines] = stdout.split('\n')
     expect([fileMode, folderMode]).toEqual(['-rw-------', 'drwx------'])
     expect(JSON.parse(lines.join('\n'))).toMatchObject({
-      customModels: [{ baseUrl: `${two.url}/v1`, apiKey: '${REPOINT_RUN_KEY}' }],
+      customModels: [{ baseUrl: `${gatewayTwo.url}/v1`, apiKey: '${REPOINT_RUN_KEY}' }],
     })
     expect(existsSync(path!)).toBe(false)
   })
@@ -223,9 +232,9 @@ cat "$path"
     const { args, env } = await started(home, ['two', '--', 'other', '--', '--json'])
     expect(args).toEqual(['--', '--json'])
     expect(env).toMatchObject({
-      OPENAI_BASE_URL: `${two.url}/v1`,
+      OPENAI_BASE_URL: `${gatewayTwo.url}/v1`,
       OPENAI_API_KEY: keys.two,
-      ANTHROPIC_BASE_URL: two.url,
+      ANTHROPIC_BASE_URL: gatewayTwo.url,
       ANTHROPIC_AUTH_TOKEN: keys.two,
     })
   })
@@ -243,8 +252,8 @@ cat "$path"
     expect(status).toBe(7)
     expect(JSON.parse(stdout).env).toMatchObject({
       OPENAI_API_KEY: keys.two,
-      OPENCODE_CONFIG_CONTENT: expect.stringContaining(two.url),
-      COPILOT_PROVIDER_BASE_URL: `${two.url}/v1`,
+      OPENCODE_CONFIG_CONTENT: expect.stringContaining(gatewayTwo.url),
+      COPILOT_PROVIDER_BASE_URL: `${gatewayTwo.url}/v1`,
       FACTORY_RUNTIME_SETTINGS_PATH: expect.stringContaining('droid.json'),
       REPOINT_RUN_KEY: keys.two,
     })
@@ -284,10 +293,10 @@ cat "$path"
     killed.kill('SIGKILL')
     await new Promise((ended) => killed.once('close', ended))
     const [, , mark] = dead[0]!.split('-')
-    const elsewhere = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((one) => `.try-1-${one}-0123456789ab`)
-    for (const name of elsewhere) home.put(`.local/state/repoint/${name}/x`, '')
+    const otherBoots = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((boot) => `.try-1-${boot}-0123456789ab`)
+    for (const name of otherBoots) home.put(`.local/state/repoint/${name}/x`, '')
     const longAgo = new Date(Date.now() - 25 * 60 * 60_000)
-    utimesSync(`${state}/${elsewhere[1]}`, longAgo, longAgo)
+    utimesSync(`${state}/${otherBoots[1]}`, longAgo, longAgo)
     home.put('mine/file', 'x')
     const link = `.try-${killed.pid}-${mark}-0123456789ab`
     symlinkSync(home.at('mine'), `${state}/${link}`)
@@ -296,10 +305,10 @@ cat "$path"
     const living = start()
     onTestFinished(() => void living.kill('SIGTERM'))
     await isUp()
-    const [own] = leftovers().filter((name) => name.startsWith(`.try-${living.pid}-`))
-    expect(leftovers().toSorted()).toEqual([own, link, elsewhere[0], '.try-mine'].toSorted())
+    const [ownFolder] = leftovers().filter((name) => name.startsWith(`.try-${living.pid}-`))
+    expect(leftovers().toSorted()).toEqual([ownFolder, link, otherBoots[0], '.try-mine'].toSorted())
     await runCli(home, ['run', 'two', '--', process.execPath, '-e', ''])
-    expect(leftovers()).toContain(own)
+    expect(leftovers()).toContain(ownFolder)
     expect(home.text('mine/file')).toBe('x')
   })
 
@@ -316,7 +325,7 @@ cat "$path"
     '%s is passed to the command',
     async (name) => {
       const home = await aHomeBetween('codex')
-      const script = `process.on('${name}', () => { console.log('heard ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
+      const script = `process.on('${name}', () => { console.log('received ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
       const args = ['run', 'two', '--', process.execPath, '-e', script]
       const child = spawn(process.execPath, [resolve('bin/repoint.js'), ...args], {
         env: { PATH: process.env['PATH'], HOME: home.path },
@@ -327,7 +336,7 @@ cat "$path"
         out += text
       })
       const status = await new Promise((ended) => child.once('close', ended))
-      expect({ out, status }).toEqual({ out: `up\nheard ${name}\n`, status: 5 })
+      expect({ out, status }).toEqual({ out: `up\nreceived ${name}\n`, status: 5 })
     },
   )
 

@@ -89,7 +89,7 @@ test.each(cases)(
 
     const { clients } = status.json as { clients: { obstacles: { code: string }[] }[] }
     const { checks } = doctor.json as { checks: { id: string; about: string; result: string }[] }
-    const inStatus = clients[0]!.obstacles.map((one) => one.code)
+    const inStatus = clients[0]!.obstacles.map(({ code }) => code)
     const inDoctor = checks.filter(
       ({ id, about, result }) => about !== 'machine' && id !== 'installed' && result !== 'ok',
     )

@@ -128,8 +128,8 @@ test.each([
   expect((await setUp(home, `${client} --defaults`)).json).toMatchObject({ changed: true })
   // A replaced table may leave a blank line. The setting that keeps Codex from offering
   // another model may stay: it does no harm.
-  const lines = (one: Home) =>
-    written(one)
+  const lines = (home: Home) =>
+    written(home)
       .replace(/^(?:\[notice\..*|"gpt-.*)$/gm, '')
       .replace(/\n+/g, '\n')
   expect(lines(home)).toBe(lines(plain))

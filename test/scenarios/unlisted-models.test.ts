@@ -206,10 +206,9 @@ describe('a question for a model that no rule can choose', () => {
       asked: [expect.stringContaining('Which model should Codex use?')],
     })
     expect(home.text('.codex/config.toml')).toContain('model = "team"')
-    expect(posted(gateway.requests().map((one) => ({ ...one, model: one.modelAsked })))).toEqual([
-      'wrong',
-      'team',
-    ])
+    expect(
+      posted(gateway.requests().map((request) => ({ ...request, model: request.modelAsked }))),
+    ).toEqual(['wrong', 'team'])
   })
 
   test('is asked if the gateway rejects the models that the client sends by default', async () => {

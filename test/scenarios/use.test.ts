@@ -14,12 +14,12 @@ const files = {
   opencode: ['.config/opencode/opencode.json', '.local/share/opencode/auth.json'],
 }
 
-const one = await withGateway({ key: keys.one })
+const gatewayOne = await withGateway({ key: keys.one })
 const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.6-terra')
-const two = await withGateway({ key: keys.two, models })
+const gatewayTwo = await withGateway({ key: keys.two, models })
 beforeEach(() => {
-  one.clearRequests()
-  two.clearRequests()
+  gatewayOne.clearRequests()
+  gatewayTwo.clearRequests()
 })
 
 async function setUp(home: Home, { url, key }: Gateway, ...args: string[]): Promise<void> {
@@ -37,10 +37,10 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 /** These clients, or all, are set up for `one` with different choices, and `two` is saved. */
 async function aHomeBetween(clients = Object.keys(choices)): Promise<Home> {
   const home = aHome()
-  await setUp(home, two, 'codex', '--name', 'two')
-  for (const client of clients) await setUp(home, one, client, ...choices[client]!)
-  one.clearRequests()
-  two.clearRequests()
+  await setUp(home, gatewayTwo, 'codex', '--name', 'two')
+  for (const client of clients) await setUp(home, gatewayOne, client, ...choices[client]!)
+  gatewayOne.clearRequests()
+  gatewayTwo.clearRequests()
   return home
 }
 
@@ -64,10 +64,10 @@ describe('repoint use', () => {
       const rejected = await runInProcess(home, args)
       expect(rejected.status).toBe(3)
       expect(rejected.stdout + rejected.stderr).toContain(
-        `repoint gateways add ${two.url} --name two`,
+        `repoint gateways add ${gatewayTwo.url} --name two`,
       )
 
-      home.put(file, home.text(file).replace(two.url, 'http://127.0.0.1:1'))
+      home.put(file, home.text(file).replace(gatewayTwo.url, 'http://127.0.0.1:1'))
       const refused = await runInProcess(home, args)
       expect(refused.status).toBe(6)
       expect(refused.stdout + refused.stderr).toContain('repoint gateways add URL')
@@ -117,17 +117,17 @@ describe('repoint use', () => {
     const before = home.snapshot()
     const { status, json } = await use(home, 'two', '--yes')
     expect(status).toBe(0)
-    expect(json).toMatchObject({ command: 'use', changed: true, baseUrl: two.url })
+    expect(json).toMatchObject({ command: 'use', changed: true, baseUrl: gatewayTwo.url })
     for (const name of Object.values(files).flat()) {
       expect(home.text(name)).not.toContain(keys.one)
-      expect(home.text(name)).not.toContain(one.url)
+      expect(home.text(name)).not.toContain(gatewayOne.url)
     }
     const config = home.text('.codex/config.toml')
     expect(config).toMatch(/^model = "gpt-5.4"/m)
     expect(config).toMatch(/^model_provider = "work"/m)
     expect(JSON.parse(home.text('.claude/settings.json'))).toMatchObject({
       model: 'opus',
-      env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5', ANTHROPIC_BASE_URL: two.url },
+      env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5', ANTHROPIC_BASE_URL: gatewayTwo.url },
     })
     // Only `one` has that model.
     expect(JSON.parse(home.text('.config/opencode/opencode.json')).model).toBe(
@@ -136,8 +136,8 @@ describe('repoint use', () => {
     expect(json.warnings).toEqual(
       expect.arrayContaining([expect.objectContaining({ code: 'choice-not-kept' })]),
     )
-    expect(one.requests()).toEqual([])
-    expect(two.requests().every(({ keyMatches }) => keyMatches)).toBe(true)
+    expect(gatewayOne.requests()).toEqual([])
+    expect(gatewayTwo.requests().every(({ keyMatches }) => keyMatches)).toBe(true)
 
     expect((await use(home, 'two', '--yes')).json).toMatchObject({ changed: false })
     expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
@@ -149,13 +149,13 @@ describe('repoint use', () => {
   test('status and doctor call the gateway by its name', async () => {
     const home = await aHomeBetween()
     const status = await runInProcess(home, ['status'])
-    expect(status.stdout).toContain(`✔ Codex        ${one.url} (one) `)
+    expect(status.stdout).toContain(`✔ Codex        ${gatewayOne.url} (one) `)
     const { json } = await runInProcess(home, ['status', '--json'])
     expect(json).toMatchObject({
       clients: expect.arrayContaining([expect.objectContaining({ id: 'codex', gateway: 'one' })]),
     })
     const doctor = await runInProcess(home, ['doctor', 'codex'])
-    expect(doctor.stdout).toContain(`one (${one.url}) lists `)
+    expect(doctor.stdout).toContain(`one (${gatewayOne.url}) lists `)
   })
 
   test('without arguments on a terminal, asks which gateway and which clients', async () => {
@@ -169,8 +169,8 @@ describe('repoint use', () => {
     await run.shows('marked "!"?')
     run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
-    expect(home.text('.codex/config.toml')).toContain(two.url)
-    expect(home.text('.claude/settings.json')).toContain(two.url)
+    expect(home.text('.codex/config.toml')).toContain(gatewayTwo.url)
+    expect(home.text('.claude/settings.json')).toContain(gatewayTwo.url)
   })
 
   test('--model without an ID offers the models that all the clients can use', async () => {
@@ -204,11 +204,11 @@ describe('repoint use', () => {
 
   test('changes only the named clients, also one that was not set up', async () => {
     const home = aHome()
-    await setUp(home, two, 'codex', '--name', 'two')
-    await setUp(home, one, 'codex', '--name', 'one')
+    await setUp(home, gatewayTwo, 'codex', '--name', 'two')
+    await setUp(home, gatewayOne, 'codex', '--name', 'one')
     expect((await use(home, 'two', 'claude', '--yes')).json).toMatchObject({ changed: true })
-    expect(home.text('.claude/settings.json')).toContain(two.url)
-    expect(home.text('.codex/config.toml')).toContain(one.url)
+    expect(home.text('.claude/settings.json')).toContain(gatewayTwo.url)
+    expect(home.text('.codex/config.toml')).toContain(gatewayOne.url)
   })
 
   test('--dry-run says what would change, and changes nothing', async () => {
@@ -222,9 +222,9 @@ describe('repoint use', () => {
 
   test('ignores address and key of the environment, which are for another gateway', async () => {
     const home = await aHomeBetween(['codex'])
-    const env = { REPOINT_API_KEY: keys.one, REPOINT_BASE_URL: one.url }
+    const env = { REPOINT_API_KEY: keys.one, REPOINT_BASE_URL: gatewayOne.url }
     expect((await runInProcess(home, ['use', 'two', '--yes'], { env })).status).toBe(0)
-    expect(one.requests()).toEqual([])
+    expect(gatewayOne.requests()).toEqual([])
     expect(home.text('.codex/auth.json')).toContain(keys.two)
   })
 
@@ -244,8 +244,8 @@ describe('repoint use', () => {
 
   test.each<[string, (entry: string) => string, number]>([
     ['now has another key', (text) => text.replace(keys.two, 'sk-old-0123456789abcdef'), 3],
-    ['has moved', (text) => text.replace(two.url, 'http://127.0.0.1:9'), 6],
-    ['now serves a page', (text) => text.replace(two.url, `${two.url}/_repoint`), 4],
+    ['has moved', (text) => text.replace(gatewayTwo.url, 'http://127.0.0.1:9'), 6],
+    ['now serves a page', (text) => text.replace(gatewayTwo.url, `${gatewayTwo.url}/_repoint`), 4],
   ])('reports a gateway that %s, and changes nothing', async (_, change, status) => {
     const home = await aHomeBetween(['codex'])
     const list = '.local/state/repoint/gateways.json'
@@ -257,7 +257,7 @@ describe('repoint use', () => {
 
   test('needs the name of a client if none is set up', async () => {
     const home = aHome()
-    await setUp(home, one, 'codex', '--name', 'one')
+    await setUp(home, gatewayOne, 'codex', '--name', 'one')
     await runInProcess(home, ['rollback', '--yes'])
     expect(await use(home, 'one', '--yes')).toMatchObject({
       status: 2,
@@ -278,7 +278,7 @@ describe('repoint use', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).not.toContain('internal')
     expect(stdout.match(/"changed": ?true/g)).toHaveLength(2)
-    expect(home.text('.codex/config.toml')).toContain(one.url)
+    expect(home.text('.codex/config.toml')).toContain(gatewayOne.url)
     expect(home.text('.codex/auth.json')).toContain(keys.one)
   })
 })

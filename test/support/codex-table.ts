@@ -1,6 +1,6 @@
 /** What `codex debug models --bundled` prints, with the members of Codex 0.169.0 (2026-11-23). */
 
-function entry(slug: string, own: object): object {
+function entry(slug: string, members: object): object {
   return {
     slug,
     display_name: slug.replace('gpt', 'GPT').replace('sol', 'Sol'),
@@ -32,7 +32,7 @@ function entry(slug: string, own: object): object {
     supports_search_tool: true,
     use_responses_lite: false,
     base_instructions: `Instructions of ${slug}.`,
-    ...own,
+    ...members,
   }
 }
 

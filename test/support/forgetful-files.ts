@@ -370,8 +370,8 @@ export class ForgetfulFiles implements Files {
       const isLast = index === names.length - 1
       if (node?.kind === 'symlink' && (follow || !isLast)) {
         const folder = `/${names.slice(0, index).join('/')}`
-        const rest = names.slice(index + 1).join('/')
-        return this.#walk(posix.resolve(folder, node.target, rest), follow, depth + 1)
+        const remaining = names.slice(index + 1).join('/')
+        return this.#walk(posix.resolve(folder, node.target, remaining), follow, depth + 1)
       }
     }
     return { real: `/${names.join('/')}`, node }
@@ -391,6 +391,6 @@ function failure(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code })
 }
 
-function distinct<T>(all: readonly T[], keyOf: (one: T) => string): T[] {
-  return [...new Map(all.map((one) => [keyOf(one), one])).values()]
+function distinct<T>(all: readonly T[], keyOf: (value: T) => string): T[] {
+  return [...new Map(all.map((value) => [keyOf(value), value])).values()]
 }

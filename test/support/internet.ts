@@ -56,7 +56,7 @@ function certificateFor(host: string): string {
   return path
 }
 
-function splice(one: Duplex, other: Duplex): void {
-  for (const end of [one, other]) end.on('error', () => {})
-  one.pipe(other).pipe(one)
+function splice(client: Duplex, server: Duplex): void {
+  for (const end of [client, server]) end.on('error', () => {})
+  client.pipe(server).pipe(client)
 }

@@ -63,8 +63,8 @@ export function isNewPair(files: ForgetfulFiles, ends: Ends): boolean {
   return isSamePair(pairOf(files), ends.new)
 }
 
-function isSamePair(one: Pair, other: Pair): boolean {
-  return one[0] === other[0] && one[1] === other[1]
+function isSamePair(a: Pair, b: Pair): boolean {
+  return a[0] === b[0] && a[1] === b[1]
 }
 
 /** The pairs before and after a piece of work. */
@@ -154,7 +154,7 @@ export function sweepRecovery(work: Work, stride: number, depth: 1 | 2 = 1): Swe
     total.violations.push(...swept.violations)
     if (further < 2) return
     const next = unsettledStates(state, (world) => recoverRun(world), boot)
-    for (const one of everyNth(next, stride)) sweepFrom(one, boot + 1, further - 1)
+    for (const unsettled of everyNth(next, stride)) sweepFrom(unsettled, boot + 1, further - 1)
   }
 }
 

@@ -31,7 +31,7 @@ export async function delayingProxy(to: number): Promise<DelayingProxy> {
     quiet = setTimeout(() => {
       const round = held.splice(0)
       // What a client sends while it closes is not a round trip.
-      if (round.some((one) => !one.client.destroyed)) roundTrips++
+      if (round.some(({ client }) => !client.destroyed)) roundTrips++
       for (const { forward } of round) forward()
     }, quietMs)
   }

@@ -50,7 +50,7 @@ describe('a run in words', () => {
       run('4', { clients: ['codex', 'claude', 'pi'] }),
       "Codex, Claude Code and pi's setup of 2 minutes ago",
     ],
-  ])('%#: %s', (one, expected) => {
-    expect(describeRun(one, [redo, undo, setup], now)).toBe(expected)
+  ])('%#: %s', (run, expected) => {
+    expect(describeRun(run, [redo, undo, setup], now)).toBe(expected)
   })
 })
