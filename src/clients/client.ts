@@ -569,11 +569,11 @@ export function whyUnreadable({ findings }: Pick<ClientState, 'findings'>): stri
 }
 
 /** Whether a client sends the same key or login to the same address. */
-export function usesSameCredentials(one: ClientState, other: ClientState): boolean {
+export function usesSameCredentials(a: ClientState, b: ClientState): boolean {
   return (
-    one.endpoint.baseUrl === other.endpoint.baseUrl &&
-    one.endpoint.key === other.endpoint.key &&
-    one.login === other.login
+    a.endpoint.baseUrl === b.endpoint.baseUrl &&
+    a.endpoint.key === b.endpoint.key &&
+    a.login === b.login
   )
 }
 

@@ -27,7 +27,9 @@ export function editFile(
   const others = ofFile
     .flatMap((fix) => fix.changes)
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
-    .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
+    .filter(
+      ({ path }, index, all) => all.findIndex((change) => samePath(change.path, path)) === index,
+    )
   const changes = [...others, ...own].map((change): SettingChange => {
     const role = roleOf(config.sensitiveSettings, file.kind, change.path)
     if (role === undefined) return change
@@ -52,7 +54,8 @@ export function editFile(
     changes,
     before: file.bytes,
     after: changes.length === 0 ? start : formatOf(file.format).edit(start, changes, file.path),
-    holdsSecret: file.holdsSecret || changes.some((one) => one.isSecret && one.value !== undefined),
+    holdsSecret:
+      file.holdsSecret || changes.some(({ isSecret, value }) => isSecret && value !== undefined),
   }
 }
 

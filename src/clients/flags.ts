@@ -145,9 +145,9 @@ export const keepOldGatewayFlag: ClientFlag = {
 }
 
 /** Merges the options of several flags. */
-export function mergeOptions(said: readonly ClientOptions[]): ClientOptions {
-  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
-  return Object.assign({}, ...said, { slotModels })
+export function mergeOptions(options: readonly ClientOptions[]): ClientOptions {
+  const slotModels = Object.assign({}, ...options.map((option) => option.slotModels))
+  return Object.assign({}, ...options, { slotModels })
 }
 
 /**

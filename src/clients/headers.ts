@@ -94,7 +94,7 @@ export function isStrayHeader(
   isOtherAddress: boolean,
 ): boolean {
   return (
-    keyHeaders.some((one) => one === name) ||
+    keyHeaders.some((header) => header === name) ||
     includesHeader({ name, value }, formerHeaders) ||
     (isOtherAddress && classifyHeader(name, value).isSecret === true) ||
     isFromOtherGateway?.({ name, value }) === true
@@ -115,12 +115,12 @@ export function headerChanges(
 ): readonly SettingChange[] {
   const existingNames = isTable(now) ? Object.keys(now) : []
   const required = requiredHeaders(target).map(({ name, ...header }) => {
-    const existing = existingNames.find((one) => one.toLowerCase() === name)
+    const existing = existingNames.find((spelling) => spelling.toLowerCase() === name)
     return { name: existing ?? name, ...header }
   })
 
-  return tableChanges(path, now, required, (one) =>
-    isStrayHeader({ ...one, name: one.name.toLowerCase() }, target, isOtherAddress),
+  return tableChanges(path, now, required, ({ name, value }) =>
+    isStrayHeader({ name: name.toLowerCase(), value }, target, isOtherAddress),
   )
 }
 
@@ -148,7 +148,7 @@ export function queryChanges(
     path,
     now,
     query,
-    (one) => isOtherAddress || includesHeader(one, formerQueries),
+    (parameter) => isOtherAddress || includesHeader(parameter, formerQueries),
   )
 }
 
@@ -162,9 +162,12 @@ function tableChanges(
   required: readonly ExtraHeader[],
   mustRemove: (member: QueryParameter) => boolean,
 ): readonly SettingChange[] {
-  const isRequired = (name: string) => required.some((one) => one.name === name)
+  const requiredNames = required.map(({ name }) => name)
   const count = isTable(now) ? Object.keys(now).length : 0
-  const removed = textMembers(now).filter((one) => !isRequired(one.name) && mustRemove(one))
+  const removed = textMembers(now).filter(
+    (member) => !requiredNames.includes(member.name) && mustRemove(member),
+  )
+
   if (required.length === 0 && removed.length > 0 && removed.length === count)
     return [{ path, value: undefined, undoTogether: true }]
 
@@ -211,6 +214,6 @@ export function readHeaders(table: ConfigValue | undefined): {
   const keyed = keyHeaders.flatMap((keyHeader) =>
     all.filter(({ name }) => name === keyHeader).map(({ value: key }) => ({ keyHeader, key })),
   )
-  const headers = all.filter(({ name }) => keyHeaders.every((one) => one !== name))
+  const headers = all.filter(({ name }) => keyHeaders.every((header) => header !== name))
   return { headers: headers.length === 0 ? undefined : headers, keyed: keyed[0] }
 }

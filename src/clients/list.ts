@@ -213,7 +213,7 @@ export const familyRows: readonly ClientRow[] = rows.filter(
 )
 
 export function rowOf(id: string): ClientRow {
-  const row = rows.find((one) => one.id === id)
+  const row = rows.find((candidate) => candidate.id === id)
   if (row === undefined) throw new Error(`there is no client ${id}`)
   return row
 }

@@ -24,7 +24,7 @@ import type {
 
 /** The file of a kind. A client lists each of its targets exactly once. */
 export function fileOf(files: LoadedFiles, kind: string): LoadedFile {
-  const file = files.find((one) => one.kind === kind)
+  const file = files.find((loaded) => loaded.kind === kind)
   if (!file) throw new Error(`no file of the kind ${kind} was read`)
   return file
 }

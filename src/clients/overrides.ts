@@ -344,6 +344,6 @@ function nameOf({ path }: LoadedFile): string {
 function placeIn(file: LoadedFile, { location }: FoundSetting): string {
   const [parent, name] = location
   if (!file.kind.endsWith('-env') || parent !== 'env') return readFile(file).place(location)
-  const line = variablesIn(unixText(file)).find((one) => one.name === name)?.line
+  const line = variablesIn(unixText(file)).find((variable) => variable.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

@@ -92,13 +92,13 @@ function startingFiles(
 
     const [now, then] = [documentOf(file, file.bytes), documentOf(file, undone.bytes)]
     const removed = settings[file.kind] ?? []
-    const isRemoved = (path: SettingPath) => removed.some((one) => startsWith(path, one))
+    const isRemoved = (path: SettingPath) => removed.some((setting) => startsWith(path, setting))
     // A provider that stays, for example one that is set aside, keeps its other settings.
     const stays = written.filter(
       ({ path, role }) => role !== undefined && now?.get(path) !== undefined && !isRemoved(path),
     )
     const isNextTo = (path: SettingPath) =>
-      stays.some((one) => samePath(one.path.slice(0, -1), path.slice(0, -1)))
+      stays.some((change) => samePath(change.path.slice(0, -1), path.slice(0, -1)))
     const changes = outermost(written)
       .filter(({ path, role }) => role === undefined && !isRemoved(path) && !isNextTo(path))
       .map(({ path }) => ({ path, value: then?.get(path) }))
@@ -145,13 +145,14 @@ function editOf(
   const isLogin = kind === 'auth'
 
   const changes = outermost(isReplacedWhole ? all : touched)
-    .map((one): SettingChange => {
-      const role = one.role ?? roleOf(sensitiveSettings, kind, one.path)
-      const isSecret = one.isSecret || role === 'key' || isLogin
-      const undoTogether = one.undoTogether || isLogin || (role !== undefined && role !== 'model')
+    .map((change): SettingChange => {
+      const role = change.role ?? roleOf(sensitiveSettings, kind, change.path)
+      const isSecret = change.isSecret || role === 'key' || isLogin
+      const undoTogether =
+        change.undoTogether || isLogin || (role !== undefined && role !== 'model')
       return {
-        path: one.path,
-        value: newDocument?.get(one.path),
+        path: change.path,
+        value: newDocument?.get(change.path),
         ...(role && { role }),
         ...(undoTogether && { undoTogether }),
         ...(isSecret && { isSecret }),
@@ -177,7 +178,7 @@ function outermost(settings: readonly TouchedSetting[]): readonly TouchedSetting
     path.length > other.length && startsWith(path, other)
   return settings.filter(
     ({ path }, index) =>
-      settings.findIndex((one) => samePath(one.path, path)) === index &&
-      !settings.some((one) => isInside(path, one.path)),
+      settings.findIndex((setting) => samePath(setting.path, path)) === index &&
+      !settings.some((setting) => isInside(path, setting.path)),
   )
 }

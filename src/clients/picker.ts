@@ -33,11 +33,11 @@ export function offeredModels(
   const all = gatewayInfo.catalog?.models ?? []
   const chosen = withKnownFacts(catalogEntry(gatewayInfo.catalog, model) ?? { id: model })
   const others: OfferedModel[] = []
-  for (const one of all) {
-    if (one.id === model || one.tools === false) continue
-    const protocol = protocolToOffer(one, first, gatewayInfo, protocols)
+  for (const listed of all) {
+    if (listed.id === model || listed.tools === false) continue
+    const protocol = protocolToOffer(listed, first, gatewayInfo, protocols)
     if (protocol === undefined) continue
-    others.push({ ...withKnownFacts(one), ...withProtocol(protocol, protocols) })
+    others.push({ ...withKnownFacts(listed), ...withProtocol(protocol, protocols) })
   }
 
   return {
@@ -118,7 +118,7 @@ export function removedEntries(
   ]
 
   return candidates
-    .filter((one) => one.isOtherGateway || ours.includes(one))
+    .filter((entry) => entry.isOtherGateway || ours.includes(entry))
     .map(({ path }) => ({ path, value: undefined }))
 }
 
@@ -136,7 +136,7 @@ function entriesAddedSince(
     const { document, problem } = readFile({ ...file, bytes })
     if (problem !== undefined) continue
     const existed = ({ path }: ListedEntry) => document?.get(path) !== undefined
-    added.push(...remaining.filter((one) => !existed(one)))
+    added.push(...remaining.filter((entry) => !existed(entry)))
     remaining = remaining.filter(existed)
     if (remaining.length === 0) break
   }
@@ -282,9 +282,9 @@ function routeChanges(
 ): readonly SettingChange[] {
   const mayReplace = isOtherGateway || id === resolved.model
   return route
-    .filter((one) => {
-      const exists = valueIn(now, one.path) !== undefined
-      return exists ? mayReplace : one.value !== undefined
+    .filter((change) => {
+      const exists = valueIn(now, change.path) !== undefined
+      return exists ? mayReplace : change.value !== undefined
     })
-    .map((one) => ({ ...one, path: [...path, ...one.path] }))
+    .map((change) => ({ ...change, path: [...path, ...change.path] }))
 }

@@ -103,7 +103,9 @@ function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol 
 /** If the gateway does not have a protocol's route, it does not have it for any model. */
 function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo): boolean {
   return rejected.some(
-    (one) => one.protocol === protocol && (one.model === model || one.error.code === 'wrong-route'),
+    (rejection) =>
+      rejection.protocol === protocol &&
+      (rejection.model === model || rejection.error.code === 'wrong-route'),
   )
 }
 
@@ -112,7 +114,7 @@ function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo):
  * the route, and the others behind it.
  */
 function rejectionOf(model: string, { rejected }: GatewayInfo): Finding {
-  const reasons = rejected.filter((one) => one.model === model)
+  const reasons = rejected.filter((rejection) => rejection.model === model)
   const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.provesAnApi === true
   const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejected.at(-1)
   if (main === undefined)
@@ -124,7 +126,7 @@ function rejectionOf(model: string, { rejected }: GatewayInfo): Finding {
     }
 
   const { code, message, hint } = main.error
-  const others = reasons.filter((one) => one !== main)
+  const others = reasons.filter((reason) => reason !== main)
   const earlier = others
     .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
     .join('')

@@ -40,8 +40,8 @@ export function recordedRequest(
   },
 ): Pick<RecordedRequest, 'query' | 'headers' | 'body'> {
   const { kind, protocol, version = newest } = wanted
-  const all = requests.filter((one) => one.kind === kind && one.protocol === protocol)
-  const found = all.findLast((one) => !isBefore(version, one.version))
+  const all = requests.filter((request) => request.kind === kind && request.protocol === protocol)
+  const found = all.findLast((request) => !isBefore(version, request.version))
   const recorded = found ?? all[0]
   if (recorded === undefined) throw new Error(`no request of the kind ${kind} over ${protocol}`)
 

@@ -159,7 +159,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
-  const usable = catalog.models.filter((one) => supportsAny(one, protocols))
+  const usable = catalog.models.filter((model) => supportsAny(model, protocols))
   return {
     code: 'usage',
     severity: 'error',

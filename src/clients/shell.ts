@@ -218,7 +218,7 @@ function loopbackProxy(url: string, env: Machine['env']): LoopbackProxy | undefi
   if (!isLoopbackUrl(url)) return undefined
   const { hostname, protocol } = new URL(url)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
-  const variable = [name, name.toLowerCase()].find((one) => env[one])
+  const variable = [name, name.toLowerCase()].find((spelling) => env[spelling])
   if (variable === undefined) return undefined
 
   const exempt = `${env['NO_PROXY'] || env['no_proxy'] || ''}`.split(',').map((host) => host.trim())
@@ -273,7 +273,7 @@ export function isExported(context: ClientContext, name: string): boolean {
 /** `file:line` of each line of a shell profile that sets a variable in the next shell. */
 function linesExporting({ shellProfiles }: ClientContext, name: string): readonly string[] {
   return shellProfiles.flatMap(({ path, text }) => {
-    const found = exportedVariables(path, text).filter((one) => one.name === name)
+    const found = exportedVariables(path, text).filter((variable) => variable.name === name)
     return found.map(({ line }) => `${path}:${line}`)
   })
 }

@@ -11,7 +11,7 @@ export function testedVersions({ rows }: Tested): readonly string[] {
   const wrong = new Set(
     rows.filter(({ failed }) => failed.length > 0).map(({ version }) => version),
   )
-  return [...new Set(rows.map(({ version }) => version))].filter((one) => !wrong.has(one))
+  return [...new Set(rows.map(({ version }) => version))].filter((version) => !wrong.has(version))
 }
 
 /** Compares `2.1.9` and `2.1.10` as numbers, and ignores what follows them, as in `2.1.10-beta.1`. */

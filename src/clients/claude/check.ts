@@ -293,7 +293,7 @@ function* checkOldPins(
   const { env } = settings
   if (env[names.baseUrl] !== undefined) return
 
-  for (const slot of slots.filter((one) => !resolved.slotModels?.[one])) {
+  for (const slot of slots.filter((name) => !resolved.slotModels?.[name])) {
     const name = slotVariable(slot)
     yield* checkUnwantedSettings(settings, inEnv(name), {
       code: 'claude-old-pin',

@@ -17,16 +17,20 @@ export function customHeaders(
   const { headers = [] } = target
   const lines = linesOf(now)
 
-  const kept = lines.filter((line) => {
+  const keptLines = lines.filter((line) => {
     const { name, value } = headerIn(line)
-    const required = headers.find((one) => one.name === name)
+    const required = headers.find((header) => header.name === name)
     if (required !== undefined) return required.value === value
     return !isCredentialLine(line) && !isStrayHeader({ name, value }, target, isOtherAddress)
   })
 
-  const added = headers.filter(({ name }) => kept.every((line) => headerIn(line).name !== name))
-  if (kept.length === lines.length && added.length === 0) return now
-  return [...kept, ...added.map(({ name, value }) => `${name}: ${value}`)].join('\n') || undefined
+  const added = headers.filter(({ name }) =>
+    keptLines.every((line) => headerIn(line).name !== name),
+  )
+  if (keptLines.length === lines.length && added.length === 0) return now
+  return (
+    [...keptLines, ...added.map(({ name, value }) => `${name}: ${value}`)].join('\n') || undefined
+  )
 }
 
 /** The headers that Claude Code sends in addition to the usual ones. */

@@ -63,7 +63,7 @@ export function slotWithoutModel(version: string): Slot {
 
 /** Whether some version sends an ID, or a newer one could: no vendor, no dots, no date. */
 export function isOwnId(id: string): boolean {
-  const isSent = Object.values(sentIds).some((ids) => ids.some((one) => one.id === id))
+  const isSent = Object.values(sentIds).some((ids) => ids.some((sent) => sent.id === id))
   return isSent || /^claude-(?:opus|sonnet|haiku|fable)-\d+(?:-\d{1,2})?$/.test(id)
 }
 
@@ -83,7 +83,7 @@ export function sentFirst(version: string, slot: Slot): string {
 export function knowsModel(id: string, version: string = tableVersions.newest): boolean {
   const name = withoutDate(removeVendor(id))
   const sent = Object.values(sentIds).flat()
-  const known = sent.find((one) => withoutDate(one.id) === name)
+  const known = sent.find(({ id: sentId }) => withoutDate(sentId) === name)
   if (known !== undefined) return !isBefore(version, known.since)
   return /^claude-(?:3|opus-4|sonnet-4|haiku-4)\b/.test(name)
 }

@@ -64,16 +64,14 @@ export function* checkCatalogs(files: LoadedFiles, config: ReadFile): Findings {
   const file = fileOf(files, 'catalog')
   const { path, bytes } = file
   const entries = entriesIn(textOf(file))
-  const misfit = entries.find((one) => !isForAll(one))
+  const misfit = entries.find((entry) => !isForAll(entry))
 
-  const why =
-    bytes === null
-      ? 'does not exist: Codex does not start'
-      : entries.length === 0
-        ? 'is not a catalog of models: Codex does not start'
-        : misfit &&
-          `describes ${misfit.slug} in a form with which Codex 0.105.0 to 0.146.0 do not start`
-  if (why === undefined) return
+  let why: string
+  if (bytes === null) why = 'does not exist: Codex does not start'
+  else if (entries.length === 0) why = 'is not a catalog of models: Codex does not start'
+  else if (misfit !== undefined)
+    why = `describes ${misfit.slug} in a form with which Codex 0.105.0 to 0.146.0 do not start`
+  else return
 
   yield findingAt(config, catalogPath, {
     code: 'codex-catalog',

@@ -45,14 +45,17 @@ const knownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
 export function entriesIn(text: string | undefined): readonly Entry[] {
   const models = asObject(jsonIn(text ?? ''))?.['models']
   const entries = Array.isArray(models) ? models.map(asObject) : []
-  return entries.every((one): one is Entry => typeof one?.['slug'] === 'string') ? entries : []
+  return entries.every((entry): entry is Entry => typeof entry?.['slug'] === 'string')
+    ? entries
+    : []
 }
 
 /** Codex searches its own table by the beginning of an ID, without its vendor (0.169.0, 2026-11-22). */
 export function entryOf(table: readonly Entry[], id: string): Entry | undefined {
   const name = removeVendor(id)
   const fitting = table.filter(({ slug }) => name.startsWith(slug))
-  return fitting.toSorted((one, other) => other.slug.length - one.slug.length)[0]
+  const [longest] = fitting.toSorted((a, b) => b.slug.length - a.slug.length)
+  return longest
 }
 
 /** Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table. */
@@ -73,10 +76,10 @@ export function withCatalog(
   // model, it also offers the other models of which the catalog does not tell it.
   const listed = catalogEntry(gatewayInfo.catalog, resolved.model)
   const chosenSupport = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
-  const canUse = (one: CatalogModel) =>
-    [true, chosenSupport].includes(supportsProtocol(one, 'responses'))
+  const canUse = (model: CatalogModel) =>
+    [true, chosenSupport].includes(supportsProtocol(model, 'responses'))
   const offered = offeredModels(input, resolved, ['responses']).offered.filter(
-    (one) => one.id === resolved.model || canUse(one),
+    (model) => model.id === resolved.model || canUse(model),
   )
   const catalog = composeCatalog(table, offered, resolved.contextWindow)
   const count = offered.length - catalog.ids.length
@@ -99,7 +102,7 @@ function composeCatalog(
   window: number | undefined,
 ): NonNullable<ResolvedOptions['catalog']> {
   const like = table.find(({ use_responses_lite }) => use_responses_lite !== true) ?? table[0]!
-  const spelled: string[] = []
+  const entryTexts: string[] = []
   let room = maxConfigBytes - 100
 
   for (const [priority, model] of models.entries()) {
@@ -112,10 +115,10 @@ function composeCatalog(
     const text = JSON.stringify(all, null, 2)
     room -= new TextEncoder().encode(text).length + 2
     if (room < 0) break
-    spelled.push(text)
+    entryTexts.push(text)
   }
-  const ids = models.slice(0, spelled.length).map(({ id }) => id)
-  return { ids, text: `{"models": [\n${spelled.join(',\n')}\n]}\n` }
+  const ids = models.slice(0, entryTexts.length).map(({ id }) => id)
+  return { ids, text: `{"models": [\n${entryTexts.join(',\n')}\n]}\n` }
 }
 
 /** Codex's own entry for its model, limited to what this gateway serves. */
@@ -168,7 +171,7 @@ function entryLike(entry: Entry, id: string) {
 }
 
 function levelsOf({ supported_reasoning_levels: levels }: Entry) {
-  return Array.isArray(levels) ? levels.map((one) => ({ ...asObject(one) })) : []
+  return Array.isArray(levels) ? levels.map((level) => ({ ...asObject(level) })) : []
 }
 
 function levelsAmong(efforts: readonly string[], entry: Entry) {

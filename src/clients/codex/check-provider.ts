@@ -56,7 +56,7 @@ function providersOf(config: ReadFile): readonly Provider[] {
  * @param planned the provider whose table a setup is about to write; the setup fixes its faults
  */
 export function* startupFindings(config: ReadFile, planned?: string): Findings {
-  for (const one of checkStart(config, planned)) yield { ...one, cause: 'broken' }
+  for (const finding of checkStart(config, planned)) yield { ...finding, cause: 'broken' }
 }
 
 function* checkStart(config: ReadFile, planned: string | undefined): Findings {

@@ -56,7 +56,7 @@ export function* aboutConversations(
   for (const id of new Set(recorded)) {
     const [old, now] = [providerIn(from, id), providerIn(to, id)]
     if (old === undefined) continue
-    const count = recorded.filter((one) => one === id).length
+    const count = recorded.filter((recordedId) => recordedId === id).length
     const some = `Conversations of the provider ${JSON.stringify(id)} (${count} recorded)`
     const wait = id === 'openai' ? '. The first prompt of each takes about 7 s' : ''
 

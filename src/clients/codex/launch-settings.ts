@@ -35,7 +35,7 @@ export function launchSettings(
     file.table(['model_providers', target.providerId]),
   )
   const isPlain = (table: Table = {}) =>
-    textMembers(table['query_params']).every((one) => includesHeader(one, query)) &&
+    textMembers(table['query_params']).every((parameter) => includesHeader(parameter, query)) &&
     credentialKeys.every((name) => table[name] === undefined) &&
     namesOfHarmful(table).length === 0
   const id = tables.every(isPlain) ? target.providerId : 'repoint-run'

@@ -1,4 +1,15 @@
 import { compact } from '../../compact.ts'
+/**
+ * The providers other than the gateway's that would get the key of auth.json, and how a setup keeps it from
+ * them.
+ *
+ * All providers share auth.json, and Codex can use each of them next to the one in use: in a conversation
+ * that was recorded with it, with `-c model_provider=ID`, or in a profile. If `env_key` names a variable that
+ * nobody sets, Codex sends the provider nothing: its conversations open, and Codex shows
+ * `env_key_instructions` instead of an answer. Codex merges the tables of all layers key by key, so the two
+ * lines in config.toml also apply to a table of a profile. It does not read a project's providers. Run on
+ * 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
+ */
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { isSameButVersion, shownRoot } from '../../gateway/roots.ts'
@@ -34,14 +45,6 @@ import {
   vendorUrl,
 } from './provider.ts'
 
-/**
- * All providers share auth.json, and Codex can use each of them next to the one in use: in a conversation
- * that was recorded with it, with `-c model_provider=ID`, or in a profile. If `env_key` names a variable that
- * nobody sets, Codex sends the provider nothing: its conversations open, and Codex shows
- * `env_key_instructions` instead of an answer. Codex merges the tables of all layers key by key, so the two
- * lines in config.toml also apply to a table of a profile. It does not read a project's providers. Run on
- * 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
- */
 interface OtherProvider {
   readonly id: string
   /** Merged from all layers. */
@@ -49,6 +52,7 @@ interface OtherProvider {
   readonly url: string
   /** The address other than the gateway's that gets the key, as shown to the user. */
   readonly address: string
+  /** The file and line that set this address. */
   readonly place: string
   /** Its address is in a file that overrides config.toml: a profile, or the administrator's file. */
   readonly isAbove: boolean
@@ -61,42 +65,54 @@ interface OtherProvider {
  * @param planned what a setup is about to write into config.toml
  */
 function* otherProviders(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   root: string,
   ownId: string | undefined,
   planned: Table = {},
-) {
-  const filesOf = (role: string) => readLayers(texts, role)
-  const tablesOf = (files: readonly ReadFile[]) => files.map((file) => file.table([]) ?? {})
-  const config = readKind(texts, 'config')
-  const below = [...filesOf('system'), config]
-  const seen = new Set(reservedIds.filter((id) => id !== 'openai'))
+): Generator<OtherProvider> {
+  const config = readKind(files, 'config')
+  const below = [...readLayers(files, 'system'), config]
+  const managed = readLayers(files, 'managed')
+  const reported = new Set(reservedIds.filter((id) => id !== 'openai'))
 
-  for (const profile of [[], ...filesOf('profile').map((file) => [file])]) {
-    const above = [...profile, ...filesOf('managed')]
-    const all = [...tablesOf(below), planned, ...tablesOf(above)].reduce(merged, {})
-    const vendor = textIn(all, ownAddressPath) ?? vendorUrl
-    const openai = { base_url: vendor, requires_openai_auth: true }
+  // Codex uses at most one profile at a time, so each is merged by itself.
+  const profiles = readLayers(files, 'profile').map((file) => [file])
+  for (const profile of [[], ...profiles]) {
+    const above = [...profile, ...managed]
+    const settings = [...tablesOf(below), planned, ...tablesOf(above)].reduce(merged, {})
 
-    for (const [id, table] of Object.entries({ ...tableIn(all, ['model_providers']), openai })) {
-      if (seen.has(id) || !isTable(table) || hasOwnKey(table)) continue
+    for (const [id, table] of Object.entries(providerTablesIn(settings))) {
+      if (reported.has(id) || !isTable(table) || hasOwnKey(table)) continue
       const url = textIn(table, ['base_url']) ?? vendorUrl
-      const isThere = isSameButVersion(root, withoutTrailingSlash(url))
+      const isAtGateway = isSameButVersion(root, withoutTrailingSlash(url))
       const [harmful] = id === ownId ? [] : namesOfHarmful(table)
-      if (isThere && harmful === undefined) continue
+      if (isAtGateway && harmful === undefined) continue
+      reported.add(id)
 
-      seen.add(id)
-      const key = isThere && harmful !== undefined ? harmful : 'base_url'
+      const key = isAtGateway && harmful !== undefined ? harmful : 'base_url'
       const path = id === 'openai' ? ownAddressPath : ['model_providers', id, key]
-      const address = isThere ? `another address (${key})` : shownUrl(url)
-      const says = (file: ReadFile) => file.get(path) !== undefined
-      const file = [...below, ...above].findLast(says)
-      const place = file ? file.place(path) : config.path
-      const isAbove = above.some(says)
-      const other: OtherProvider = { id, table, url, address, place, isAbove }
-      yield other
+      const setsAddress = (file: ReadFile) => file.get(path) !== undefined
+      yield {
+        id,
+        table,
+        url,
+        address: isAtGateway ? `another address (${key})` : shownUrl(url),
+        place: [...below, ...above].findLast(setsAddress)?.place(path) ?? config.path,
+        isAbove: above.some(setsAddress),
+      }
     }
   }
+}
+
+function tablesOf(files: readonly ReadFile[]): readonly Table[] {
+  return files.map((file) => file.table([]) ?? {})
+}
+
+/** The provider tables of the merged settings, with Codex's own provider. */
+function providerTablesIn(settings: Table): Table {
+  const vendor = textIn(settings, ownAddressPath) ?? vendorUrl
+  const openai = { base_url: vendor, requires_openai_auth: true }
+  return { ...tableIn(settings, ['model_providers']), openai }
 }
 
 /** The other address, besides `root`, to which every version sends the key of auth.json. */
@@ -104,8 +120,8 @@ export function otherAddress(files: LoadedFiles, root: string): string | undefin
   const ownId = providerInUse(readKind(files, 'config'))?.id
   for (const { table, url, address } of otherProviders(files, root, ownId)) {
     if (table['requires_openai_auth'] !== true) continue
-    const isThere = isSameButVersion(root, withoutTrailingSlash(url))
-    return isThere ? address : shownUrl(shownRoot(withoutTrailingSlash(url), 'responses'))
+    const isAtGateway = isSameButVersion(root, withoutTrailingSlash(url))
+    return isAtGateway ? address : shownUrl(shownRoot(withoutTrailingSlash(url), 'responses'))
   }
   return undefined
 }
@@ -140,10 +156,11 @@ export function* checkOthersForSetup(
   target: SetupTarget,
 ): Findings {
   const { providerId, baseUrl, keyHeader } = target
-  // In that case the setup removes auth.json.
+  // The setup removes auth.json if the key has a header, so that no provider gets it.
   if (keyHeader !== undefined) return
-  const own = { [providerId]: { base_url: baseUrl, requires_openai_auth: true } }
-  const planned = { openai_base_url: baseUrl, model_providers: own }
+
+  const ownTable = { base_url: baseUrl, requires_openai_auth: true }
+  const planned = { openai_base_url: baseUrl, model_providers: { [providerId]: ownTable } }
   const isAtGateway = (url: string | undefined) =>
     url !== undefined && isSameButVersion(baseUrl, withoutTrailingSlash(url))
   // The setup removes the table of an earlier setup for the same gateway.
@@ -156,14 +173,12 @@ export function* checkOthersForSetup(
   for (const other of otherProviders(context.files, baseUrl, providerId, planned)) {
     const { id } = other
     if (isFormer(id)) continue
-    if (id === 'openai' || id === providerId) yield elsewhere(other)
-    else
-      yield kept(
-        config,
-        other,
-        formerKey(context.files, config, id, target),
-        target.input.requested,
-      )
+    if (id === 'openai' || id === providerId) yield keyElsewhere(other)
+    else {
+      const former = formerKey(context.files, config, id, target)
+      yield withoutOurKey(config, other, former, target.input.requested)
+    }
+
     if (isExported(context, marks.env_key))
       yield {
         code: 'codex-set-aside-variable',
@@ -179,7 +194,7 @@ export function* checkOthersForSetup(
     const isHarmless = [config, ...otherLayers(context.files)].every(
       (file) => namesOfHarmful(file.table(['model_providers', id]) ?? {}).length === 0,
     )
-    const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
+    const marked = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
 
     if (url !== undefined && isFormer(id))
       yield formerProviderFinding({ id: 'codex', label: 'Codex' }, target, config, {
@@ -188,13 +203,13 @@ export function* checkOthersForSetup(
         hasKey: false,
         change: { path: ['model_providers', id], undoTogether: true },
       })
-    else if (ours.length > 0 && ((isAtGateway(url) && isHarmless) || id === providerId))
+    else if (marked.length > 0 && ((isAtGateway(url) && isHarmless) || id === providerId))
       yield findingAt(config, ['model_providers', id], {
         code: 'codex-set-aside',
         message: `[model_providers.${id}] points at the gateway, and an earlier setup turned off its key`,
         hint: 'Remove the settings that turned it off.',
         fix: configRepair(
-          ...ours.map(([key]) => ({ path: ['model_providers', id, key], value: undefined })),
+          ...marked.map(([key]) => ({ path: ['model_providers', id, key], value: undefined })),
         ),
         severity: 'warning',
       })
@@ -207,8 +222,8 @@ export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: stri
   for (const other of otherProviders(files, root, ownId)) {
     const { id, address, place: location, isAbove } = other
 
-    if (id !== 'openai' && id !== ownId) yield kept(config, other)
-    else if (isAbove) yield elsewhere(other)
+    if (id !== 'openai' && id !== ownId) yield withoutOurKey(config, other)
+    else if (isAbove) yield keyElsewhere(other)
     else
       yield {
         code: 'codex-old-conversations',
@@ -222,7 +237,7 @@ export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: stri
 }
 
 /** No line in config.toml can prevent that address from getting the key. */
-function elsewhere({ address, place: location }: OtherProvider): Finding {
+function keyElsewhere({ address, place: location }: OtherProvider): Finding {
   return {
     code: 'codex-key-elsewhere',
     message: `this file makes Codex send the key of auth.json to ${address}`,
@@ -232,36 +247,42 @@ function elsewhere({ address, place: location }: OtherProvider): Finding {
   }
 }
 
-/** @param keyBefore the provider's key, if the provider is in use and auth.json holds its key */
-function kept(
+/**
+ * Reports a provider that would get our key, with the lines in its table that keep the key from it: another
+ * token, or a variable that nobody sets.
+ *
+ * @param former the provider's own key, if the provider is in use and auth.json holds its key
+ */
+function withoutOurKey(
   config: ReadFile,
   { id, table, address, place: location }: OtherProvider,
-  keyBefore?: string,
+  former?: string,
   { keepOldGateway }: ClientOptions = {},
 ): Finding {
   const name = `[model_providers.${id}]`
   const path = ['model_providers', id]
   const takesKey = table['requires_openai_auth'] === true
-  const former = keepOldGateway ? keyBefore : undefined
-  const token = takesKey ? former : tokenWithoutKey(table)
+  const keptKey = keepOldGateway ? former : undefined
+  const token = takesKey ? keptKey : tokenWithoutKey(table)
 
-  const { experimental_bearer_token: _, ...aside } = marks
-  const lines = token === undefined ? aside : { experimental_bearer_token: token }
-  // Codex does not start without a name.
-  const named = config.table(path) ? {} : { name: textIn(table, ['name']) ?? id }
-  const changes = Object.entries({ ...named, ...lines }).map(([key, value]) => ({
+  const { experimental_bearer_token: _, ...withoutToken } = marks
+  const lines = token === undefined ? withoutToken : { experimental_bearer_token: token }
+  // A profile's provider has no table here, and Codex does not start if a table has no name.
+  const nameLine = config.table(path) ? {} : { name: textIn(table, ['name']) ?? id }
+  const changes = Object.entries({ ...nameLine, ...lines }).map(([key, value]) => ({
     path: [...path, key],
     value,
     isSecret: value === token && value !== noKey,
   }))
-  const offer = keyBefore
+
+  const offer = former
     ? ' To continue these conversations with the old key: repoint codex --keep-old-gateway'
     : ''
-  const consent =
-    token === undefined
-      ? `Turn off ${name}, so that ${address} does not get the new key. You can still read its conversations. To continue one at the new gateway, which then receives all of it: codex fork ID. repoint rollback restores ${name}.${offer}`
-      : former &&
-        `Write the old key to config.toml, only for ${name}, so that its conversations continue at ${address}. repoint rollback removes it.`
+  let consent: string | undefined
+  if (token === undefined)
+    consent = `Turn off ${name}, so that ${address} does not get the new key. You can still read its conversations. To continue one at the new gateway, which then receives all of it: codex fork ID. repoint rollback restores ${name}.${offer}`
+  else if (keptKey)
+    consent = `Write the old key to config.toml, only for ${name}, so that its conversations continue at ${address}. repoint rollback removes it.`
 
   return {
     code: takesKey ? 'codex-other-provider' : 'codex-keyless-provider',
@@ -287,8 +308,8 @@ function tokenWithoutKey(table: Table): string | undefined {
 /** The key of auth.json, if it belongs to that provider. */
 function formerKey(files: LoadedFiles, config: ReadFile, id: string, { key }: SetupTarget) {
   const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
-  const isIts = providerInUse(config)?.id === id && usableKey !== key
-  return isIts && !placeholderOf(usableKey) ? usableKey : undefined
+  const isOfProvider = providerInUse(config)?.id === id && usableKey !== key
+  return isOfProvider && !placeholderOf(usableKey) ? usableKey : undefined
 }
 
 /** Whether an earlier setup wrote the table, under another ID. */

@@ -110,7 +110,7 @@ function* checkProvider(settings: DroidSettings): Findings {
 function checkOtherEntry(context: ClientContext, target: SetupTarget): Findings {
   const { providerId } = target
   const settings = readSettings(fileOf(context.files, 'settings'))
-  const customModel = settings.models.find((one) => one.providerId === providerId)
+  const customModel = settings.models.find((model) => model.providerId === providerId)
   return otherAddressFinding(context, target, {
     code: 'droid-model-conflict',
     what: `the model ${idOf(providerId)}`,

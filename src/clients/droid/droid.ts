@@ -3,6 +3,7 @@ import type { SettingChange } from '../../edits/plan.ts'
 import { isFinding } from '../../finding.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
 import type {
   ClientModule,
   LoadedFile,
@@ -107,13 +108,7 @@ export const droid: ClientModule = {
     const foreign = projects.filter((folder) => folder !== own)
     const agentsIn = (folder: string) =>
       disk.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
-    // The program of 0.225.2 names these folders; not run.
-    const managed =
-      machine.os === 'darwin'
-        ? '/Library/Application Support/Factory'
-        : machine.os === 'win32'
-          ? 'C:\\Program Files\\Factory'
-          : '/etc/factory'
+    const managed = managedFolder(machine)
     const names = ['settings.json', 'settings.local.json']
 
     return [
@@ -189,6 +184,13 @@ export const droid: ClientModule = {
       asked,
     ),
   check,
+}
+
+/** The program of 0.225.2 names these folders; not run. */
+function managedFolder({ os }: Machine): string {
+  if (os === 'darwin') return '/Library/Application Support/Factory'
+  if (os === 'win32') return 'C:\\Program Files\\Factory'
+  return '/etc/factory'
 }
 
 function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {

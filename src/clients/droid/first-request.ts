@@ -1,4 +1,4 @@
-import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequest, Protocol } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { outputLimitCures } from '../flags.ts'
 import { fileOf, numberIn, tableIn } from '../loaded-files.ts'
@@ -12,11 +12,12 @@ export function firstRequest(
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {
   const { models } = readSettings(fileOf(files, 'settings'))
-  const entry = models.find((one) => one.entry['model'] === model)?.entry
-  const isMessages = protocol === 'messages'
-  const isThinking = /claude-(?:opus|sonnet)-5/.test(model)
-  const kind = isMessages ? (isThinking ? 'thinking' : 'plain') : 'any'
-  const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
+  const entry = models.find(({ entry }) => entry['model'] === model)?.entry
+  const { headers, body } = recordedRequest(recordings, {
+    kind: kindOf(protocol, model),
+    protocol,
+    version,
+  })
 
   return {
     headers,
@@ -30,4 +31,9 @@ export function firstRequest(
     },
     hints: protocol === 'responses' ? {} : outputLimitCures,
   }
+}
+
+function kindOf(protocol: Protocol, model: string): string {
+  if (protocol !== 'messages') return 'any'
+  return /claude-(?:opus|sonnet)-5/.test(model) ? 'thinking' : 'plain'
 }

@@ -92,7 +92,7 @@ export function modelCalled(
   const called = id.slice(prefix.length)
   const names = models.map(({ entry }) => nameOf(entry))
   const counted = names.map((name, index) => {
-    return `${name}-${names.slice(0, index).filter((one) => one === name).length}`
+    return `${name}-${names.slice(0, index).filter((earlier) => earlier === name).length}`
   })
 
   return (

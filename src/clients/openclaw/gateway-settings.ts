@@ -23,5 +23,5 @@ function modelPathsOf(root: Table, providerId: string): readonly SettingPath[] {
   const members = Object.keys(tableIn(root, path.slice(0, 3)))
   const whole = members.length === 1 ? path.slice(0, 3) : path
   const own = ownModels(root).filter(({ model }) => isOfProvider(model))
-  return [...(isOfProvider(textIn(root, path)) ? [whole] : []), ...own.map((one) => one.path)]
+  return [...(isOfProvider(textIn(root, path)) ? [whole] : []), ...own.map((agent) => agent.path)]
 }

@@ -124,15 +124,15 @@ function* checkLists(
   for (const { path, mustHold: mustContain, ids } of lists) {
     const list = valueIn(config, path)
     if (!Array.isArray(list)) continue
-    const hidden = [...new Set(ids)].filter((one) => list.includes(one) !== mustContain)
+    const hidden = [...new Set(ids)].filter((id) => list.includes(id) !== mustContain)
     if (hidden.length === 0) continue
 
     const name = path.at(-1)
-    const file = ownFiles(context.files).findLast((one) => one.get(path) !== undefined)
-    const fixed = mustContain ? [...list, ...hidden] : list.filter((one) => !hidden.includes(one))
+    const file = ownFiles(context.files).findLast((own) => own.get(path) !== undefined)
+    const fixed = mustContain ? [...list, ...hidden] : list.filter((id) => !hidden.includes(id))
     const changes =
       file?.path === target.path
-        ? hidden.map((one) => (mustContain ? addToList : removeFromList)(path, one))
+        ? hidden.map((id) => (mustContain ? addToList : removeFromList)(path, id))
         : [{ path, value: fixed }]
     yield findingAt(file ?? target, path, {
       code: `${id}-hidden`,

@@ -65,9 +65,11 @@ export function firstRequest(
 
 /** opencode chooses tools and reasoning by the vendor of the model (1.2.27 to 1.18.34, 2026-11-26). */
 function kindOf(protocol: Protocol, model: string): string {
-  const isClaude = model.includes('claude')
-  if (protocol === 'messages')
-    return /claude-[a-z]+-5/.test(model) ? 'thinking' : isClaude ? 'claude' : 'other'
+  if (protocol === 'messages') {
+    if (/claude-[a-z]+-5/.test(model)) return 'thinking'
+    return model.includes('claude') ? 'claude' : 'other'
+  }
+
   return /gpt-(?!4)/i.test(model) && !/oss/i.test(model) ? 'gpt' : 'other'
 }
 

@@ -58,7 +58,7 @@ export function readRoute(
   if (url === undefined) return {}
   const modelPackage = textIn(table, ['models', model ?? '', ...npmPath])
   const name = modelPackage ?? textIn(table, ['npm']) ?? usualPackage
-  const protocol = protocols.find((one) => packages[one] === name) ?? 'chat'
+  const protocol = protocols.find((candidate) => packages[candidate] === name) ?? 'chat'
   const root = withoutTrailingSlash(url)
   return {
     baseUrl: protocol === 'messages' ? root.replace(/\/v1$/, '') : root,

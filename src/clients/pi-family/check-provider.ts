@@ -69,7 +69,7 @@ export function* checkProviderNow(view: ProviderView, url: string): Findings {
   yield* checkModelAddresses(view, withoutTrailingSlash(url))
   yield* addressFindings(at.client, context, models, {
     url,
-    protocol: protocols.find((one) => apiOf[one] === provider.table['api']),
+    protocol: protocols.find((protocol) => apiOf[protocol] === provider.table['api']),
     path: addressOf(view),
     name: `baseUrl of ${providerId}`,
     effect: `, and ${at.client.label} may not answer`,

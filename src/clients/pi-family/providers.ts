@@ -102,7 +102,7 @@ export function effectiveSettings(
       baseUrl: root,
       keyHeader: keyed?.keyHeader,
       headers,
-      alsoSendsTo: urls.find((one) => !isSameButVersion(withoutTrailingSlash(one), root ?? '')),
+      alsoSendsTo: urls.find((url) => !isSameButVersion(withoutTrailingSlash(url), root ?? '')),
     },
     options: {
       protocol: protocols.find((protocol) => apiOf[protocol] === api),

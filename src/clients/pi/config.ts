@@ -163,7 +163,7 @@ function isSizeOrAbsent(value: ConfigValue | undefined): boolean {
 
 function isHeaders(value: ConfigValue | undefined): boolean {
   if (value === undefined) return true
-  return isTable(value) && Object.values(value).every((one) => typeof one === 'string')
+  return isTable(value) && Object.values(value).every((member) => typeof member === 'string')
 }
 
 /** The model that pi starts with. Absent: the first model that it has a key for. */

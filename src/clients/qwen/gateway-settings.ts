@@ -28,15 +28,15 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   if (used?.url === undefined) return {}
 
   const { url, key, entry, variable, protocol } = used
-  // The entries of all protocols differ only in a `/v1`.
-  const isThere = (one: Table) =>
-    entry !== undefined && isSameButVersion(literalIn(one, ['baseUrl']) ?? '', url)
+  // The addresses of one gateway differ only in a `/v1`, whatever the protocol.
+  const isAtGateway = (listed: Table) =>
+    entry !== undefined && isSameButVersion(literalIn(listed, ['baseUrl']) ?? '', url)
   const lists = protocols.map((protocol) => {
     const entries = entriesIn(root, protocol)
     return {
       protocol,
-      here: entries.filter(isThere),
-      others: entries.filter((one) => !isThere(one)),
+      atGateway: entries.filter(isAtGateway),
+      others: entries.filter((listed) => !isAtGateway(listed)),
     }
   })
   const isShared = lists.some(({ others }) => others.some(({ envKey }) => envKey === variable))
@@ -56,8 +56,8 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   ]
   return {
     settings: [
-      ...lists.flatMap(({ protocol, here, others }) =>
-        here.map((one) => [...listPath(protocol), elementFor(one, others)]),
+      ...lists.flatMap(({ protocol, atGateway, others }) =>
+        atGateway.map((listed) => [...listPath(protocol), elementFor(listed, others)]),
       ),
       ...uniquePaths(texts).filter((path) => settings.get(path) !== undefined),
     ],

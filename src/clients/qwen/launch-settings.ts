@@ -34,7 +34,7 @@ export function launchSettings(
     headers.map(({ name, variable }) => [name, `\${${variable}}`]),
   )
   const entryOf = (id: string) => {
-    const known = offered.find((one) => one.id === id) ?? { id }
+    const known = offered.find((model) => model.id === id) ?? { id }
     const config = generationConfigOf({ ...known, ...compact({ contextWindow }) }, protocol, target)
     return {
       id,

@@ -70,11 +70,11 @@ function entriesToWrite(
   const [chosen = { id }, ...others] = resolved.offered ?? []
   const presentOf = (model: OfferedModel) => {
     const all = ours.filter(({ id }) => id === model.id)
-    return all.find((one) => one.protocol === protocolFor(resolved, model)) ?? all[0]
+    return all.find((entry) => entry.protocol === protocolFor(resolved, model)) ?? all[0]
   }
 
   // An entry for a model that the gateway no longer has becomes the entry of the chosen one.
-  const first = ours.find((one) => one.protocol === protocol) ?? ours[0]
+  const first = ours.find((entry) => entry.protocol === protocol) ?? ours[0]
   const isFirstLost = first !== undefined && !others.some(({ id }) => id === first.id)
   const present = presentOf(chosen) ?? (isFirstLost ? first : undefined)
   // There may be other entries of ours, so the model identifies a new one too.
@@ -107,7 +107,7 @@ function leavingEntries(
 ): readonly SettingChange[] {
   const replaced = new Set(entries.map(({ present }) => present))
   const listed = ours
-    .filter((one) => !replaced.has(one))
+    .filter((entry) => !replaced.has(entry))
     .map(({ id, protocol, entry }) => ({
       id,
       path: entryPath(protocol, id),

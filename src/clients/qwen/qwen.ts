@@ -218,7 +218,7 @@ function aboutModelFlag(offered: readonly OfferedModel[] = []): readonly Finding
     {
       code: 'qwen-model-flag',
       message: '`qwen --model` finds only models of the same protocol',
-      hint: `Choose another with /model, or add --auth-type ${[...used].map((one) => loginTypes[one]).join('|')}.`,
+      hint: `Choose another with /model, or add --auth-type ${[...used].map((protocol) => loginTypes[protocol]).join('|')}.`,
     },
   ]
 }
