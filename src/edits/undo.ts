@@ -59,12 +59,12 @@ export function undoWith(
   }
 
   const texts = { before, written, current }
-  const { keys, kept } = classifyKeys(texts, paths)
+  const { keys, keptPaths } = classifyKeys(texts, paths)
 
   try {
     const { text } = restoreKeys({ dialect, texts, keys, place })
-    if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept }
-    return { bytes: encodeText({ ...decoded, text }), kept }
+    if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept: keptPaths }
+    return { bytes: encodeText({ ...decoded, text }), kept: keptPaths }
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
     throw toEditConflict(dialect, cause, current.text, [], place)
@@ -88,9 +88,9 @@ function withLineBreaksOf(current: string, before: string, written: string): str
 function classifyKeys(
   { before, written, current }: Versions<ParsedText>,
   paths: readonly SettingPath[],
-): { keys: UndoableKey[]; kept: SettingPath[] } {
+): { keys: UndoableKey[]; keptPaths: SettingPath[] } {
   const keys: UndoableKey[] = []
-  const kept: SettingPath[] = []
+  const keptPaths: SettingPath[] = []
 
   for (const path of paths.flatMap((table) => splitTables(before.root, written.root, table))) {
     const earlier = getValue(before.root, path)
@@ -100,10 +100,10 @@ function classifyKeys(
     const ours = getValue(written.root, path)
     const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(now, ours)
     if (sameValue(now, ours) || isAddedTo) keys.push({ path, earlier })
-    else kept.push(path)
+    else keptPaths.push(path)
   }
 
-  return { keys: keys.map((key) => widenToElement(before.root, key, kept)), kept }
+  return { keys: keys.map((key) => widenToElement(before.root, key, keptPaths)), keptPaths }
 }
 
 /**
@@ -113,7 +113,7 @@ function classifyKeys(
 function widenToElement(
   before: ValueTable,
   key: UndoableKey,
-  kept: readonly SettingPath[],
+  keptPaths: readonly SettingPath[],
 ): UndoableKey {
   const newElement = key.path.findIndex(
     (step, index) =>
@@ -122,7 +122,7 @@ function widenToElement(
   if (newElement === -1) return key
 
   const path = key.path.slice(0, newElement + 1)
-  const isPartKept = kept.some((keptPath) => startsWith(keptPath, path))
+  const isPartKept = keptPaths.some((keptPath) => startsWith(keptPath, path))
   return isPartKept ? key : { path, earlier: undefined }
 }
 

@@ -72,13 +72,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
 
 function toFileStatus(stats: nodeFs.Stats): FileStatus {
   return {
-    kind: stats.isFile()
-      ? 'file'
-      : stats.isDirectory()
-        ? 'folder'
-        : stats.isSymbolicLink()
-          ? 'symlink'
-          : 'other',
+    kind: kindOf(stats),
     mode: stats.mode & 0o7777,
     uid: stats.uid,
     gid: stats.gid,
@@ -86,6 +80,12 @@ function toFileStatus(stats: nodeFs.Stats): FileStatus {
     links: stats.nlink,
     modifiedMs: stats.mtimeMs,
   }
+}
+
+function kindOf(stats: nodeFs.Stats): FileStatus['kind'] {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'folder'
+  return stats.isSymbolicLink() ? 'symlink' : 'other'
 }
 
 /**

@@ -26,14 +26,15 @@ function readTrimmed(path: string): string | undefined {
 }
 
 function startTime(os: Machine['os'], pid: number): string | undefined {
-  const text =
-    os === 'linux'
-      ? linuxStartTime(pid)
-      : os === 'darwin'
-        ? darwinStartTime(pid)
-        : windowsImageName(pid)
+  const text = startTimeText(os, pid)
   if (text !== undefined) return text || undefined
   return processExists(pid) ? '' : undefined
+}
+
+/** Empty if there is no such process. Undefined if the system does not tell. */
+function startTimeText(os: Machine['os'], pid: number): string | undefined {
+  if (os === 'linux') return linuxStartTime(pid)
+  return os === 'darwin' ? darwinStartTime(pid) : windowsImageName(pid)
 }
 
 /** The start time in clock ticks since boot. Empty for a zombie process. */
@@ -101,7 +102,7 @@ export function findProgram(
   const extensions = isWindows ? (variable('PATHEXT') || '.COM;.EXE;.BAT;.CMD').split(';') : ['']
 
   for (const folder of variable('PATH').split(delimiter).filter(isAbsolute)) {
-    const found = extensions.map((one) => join(folder, command + one)).find(isRunnable)
+    const found = extensions.map((extension) => join(folder, command + extension)).find(isRunnable)
     if (found !== undefined) return found
   }
 

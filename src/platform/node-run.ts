@@ -57,15 +57,11 @@ export async function run(
   unwatch()
   if (timedOut || isMaxBuffer) endAll()
 
-  const reason = timedOut
-    ? 'timed-out'
-    : code !== undefined && !isMaxBuffer
-      ? 'not-found'
-      : isMaxBuffer || exitCode === undefined
-        ? 'killed'
-        : 'exited'
-
-  return { exitStatus: reason === 'exited' ? exitCode : undefined, reason, stdout, stderr }
+  const output = { exitStatus: undefined, stdout, stderr }
+  if (timedOut) return { ...output, reason: 'timed-out' }
+  if (code !== undefined && !isMaxBuffer) return { ...output, reason: 'not-found' }
+  if (isMaxBuffer || exitCode === undefined) return { ...output, reason: 'killed' }
+  return { ...output, reason: 'exited', exitStatus: exitCode }
 }
 
 /** Runs a command with our standard input and output. */
@@ -100,7 +96,8 @@ function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
   const fromKeyboard = ['SIGINT', 'SIGQUIT'] as const
   const signals = [...fromKeyboard, 'SIGTERM', 'SIGHUP'] as const
   const pass = (signal: NodeJS.Signals) => {
-    if (!isOnTerminal || !fromKeyboard.some((one) => one === signal)) send(signal)
+    const isFromKeyboard = fromKeyboard.some((name) => name === signal)
+    if (!isOnTerminal || !isFromKeyboard) send(signal)
   }
   for (const signal of signals) process.on(signal, pass)
   return () => {

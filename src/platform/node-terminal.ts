@@ -1,6 +1,9 @@
 import { fstatSync, writeSync } from 'node:fs'
 import type { Ask, Terminal } from './platform.ts'
 
+/** The width if there is no terminal, or if the terminal does not report its width. */
+const defaultColumns = 80
+
 /** The terminal of this process. Its properties are looked up when they are used. */
 export function nodeTerminal(): Terminal {
   const out = createWriter(1)
@@ -16,8 +19,9 @@ export function nodeTerminal(): Terminal {
       return isTerminal(2)
     },
     get columns() {
-      const stream = isTerminal(1) ? process.stdout : isTerminal(2) ? process.stderr : undefined
-      return stream?.columns || 80
+      if (isTerminal(1)) return process.stdout.columns || defaultColumns
+      if (isTerminal(2)) return process.stderr.columns || defaultColumns
+      return defaultColumns
     },
     get outFailure() {
       return out.failure()

@@ -131,14 +131,15 @@ export function askSearch({ message, choices, validateOther }: SearchQuestion): 
   const validateTyped = (answer: string) =>
     isListed(answer) || validateOther === undefined || validateOther(answer)
   const source = (term = '') => {
-    const found = filterChoices(choices, term)
+    const matches = filterChoices(choices, term)
     const typed = term.trim()
-    if (validateOther === undefined || typed === '') return found
+    if (validateOther === undefined || typed === '') return matches
+
     // The prompt shows a problem only next to a choice with the typed text as its name.
-    const other = { value: typed, name: term }
-    if (isPastedKey(term)) return [other]
-    const others = isListed(typed) ? [] : [other]
-    return isLikeAddress(typed) ? [...others, ...found] : [...found, ...others]
+    const typedChoice = { value: typed, name: term }
+    if (isPastedKey(term)) return [typedChoice]
+    if (isListed(typed)) return matches
+    return isLikeAddress(typed) ? [typedChoice, ...matches] : [...matches, typedChoice]
   }
 
   return askOnce(validateTyped, (validate, { signal }) => {
@@ -153,8 +154,8 @@ function isLikeAddress(text: string): boolean {
 }
 
 function hideKeyInChoice(line: string): string {
-  const [cursor = '', ...rest] = line.split(' ')
-  return styleText('cyan', [cursor, hidePastedKey(rest.join(' '))].join(' '))
+  const [cursor = '', ...words] = line.split(' ')
+  return styleText('cyan', `${cursor} ${hidePastedKey(words.join(' '))}`)
 }
 
 /** The lines around a list: the question, the help and an error. */
@@ -219,14 +220,15 @@ const pasteGapMs = 30
  * key: if a key was copied with a line break in it, the prompt would drop the second half.
  */
 function watchPaste() {
-  let rest = ''
+  let afterLineBreak = ''
   let hasBegun = false
+
   const onData = (piece: Buffer) => {
     hasBegun = true
     const text = piece.toString()
     const lineBreak = text.search(/[\r\n]/)
-    if (rest !== '') rest += text
-    else if (lineBreak !== -1) rest = text.slice(lineBreak)
+    if (afterLineBreak !== '') afterLineBreak += text
+    else if (lineBreak !== -1) afterLineBreak = text.slice(lineBreak)
   }
 
   // Before the prompt's own listener, which already draws the effect of these keys.
@@ -235,10 +237,10 @@ function watchPaste() {
   return {
     /** Whether any input has arrived. */
     hasBegun: () => hasBegun,
-    /** The answer with the rest of the paste. A line break at the end is the Enter key. */
+    /** The answer with the text after its line break. A line break at the end is the Enter key. */
     async wholeAnswer(text: string) {
       await new Promise((resolve) => setTimeout(resolve, pasteGapMs))
-      return text + rest.trimEnd()
+      return text + afterLineBreak.trimEnd()
     },
     stop() {
       process.stdin.off('data', onData)

@@ -20,19 +20,18 @@ export const noGatewayHint = 'Save one: repoint gateways add URL'
 /** @throws UserError `usage` with the nearest name; as `readGateways` does */
 export function savedGateway(session: MaskingSession, name: string): SavedGateway {
   const all = savedGateways(session)
-  const found = all.find((one) => one.name === name)
+  const found = all.find((gateway) => gateway.name === name)
   if (found !== undefined) return found
 
   if (looksLikeKey(name)) throw keyOnCommandLineError()
-  const names = all.map((one) => one.name)
+  const names = all.map((gateway) => gateway.name)
   const [closest] = closestNames(name, names)
+  const suggestion = closest === undefined ? '' : `Did you mean ${closest}? `
+  const listHint = `${suggestion}Your saved gateways: repoint gateways`
   throw new UserError({
     code: 'usage',
     message: `No saved gateway has the name ${JSON.stringify(name)}`,
-    hint:
-      all.length === 0
-        ? noGatewayHint
-        : `${closest === undefined ? '' : `Did you mean ${closest}? `}Your saved gateways: repoint gateways`,
+    hint: all.length === 0 ? noGatewayHint : listHint,
   })
 }
 
@@ -79,7 +78,7 @@ export function savedExtras(session: MaskingSession) {
 
 /** The roots of the saved gateway with this address. */
 export function savedRoots(world: World, baseUrl: string): BaseUrls | undefined {
-  const saved = gatewaysIfReadable(world).find((one) => one.baseUrl === baseUrl)
+  const saved = gatewayAt(world, baseUrl)
   return saved && rootsOf(saved)
 }
 
@@ -90,7 +89,11 @@ export function caFileFor(
   flag: string | undefined,
 ): string | undefined {
   if (flag) return resolve(world.machine.cwd, flag)
-  return gatewaysIfReadable(world).find((one) => one.baseUrl === baseUrl)?.caFile
+  return gatewayAt(world, baseUrl)?.caFile
+}
+
+function gatewayAt(world: World, baseUrl: string): SavedGateway | undefined {
+  return gatewaysIfReadable(world).find((gateway) => gateway.baseUrl === baseUrl)
 }
 
 /** What a client's files say about its gateway. */
@@ -109,12 +112,14 @@ export function findGatewayName(
   const { baseUrl, key } = settings
   if (baseUrl === undefined) return undefined
   const candidates = savedGatewaysIfReadable(session).filter(
-    (one) => one.key === key && isSameButVersion(rootOf(one, protocol), baseUrl),
+    (gateway) => gateway.key === key && isSameButVersion(rootOf(gateway, protocol), baseUrl),
   )
 
   // Several can have the same address and key. The one whose headers the client sends matches best.
   const [withHeaders] = candidates
-    .filter(({ headers = [] }) => headers.every((one) => includesHeader(one, settings.headers)))
+    .filter(({ headers = [] }) =>
+      headers.every((header) => includesHeader(header, settings.headers)),
+    )
     .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
   return (withHeaders ?? candidates[0])?.name
 }
@@ -135,11 +140,10 @@ export function checkName(name: string): void {
 /** The choices of a prompt: `work  https://gw.example, tested 2 h ago`. */
 export function savedChoices({ clock }: World, all: readonly SavedGateway[]): readonly AskChoice[] {
   const now = clock.now()
-  return all.map(({ name, baseUrl, proven }) => ({
-    value: name,
-    name: `${name}  ${baseUrl}${proven === undefined ? '' : `, tested ${formatAge(proven.at, now)}`}`,
-    short: name,
-  }))
+  return all.map(({ name, baseUrl, proven }) => {
+    const tested = proven === undefined ? '' : `, tested ${formatAge(proven.at, now)}`
+    return { value: name, name: `${name}  ${baseUrl}${tested}`, short: name }
+  })
 }
 
 /** Formats a time in the past: `3 h ago`. */

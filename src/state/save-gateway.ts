@@ -31,11 +31,11 @@ export interface GatewayToSave {
 export function checkNameIsFree(world: World, name: string | undefined, baseUrl: string): void {
   if (name === undefined) return
   checkName(name)
-  const other = gatewaysIfReadable(world).find((one) => one.name === name)
-  if (other === undefined || other.baseUrl === baseUrl) return
+  const owner = gatewaysIfReadable(world).find((gateway) => gateway.name === name)
+  if (owner === undefined || owner.baseUrl === baseUrl) return
   throw new UserError({
     code: 'usage',
-    message: `The name ${name} belongs to ${other.baseUrl}`,
+    message: `The name ${name} belongs to ${owner.baseUrl}`,
     hint: `Use another name: --name NAME. Or delete that gateway first: repoint forget ${name}`,
   })
 }
@@ -66,7 +66,7 @@ export function saveProof(
 
   return saveFindings(() =>
     changeGateways(world, (all) =>
-      all.map((one) => (one.name === name ? compact({ ...one, ...changes }) : one)),
+      all.map((gateway) => (gateway.name === name ? compact({ ...gateway, ...changes }) : gateway)),
     ),
   )
 }
@@ -99,7 +99,7 @@ function newEntry(
 ): SavedGateway {
   const { baseUrl, key, headers = [], query = [], keyHeader } = access
   const name = access.name ?? matchingName(all, access) ?? unusedName(all, baseUrl)
-  const saved = all.find((one) => one.name === name)
+  const saved = all.find((candidate) => candidate.name === name)
   const isSameGateway = saved?.baseUrl === baseUrl && saved.key === key
   const lastProof = isSameGateway ? saved.proven : undefined
 
@@ -121,7 +121,7 @@ function newEntry(
 export function savedGatewayFor(world: World, gateway: Gateway): SavedGateway | undefined {
   const all = gatewaysIfReadable(world)
   const name = gateway.name ?? matchingName(all, gateway)
-  return all.find((one) => one.name === name && one.baseUrl === gateway.baseUrl)
+  return all.find((saved) => saved.name === name && saved.baseUrl === gateway.baseUrl)
 }
 
 /**
@@ -129,9 +129,10 @@ export function savedGatewayFor(world: World, gateway: Gateway): SavedGateway | 
  * replaces its key.
  */
 function matchingName(all: readonly SavedGateway[], { baseUrl, key }: Gateway): string | undefined {
-  const same = all.filter((one) => one.baseUrl === baseUrl)
-  const exact = same.find((one) => one.key === key)
-  return (exact ?? (same.length === 1 ? same[0] : undefined))?.name
+  const atAddress = all.filter((gateway) => gateway.baseUrl === baseUrl)
+  const withKey = atAddress.find((gateway) => gateway.key === key)
+  if (withKey !== undefined) return withKey.name
+  return atAddress.length === 1 ? atAddress[0]!.name : undefined
 }
 
 /** The host, with a port or a number if another gateway has that name. */
@@ -139,10 +140,9 @@ function unusedName(all: readonly SavedGateway[], baseUrl: string): string {
   const { hostname, port } = new URL(baseUrl)
   const host = hostname.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   const base = (host || 'gateway').slice(0, 50)
-  const isFree = (name: string) => all.every((one) => one.name !== name)
+  const isFree = (name: string) => all.every((gateway) => gateway.name !== name)
 
-  const names = [base, ...(port === '' ? [] : [`${base}-${port}`])]
-
+  const names = port === '' ? [base] : [base, `${base}-${port}`]
   for (let count = 2; ; count++) {
     const free = names.find(isFree)
     if (free !== undefined) return free

@@ -156,8 +156,8 @@ function isAlive({ processes, clock }: World, holder: LockHolder): boolean {
 
 /** Whether this process holds the lock: it failed to release it earlier. It never takes two locks. */
 function isCurrentProcess(world: World, holder: LockHolder): boolean {
-  const own = { ...currentHolder(world), since: holder.since }
-  return own.startTime !== '' && holderName(own) === holderName(holder)
+  const thisProcess = { ...currentHolder(world), since: holder.since }
+  return thisProcess.startTime !== '' && holderName(thisProcess) === holderName(holder)
 }
 
 function describeHolder(holder: LockHolder | 'unknown' | undefined, { processes }: World): string {

@@ -152,8 +152,8 @@ function restoreAfterFailure(
   }
 
   try {
-    const kept = restoreUnfinishedRun(world, paths)?.kept ?? []
-    return kept.length === 0 ? failure : withFilesState(failure, 'unknown')
+    const keptFiles = restoreUnfinishedRun(world, paths)?.kept ?? []
+    return keptFiles.length === 0 ? failure : withFilesState(failure, 'unknown')
   } catch (error) {
     return error instanceof UserError ? withFilesState(failure, error.files) : error
   }

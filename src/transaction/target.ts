@@ -149,7 +149,7 @@ export function refuseUnsafeAsRoot(
     })
 
   if (!isInside(path, machine.home)) {
-    const place = [path, realPath].map((one) => findUnsafeFolder(world, one)).find(Boolean)
+    const place = findUnsafeFolder(world, path) ?? findUnsafeFolder(world, realPath)
     if (place === undefined) return
     throw refuse(`is open to other users, who can write at ${place}`)
   }

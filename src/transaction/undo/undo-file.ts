@@ -150,17 +150,17 @@ function undoSettings(
     sharedTables === 'keep' ? settingsInSharedTables(history, paths, undoAt(paths).bytes) : []
   const undone = undoAt(paths.filter((path) => !includesPath(shared, path)))
 
-  const kept: UndoneFile['kept'] = [
+  const keptSettings: UndoneFile['kept'] = [
     ...undone.kept.map((path) => ({ path, why: 'changed' as const })),
     ...shared.map((path) => ({ path, why: 'together' as const })),
   ]
-  if (undone.bytes === null) return { result: null, kept }
+  if (undone.bytes === null) return { result: null, kept: keptSettings }
 
   // A file that keeps a key also keeps its mode, which closes it to other users.
   const keepsKey = undone.kept.some((path) => settingAt(file, path)?.role === 'key')
   const earlier = keepsKey ? null : withModeOfNow(file.before, history)
   const mode = earlier?.mode ?? now.mode
-  return { result: copies.add(undone.bytes, { ...now, mode }), kept }
+  return { result: copies.add(undone.bytes, { ...now, mode }), kept: keptSettings }
 }
 
 /** The file with our values in all places that count as ours, so that the undo finds them. */

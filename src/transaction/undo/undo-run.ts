@@ -75,21 +75,21 @@ export function undoRun(
   const clients = [...new Set(files.map(({ client }) => client))]
 
   let after = contents
-  const kept: KeptSetting[] = []
+  const keptSettings: KeptSetting[] = []
   const removedTables: string[] = []
 
   for (const client of clients) {
     const clientFiles = files.filter((file) => file.client === client)
     const undone = undoClient(client, clientFiles, after, options)
     after = undone.contents
-    kept.push(...undone.kept)
+    keptSettings.push(...undone.kept)
     if (undone.removesTables) removedTables.push(client)
   }
 
   return {
     undoes: clients.map((client) => ({ run: run.id, client })),
     files: files.toReversed(),
-    kept,
+    kept: keptSettings,
     removedTables,
     contents: after,
   }
@@ -155,18 +155,18 @@ function undoFiles(
   options: UndoFileOptions,
 ): UndoneClient {
   const results = new Map<string, FileVersion | null>()
-  const kept: KeptSetting[] = []
+  const keptSettings: KeptSetting[] = []
   let keepsOurKey = false
 
   for (const file of files) {
     const { client, path } = file
     const undone = undoFile({ copies, file, now: contents.get(path) }, options)
     results.set(path, undone.result)
-    kept.push(...undone.kept.map((setting) => ({ client, file: path, ...setting })))
+    keptSettings.push(...undone.kept.map((setting) => ({ client, file: path, ...setting })))
     keepsOurKey ||= undone.keepsOurKey === true
   }
 
-  return { contents: withChanges(contents, results), kept, keepsOurKey }
+  return { contents: withChanges(contents, results), kept: keptSettings, keepsOurKey }
 }
 
 /**
