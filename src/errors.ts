@@ -143,7 +143,7 @@ export interface ErrorDocument {
 
 const filesSentence: Readonly<Record<FilesState, string>> = {
   unchanged: 'Nothing changed.',
-  changed: 'The files were changed. Undo: WAY-BACK',
+  changed: 'The files were changed. Undo: UNDO-COMMAND',
   pending: 'The change is not finished. The next start of repoint undoes it.',
   unknown: 'Some of its files may be changed and others not.',
 }
@@ -190,6 +190,7 @@ export function renderError(
   const message = printable(format.redact(error.message))
   const hint = error.hint === undefined ? undefined : printable(format.redact(error.hint))
   const status = exitStatus[error.code]
+
   if (format.json) {
     const document: ErrorDocument = {
       command: format.command,
@@ -203,7 +204,8 @@ export function renderError(
     }
     return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
   }
-  const state = filesSentence[files].replace('WAY-BACK', format.undoCommand)
+
+  const state = filesSentence[files].replace('UNDO-COMMAND', format.undoCommand)
   const body = indent(`${asSentence(message)} ${state}`)
   const lines = [`error: ${body}`]
   if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)

@@ -29,6 +29,7 @@ export function composeDocument(
   const files = changes.map((change) => recordedFile(change, plan, rollback))
   const folders = changes.flatMap(({ target }) => target.missingFolders)
   const written = files.filter(isWritten)
+  const filesOfClients = written.length > 0 ? written : files
 
   const run: RunRecord = compact({
     id: nextRunId(now, recordNames(world, paths)),
@@ -36,7 +37,7 @@ export function composeDocument(
     home: world.machine.home,
     kind: rollback?.kind ?? ('change' as const),
     command: plan.command,
-    clients: [...new Set((written.length > 0 ? written : files).map(({ client }) => client))],
+    clients: [...new Set(filesOfClients.map(({ client }) => client))],
     baseUrl: plan.baseUrl,
     baseUrls: plan.baseUrls,
     model: plan.model,
@@ -46,13 +47,12 @@ export function composeDocument(
     folders: [...new Set(folders)],
   })
 
-  return {
-    run,
-    temps: files.map(
-      ({ realPath }) => `${dirname(realPath)}/.repoint-${randomName()}/${randomName()}`,
-    ),
-    dropFolders: rollback?.dropFolders ?? [],
-  }
+  return { run, temps: files.map(tempPath), dropFolders: rollback?.dropFolders ?? [] }
+}
+
+/** A path for the new version of a file. Nobody else can guess it. */
+function tempPath({ realPath }: RecordedFile): string {
+  return `${dirname(realPath)}/.repoint-${randomName()}/${randomName()}`
 }
 
 function recordedFile(

@@ -118,10 +118,10 @@ export function toRecordedSetting(
   plan: Plan,
 ): RecordedSetting {
   const { path, role, isSecret, undoTogether, rewrittenByClient } = change
-  const defaultRole = undoTogether ? (isSecret ? 'key' : 'address') : undefined
+  const roleInGroup = isSecret ? 'key' : 'address'
   const setting = {
     path,
-    role: role ?? defaultRole,
+    role: role ?? (undoTogether ? roleInGroup : undefined),
     isSecret: isSecret || undefined,
     ourPrefix: role === 'model' ? providerPrefix(change, edit, plan) : undefined,
     rewrittenByClient: rewrittenByClient || undefined,
@@ -149,8 +149,9 @@ function providerPrefix(
     .filter((edit) => edit.client === client)
     .flatMap(({ changes }) => changes.filter(({ undoTogether }) => undoTogether))
     .flatMap(({ path }) => path.map(plainKey))
-  const [provider = ''] = value.split('/')
+
   if (keys.includes(value)) return value
+  const [provider = ''] = value.split('/')
   return provider !== value && keys.includes(provider) ? `${provider}/` : undefined
 }
 

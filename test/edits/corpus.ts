@@ -93,8 +93,8 @@ function tryFile(bytes: Bytes, path: string, client: Client, tally: Tally): void
 /** The file as it is, with CRLF, with a byte order mark, and without its final line break. */
 function formsOf(bytes: Bytes): Bytes[] {
   const text = (show(bytes) as string).replace(/^\ufeff/, '')
-  const others = [text.replace(/\r?\n/g, '\r\n'), `\ufeff${text}`, text.replace(/\r?\n$/, '')]
-  return [bytes, ...others.map(bytesOf)]
+  const variants = [text.replace(/\r?\n/g, '\r\n'), `\ufeff${text}`, text.replace(/\r?\n$/, '')]
+  return [bytes, ...variants.map(bytesOf)]
 }
 
 interface Checked {

@@ -60,7 +60,7 @@ const statement = fc.constantFrom(
 )
 const statements = fc
   .array(fc.tuple(statement, fc.constantFrom('\n', '\r\n')), { maxLength: 12 })
-  .map((all) => all.map(([one, eol], index) => one.replace('NN', String(index)) + eol).join(''))
+  .map((all) => all.map(([line, eol], index) => line.replace('NN', String(index)) + eol).join(''))
 
 const mutation = fc.record({ at: fc.nat(10_000), cut: fc.nat(3), add: piece })
 const mutated = fc

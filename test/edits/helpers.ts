@@ -42,8 +42,8 @@ export function linesLost(name: string, before: Bytes, after: Bytes): string[] {
       !/model|env|u0065nv/.test(line) &&
       (name === 'toml' && line.endsWith('\n')
         ? true
-        : !added.some((other) =>
-            name === 'toml' ? other === core(line) : other.includes(core(line)),
+        : !added.some((addedLine) =>
+            name === 'toml' ? addedLine === core(line) : addedLine.includes(core(line)),
           )),
   )
 }

@@ -109,7 +109,10 @@ describe('the saved gateways', () => {
       '{"name":"a","baseUrl":"https://a","key":"k","headers":{}}',
       '{"name":"a","baseUrl":"https://a","key":"k","headers":[null]}',
       '{"name":"a","baseUrl":"https://a","key":"k","headers":[{"name":"x"}]}',
-    ].map((one): [string, string] => [`a list of ${one}`, `{"version":1,"gateways":[${one}]}`]),
+    ].map((entry): [string, string] => [
+      `a list of ${entry}`,
+      `{"version":1,"gateways":[${entry}]}`,
+    ]),
   ])('are reported as damaged and kept if the file is %s', (_, text) => {
     const home = saying(text)
     const before = readFileSync(home.at(list))

@@ -199,11 +199,11 @@ describe('apply', () => {
   })
 
   test('works if the files are on another file system than the state folder', () => {
-    const other = mkdtempSync('/dev/shm/repoint-test-')
-    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
-    const home = aHome({ '.codex': { link: other } })
+    const otherDisk = mkdtempSync('/dev/shm/repoint-test-')
+    onTestFinished(() => rmSync(otherDisk, { recursive: true, force: true }))
+    const home = aHome({ '.codex': { link: otherDisk } })
     apply(home, notAsRoot(worldIn(home)))
-    expect(readdirSync(other).sort()).toEqual(['auth.json', 'config.toml'])
+    expect(readdirSync(otherDisk).sort()).toEqual(['auth.json', 'config.toml'])
   })
 
   test('accepts names with blanks, quotes and non-ASCII letters', () => {

@@ -67,7 +67,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
     const edit = keysEdit(sourceIn(home), '.claude/settings.json', [{ path: ['a'], value: 'b' }])
     expect(() => applyPlan(worldIn(home), aPlan([edit]))).toThrow(refused)
     expect(secret.text('shadow.json')).toBe('{"root": "only"}\n')
-    expect(everythingIn(home).filter((one) => one.includes('blobs'))).toEqual([])
+    expect(everythingIn(home).filter((path) => path.includes('blobs'))).toEqual([])
   })
 
   test.each(['draft', 'journal', 'run-20261121T091500Z-0000'])(
@@ -144,8 +144,8 @@ describe.runIf(isRoot)("as root in root's own home", () => {
     const before = everythingIn(home)
     for (const work of [checkTargets, applyPlan])
       expect(() => work(worldIn(home), plan)).toThrow(refused)
-    expect(everythingIn(home).filter((one) => !one.includes('.local'))).toEqual(
-      before.filter((one) => !one.includes('.local')),
+    expect(everythingIn(home).filter((path) => !path.includes('.local'))).toEqual(
+      before.filter((path) => !path.includes('.local')),
     )
     expect(readFileSync(home.at('.codex/config.toml'), 'utf8')).toBe('model = "x"\n')
   })

@@ -148,8 +148,8 @@ describe('createDurably', () => {
         const call = target[name as keyof typeof target] as (...args: unknown[]) => unknown
         return (...args: unknown[]) => {
           calls.push(String(name))
-          const other = replaced[String(name)]
-          if (other) return other()
+          const replacement = replaced[String(name)]
+          if (replacement) return replacement()
           return call(...args)
         }
       },

@@ -33,8 +33,8 @@ function look() {
           seen.swapped++
         }
       }
-      for (const one of [path, ...(attempt(() => fs.readdirSync(path)) ?? []).map((inner) => path + '/' + inner)]) {
-        const handle = attempt(() => fs.openSync(one))
+      for (const target of [path, ...(attempt(() => fs.readdirSync(path)) ?? []).map((inner) => path + '/' + inner)]) {
+        const handle = attempt(() => fs.openSync(target))
         if (handle !== undefined) handles.push(handle)
       }
     }
@@ -260,14 +260,14 @@ test('the folder of a new version is created closed to other users', () => {
 })
 
 test("a second home with the same state folder: a rollback never touches the first home's files", () => {
-  const one = aHome({ '.codex/config.toml': '# one\n' })
-  const two = aHome({ '.codex/config.toml': '# two\n' })
+  const firstHome = aHome({ '.codex/config.toml': '# one\n' })
+  const secondHome = aHome({ '.codex/config.toml': '# two\n' })
   const state = { REPOINT_STATE_DIR: aHome().at('state') }
   const worldOf = (home: Home) => notAsRoot(worldIn(home, state))
-  applyPlan(worldOf(one), aPairPlan(sourceIn(one)))
-  const written = one.snapshot()
+  applyPlan(worldOf(firstHome), aPairPlan(sourceIn(firstHome)))
+  const written = firstHome.snapshot()
   for (const options of [{}, { original: true }, { force: true }, { original: true, force: true }])
-    expect(planRollback(worldOf(two), options)).toBeUndefined()
-  expect(one.snapshot()).toEqual(written)
-  expect(two.text('.codex/config.toml')).toBe('# two\n')
+    expect(planRollback(worldOf(secondHome), options)).toBeUndefined()
+  expect(firstHome.snapshot()).toEqual(written)
+  expect(secondHome.text('.codex/config.toml')).toBe('# two\n')
 })

@@ -5,7 +5,8 @@
  *
  *     repoint rollback               undoes run 2: Codex has the model of run 1
  *     repoint rollback               undoes run 1: Codex has its configuration from before repoint
- *     repoint rollback --redo        redoes run 1: it undoes the newest undo
+ *     repoint rollback --redo        undoes the newest undo: run 1 is active again
+ *     repoint rollback --redo        undoes the undo before it: both runs are active again
  *     repoint rollback --original    undoes both runs in one plan
  *
  * An undo and a redo are recorded as runs too, so nothing is taken from the stack. `active-runs.ts`

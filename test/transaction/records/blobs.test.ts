@@ -124,9 +124,9 @@ describe('a copy', () => {
 
   test('is damaged if it decompresses to other contents', () => {
     const { world, paths, put } = aState()
-    const [one, other] = [put('a'.repeat(1_000)), put('b'.repeat(1_000))]
-    writeFileSync(paths.blob(one), readFileSync(paths.blob(other)))
-    expect(() => readBlob(world, one)).toThrow('missing or damaged')
+    const [first, second] = [put('a'.repeat(1_000)), put('b'.repeat(1_000))]
+    writeFileSync(paths.blob(first), readFileSync(paths.blob(second)))
+    expect(() => readBlob(world, first)).toThrow('missing or damaged')
   })
 
   test('is damaged if it is too large; a bug of ours is not reported as damage', () => {

@@ -231,9 +231,9 @@ describe('records', () => {
     const document = { run: run!, temps: ['/t'], dropFolders: ['/d'] }
     const { sha256: _, ...body } = JSON.parse(Buffer.from(encodeDocument(document)).toString())
     const signed = (version: number) => {
-      const other = { ...body, version }
-      const sha256 = sha256Of(bytesOf(JSON.stringify(other)))
-      return decodeDocument(bytesOf(JSON.stringify({ ...other, sha256 })))
+      const changed = { ...body, version }
+      const sha256 = sha256Of(bytesOf(JSON.stringify(changed)))
+      return decodeDocument(bytesOf(JSON.stringify({ ...changed, sha256 })))
     }
     expect(signed(1)).toMatchObject(document)
     expect(signed(0)).toBeUndefined()

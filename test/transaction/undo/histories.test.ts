@@ -114,11 +114,11 @@ test('rollbacks by force restore the first copy, whatever someone changed', () =
 test('all runs at once give the same file as single rollbacks', () => {
   fc.assert(
     fc.property(many(withAll), (steps) => {
-      const [one, other] = [afterSteps(steps), afterSteps(steps)]
-      rollBackAll(one)
-      const { stack, contents, copies } = other
-      other.apply(undoAll(stack, contents, { copies }))
-      expect(other.text(settingsPath)).toBe(one.text(settingsPath))
+      const [singly, together] = [afterSteps(steps), afterSteps(steps)]
+      rollBackAll(singly)
+      const { stack, contents, copies } = together
+      together.apply(undoAll(stack, contents, { copies }))
+      expect(together.text(settingsPath)).toBe(singly.text(settingsPath))
     }),
   )
 })

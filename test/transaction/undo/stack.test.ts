@@ -221,18 +221,18 @@ describe('rollback --force', () => {
 
 describe('several runs at once', () => {
   test('--run gives the same files as single rollbacks', () => {
-    const [one, other] = [0, 1].map(() => {
+    const [singly, together] = [0, 1].map(() => {
       const machine = aMachine()
       machine.edit({ note: 'between' })
       machine.setUp({ ...ours, model: 'gw/c' })
       machine.edit({ limit: 9 })
       return machine
     }) as [UndoMachine, UndoMachine]
-    rollBack(one)
-    rollBack(one)
-    other.apply(undoTo(other.stack, '000001', other.contents, { copies: other.copies }))
-    expect(other.text(settingsPath)).toBe(one.text(settingsPath))
-    expect(rollBack(other)).toBeUndefined()
+    rollBack(singly)
+    rollBack(singly)
+    together.apply(undoTo(together.stack, '000001', together.contents, { copies: together.copies }))
+    expect(together.text(settingsPath)).toBe(singly.text(settingsPath))
+    expect(rollBack(together)).toBeUndefined()
   })
 
   test('--original by force restores the first copy, also after an undo that kept something', () => {
