@@ -10,10 +10,16 @@ import { minKeyLength } from './log/secrets.ts'
 export function readRequestKey({ headers }: IncomingMessage, readsApiKey: boolean) {
   const authorization = headers.authorization ?? ''
   const apiKey = String(headers['x-api-key'] ?? '')
-  const hasApiKey = apiKey !== ''
-  const auth: AuthHeaders =
-    authorization === '' ? (hasApiKey ? 'x-api-key' : 'none') : hasApiKey ? 'both' : 'bearer'
-  return { auth, key: hasApiKey && readsApiKey ? apiKey.trim() : removeBearer(authorization) }
+  const usesApiKey = apiKey !== '' && readsApiKey
+  return {
+    auth: authHeaders(authorization !== '', apiKey !== ''),
+    key: usesApiKey ? apiKey.trim() : removeBearer(authorization),
+  }
+}
+
+function authHeaders(hasAuthorization: boolean, hasApiKey: boolean): AuthHeaders {
+  if (hasAuthorization) return hasApiKey ? 'both' : 'bearer'
+  return hasApiKey ? 'x-api-key' : 'none'
 }
 
 // The service removes "Bearer " or "bearer ", and also accepts a key without it.

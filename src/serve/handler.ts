@@ -101,8 +101,8 @@ export class Handler {
       return reply.send({ status: 204, type: plainTextType, text: '', headers: preflightHeaders })
 
     const { upstream } = this.#options
-    const isPassedOn = upstream !== undefined && path.startsWith('/v1/')
-    if (route.kind === 'unknown' && !isPassedOn)
+    const isForwarded = upstream !== undefined && path.startsWith('/v1/')
+    if (route.kind === 'unknown' && !isForwarded)
       return reply.fail(failures.wrongRoute(entry.method, path), explainRoute(entry.method, path))
 
     if (scope === undefined) return this.#rejectKey(reply, path)
@@ -177,18 +177,18 @@ export class Handler {
   async #readBody(reply: Reply): Promise<Buffer | undefined> {
     const { request, entry } = reply
     const { maxBodyBytes } = this.#options.limits
-    let sent: Buffer | undefined
+    let sentBody: Buffer | undefined
     try {
-      sent = await readBody(request, maxBodyBytes)
-      entry.requestBytes = sent?.length ?? 0
-      const body =
-        sent && (await decompress(sent, request.headers['content-encoding'], maxBodyBytes))
+      sentBody = await readBody(request, maxBodyBytes)
+      entry.requestBytes = sentBody?.length ?? 0
+      const encoding = request.headers['content-encoding']
+      const body = sentBody && (await decompress(sentBody, encoding, maxBodyBytes))
       entry.requestBody = body?.toString() ?? ''
       if (body === undefined) reply.fail(failures.bodyTooLarge())
       return body
     } catch {
       // The client has disconnected, or the encoding is wrong.
-      if (sent === undefined) reply.abandon()
+      if (sentBody === undefined) reply.abandon()
       else reply.fail(failures.notJson())
       return undefined
     }

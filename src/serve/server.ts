@@ -18,6 +18,22 @@ import { Scope, Scopes } from './scopes.ts'
 import { readCatalogFile } from './settings/models-file.ts'
 import { withUsageErrors } from './settings/schema.ts'
 
+/**
+ * The local gateway. A request passes through these files, in this order:
+ *
+ * 1. `server.ts` listens. `handler.ts` finds the route (`routes.ts`), logs the request (`log/`), and checks
+ *    the key, which selects a scope (`scopes.ts`): the answers and faults of that key.
+ * 2. `answers/decide.ts` runs the service's checks. `requests/` reads the body as a `ModelRequest`, or
+ *    rejects it as the vendor does.
+ * 3. The answer comes from the scenario or function of the scope (`scenarios/`), else from the built-in
+ *    model (`model/`). `faults/` may replace or cut it.
+ * 4. `answers/inference.ts` lets the codec of the protocol (`codecs/`) turn the answer into a document, or
+ *    into the frames of a stream.
+ * 5. `http/reply.ts` writes the bytes. Nothing else writes to a response.
+ *
+ * With an upstream, `upstream.ts` replaces steps 2 to 4: it forwards the request to a real gateway.
+ */
+
 /** The part of a gateway that belongs to one key. */
 export interface GatewayScope {
   /** The root, without `/v1`: `http://127.0.0.1:49152`. */

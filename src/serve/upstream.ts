@@ -103,30 +103,33 @@ function upstreamPath(root: URL, request: IncomingMessage, key: string): string 
   if (parsed?.origin !== root.origin || parsed.pathname !== path) return undefined
 
   const steps = decodePath(path)?.split(/[/\\]/)
-  // A reader may end a text at a zero, or take blanks off.
+  // Some servers end a step at a zero byte, or remove spaces.
   const isInside = steps?.every((step) => !/^\.{1,2}(?:[;\s\0]|$)/.test(step))
   const target = path + (query ?? '')
   const isPassable = isInside && !query?.includes('#') && maskKeys(target, [key]) === target
   return isPassable ? target : undefined
 }
 
-/** Undefined: it is packed more often than any reader unpacks it; each time costs its whole length. */
+/**
+ * Decodes a path until it no longer changes. Undefined: it is encoded more often than any reader decodes
+ * it. There is a limit, because each time costs the whole length.
+ */
 function decodePath(path: string, timesLeft = 8): string | undefined {
-  const unpacked = path.replace(/%([0-9a-f]{2})/gi, (_, hex) =>
+  const decoded = path.replace(/%([0-9a-f]{2})/gi, (_, hex) =>
     String.fromCharCode(parseInt(hex, 16)),
   )
-  if (unpacked === path) return path
-  return timesLeft === 0 ? undefined : decodePath(unpacked, timesLeft - 1)
+  if (decoded === path) return path
+  return timesLeft === 0 ? undefined : decodePath(decoded, timesLeft - 1)
 }
 
 /** @param key the client's key; headers that contain it are not sent */
 function requestHeaders({ headers }: IncomingMessage, key: string): OutgoingHttpHeaders {
-  const chosen = Object.entries(headers).filter(
+  const forwardable = Object.entries(headers).filter(
     ([name, value]) =>
       forwardedHeaders.has(name) && maskKeys(String(value), [key]) === String(value),
   )
   // Not compressed, because the log does not decompress responses.
-  return { ...Object.fromEntries(chosen), 'accept-encoding': 'identity' }
+  return { ...Object.fromEntries(forwardable), 'accept-encoding': 'identity' }
 }
 
 function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {

@@ -270,7 +270,7 @@ async function runWithGateway(
  * like gateways that rewrite these requests.
  */
 function familiesFor(called: readonly Client[]): 'rewritten' | undefined {
-  return called.some(({ protocols }) => protocols.every((one) => one === 'chat'))
+  return called.some(({ protocols }) => protocols.every((protocol) => protocol === 'chat'))
     ? 'rewritten'
     : undefined
 }

@@ -61,9 +61,9 @@ function searchSample(root: unknown, onFound: (value: unknown) => void): unknown
       if (guess === undefined || !fits(guess)) continue
       onFound(structuredClone(guess))
       let checks = maxCheckedCharacters / JSON.stringify([guessable, guess]).length
-      const held = { guess }
-      shrink(held, 'guess', () => checks-- > 0 && fits(held.guess))
-      return held.guess
+      const holder = { guess }
+      shrink(holder, 'guess', () => checks-- > 0 && fits(holder.guess))
+      return holder.guess
     }
     return undefined
   } catch (error) {
@@ -100,30 +100,30 @@ function toGeneratorSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toGeneratorSchema)
   if (!isObject(schema)) return schema
   const { minLength, minItems, items, additionalItems = {}, pattern } = schema
-  const least = asNumber(minLength) ?? 0
-  if (Math.max(least, asNumber(minItems) ?? 0) > maxLength) return false
+  const minTextLength = asNumber(minLength) ?? 0
+  if (Math.max(minTextLength, asNumber(minItems) ?? 0) > maxLength) return false
 
-  const read = Object.entries(schema).map(([name, inner]) => [
+  const members = Object.entries(schema).map(([name, inner]) => [
     name,
     name === 'const' || name === 'enum' ? inner : toGeneratorSchema(inner),
   ])
-  const known: JsonObject = {
+  const converted: JsonObject = {
     // Without properties, the generator treats unknown keywords as members.
     ...(schema['type'] === 'object' ? { properties: {} } : {}),
-    ...Object.fromEntries(read),
+    ...Object.fromEntries(members),
     ...(Array.isArray(items)
       ? { prefixItems: items.map(toGeneratorSchema), items: additionalItems }
       : {}),
-    ...(typeof pattern === 'string' ? { pattern: toGeneratorPattern(pattern, least) } : {}),
+    ...(typeof pattern === 'string' ? { pattern: toGeneratorPattern(pattern, minTextLength) } : {}),
   }
 
-  return { ...known, ...requiredMembers(known) }
+  return { ...converted, ...requiredMembers(converted) }
 }
 
 /** Adapts a pattern to the minimum length. The generator expands `+` and `*` to at most five. */
-function toGeneratorPattern(pattern: string, least: number): string {
+function toGeneratorPattern(pattern: string, minTextLength: number): string {
   const plain = pattern.replace(/\\p\{L[ul]?\}/g, '[a-z]')
-  return least > 0 ? plain.replace(/(?<!\\)[+*]/g, `{${least},}`) : plain
+  return minTextLength > 0 ? plain.replace(/(?<!\\)[+*]/g, `{${minTextLength},}`) : plain
 }
 
 /** Adds members, named by a pattern, to an object with a minimum number of members. */
@@ -165,15 +165,16 @@ function shrink(holder: ShrinkTarget, key: string | number, fits: () => boolean)
   if (typeof value === 'number') shrinkNumber(value, tryValue)
   if (value === true) tryValue(false)
   if (typeof value !== 'object' || value === null) return
+
   for (const name of Object.keys(value).reverse()) tryValue(removeMember(holder[key], name))
-  const kept = holder[key] as ShrinkTarget
-  for (const name of Object.keys(kept)) shrink(kept, name, fits)
+  const remaining = holder[key] as ShrinkTarget
+  for (const name of Object.keys(remaining)) shrink(remaining, name, fits)
 }
 
 function removeMember(holder: unknown, name: string): unknown {
   if (Array.isArray(holder)) return holder.toSpliced(Number(name), 1)
-  const { [name]: _, ...others } = holder as ShrinkTarget
-  return others
+  const { [name]: _, ...remaining } = holder as ShrinkTarget
+  return remaining
 }
 
 function shrinkNumber(value: number, tryValue: TryValue): void {
@@ -197,8 +198,8 @@ function shrinkText(value: string, tryValue: TryValue): void {
   if (tryValue('a'.repeat(text.length))) return
 
   for (let at = 0; at < text.length; at++) {
-    const others = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
-    text = others.find(tryValue) ?? text
+    const candidates = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
+    text = candidates.find(tryValue) ?? text
   }
 }
 
@@ -236,20 +237,22 @@ const limitPhrases: readonly (readonly [wording: RegExp, ...keywords: string[]])
 function parseLimitPhrases(line: string): readonly (readonly [string, unknown])[] {
   const format = /a valid ([a-z-]+)/.exec(line)?.[1] ?? ''
   const limits = limitPhrases.flatMap(([wording, ...keywords]) => {
-    const found = wording.exec(line)?.[1]
-    const value = keywords[0] === 'pattern' ? found : Number(found)
-    return found === undefined ? [] : keywords.map((keyword) => [keyword, value] as const)
+    const limit = wording.exec(line)?.[1]
+    if (limit === undefined) return []
+    const value = keywords[0] === 'pattern' ? limit : Number(limit)
+    return keywords.map((keyword) => [keyword, value] as const)
   })
   return Object.hasOwn(formats, format) ? [...limits, ['format', format]] : limits
 }
 
 function parseLimits(line: string): JsonObject {
-  const found = [...line.matchAll(describedKeyword)]
-  if (found.length === 0) return Object.fromEntries(parseLimitPhrases(line))
+  const matches = [...line.matchAll(describedKeyword)]
+  if (matches.length === 0) return Object.fromEntries(parseLimitPhrases(line))
+
   return Object.fromEntries(
-    found.map((match, index) => {
+    matches.map((match, index) => {
       const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())
-      const end = found[index + 1]?.index ?? line.length - 1
+      const end = matches[index + 1]?.index ?? line.length - 1
       const written = line.slice(match.index + match[0].length, end)
       const value = parseJson(written)
       return [keyword, value === undefined ? written : value]
@@ -267,16 +270,16 @@ export function findMismatch(schema: unknown, value: unknown): string | undefine
     // The validator modifies the schema.
     const root = structuredClone(schema)
     const { errors } = new Validator(root, schemaDraft(root)).validate(value)
-    const last = errors.at(-1)
-    return last && `${last.instanceLocation.replace(/^#\/?/, '') || 'they'}: ${last.error}`
+    const deepest = errors.at(-1)
+    return deepest && `${deepest.instanceLocation.replace(/^#\/?/, '') || 'they'}: ${deepest.error}`
   } catch {
     return undefined
   }
 }
 
 function schemaDraft(root: JsonObject): SchemaDraft {
-  const named = /draft-0?([47])|2019-09|2020-12/.exec(String(root['$schema']))
-  if (named !== null) return (named[1] ?? named[0]) as SchemaDraft
+  const draft = /draft-0?([47])|2019-09|2020-12/.exec(String(root['$schema']))
+  if (draft !== null) return (draft[1] ?? draft[0]) as SchemaDraft
   // Tuples or keywords of older drafts.
   return /"(items":\[|definitions":)/.test(JSON.stringify(root)) ? '7' : '2020-12'
 }

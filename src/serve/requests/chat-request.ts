@@ -2,6 +2,7 @@ import {
   asList,
   asNumber,
   asString,
+  isAbsent,
   isObject,
   type JsonObject,
   listObjects,
@@ -40,22 +41,24 @@ export const readChatRequest = createReader('chat', (body) => {
   }
 })
 
-/** Whether the request has `functions` instead of tools, as before November 2023. Calls then do too. */
+/** Whether the request has `functions` instead of tools, as before November 2023. Its answers have `function_call`. */
 export function isLegacy(body: JsonObject): boolean {
   return asList(body['functions']).length > 0
 }
 
 function checkMessage(message: JsonObject, index: number): void {
-  for (const [at, { image_url, file }] of listObjects(message['content']).entries()) {
-    const where = `messages[${index}].content[${at}]`
+  for (const [partIndex, { image_url, file }] of listObjects(message['content']).entries()) {
+    const where = `messages[${index}].content[${partIndex}]`
     checkImage(toObject(image_url)['url'], `${where}.image_url.url`)
     checkFile(toObject(file)['file_data'], `${where}.file.file_data`)
   }
-  const { role, content, refusal, audio, function_call, tool_calls } = message
-  const calls = isObject(function_call) || asList(tool_calls).length > 0
-  const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))
 
-  if ((content === undefined || content === null) && !isSilent)
+  const { role, content, refusal, audio, function_call, tool_calls } = message
+  const hasCalls = isObject(function_call) || asList(tool_calls).length > 0
+  const hasOtherContent = hasCalls || typeof refusal === 'string' || isObject(audio)
+  const mayLackContent = role === 'assistant' && hasOtherContent
+
+  if (isAbsent(content) && !mayLackContent)
     throw new Refusal(
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,
@@ -64,51 +67,57 @@ function checkMessage(message: JsonObject, index: number): void {
 
 /** Checks that the results of all calls follow directly, and that each result has a call. */
 function checkChatToolTurns(messages: readonly JsonObject[]): void {
-  let called: ReadonlySet<unknown> | undefined
-  let open = new Set<unknown>()
+  /** The calls of the last message before the results. Undefined: it has none. */
+  let calls: ReadonlySet<unknown> | undefined
+  /** Those without a result so far. */
+  let openCalls = new Set<unknown>()
+
   for (const [index, message] of messages.entries()) {
-    const { role, tool_call_id: id } = message
-    if (role === 'tool') {
-      checkAnswer(id, index)
+    if (message['role'] === 'tool') {
+      checkResult(message['tool_call_id'], index)
       continue
     }
     checkAllAnswered(index)
     const ids = listObjects(message['tool_calls']).map((call) => call['id'])
-    called = ids.length > 0 ? new Set(ids) : undefined
-    open = new Set(called)
+    calls = ids.length > 0 ? new Set(ids) : undefined
+    openCalls = new Set(calls)
   }
 
   checkAllAnswered(messages.length)
 
-  function checkAnswer(id: unknown, index: number): void {
-    if (called === undefined)
+  function checkResult(id: unknown, index: number): void {
+    if (calls === undefined)
       throw new Refusal(
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
         `messages.[${index}].role`,
       )
 
-    const problem = !called.has(id)
-      ? `'tool_call_id' of '${String(id)}' not found in 'tool_calls' of previous message.`
-      : open.delete(id)
-        ? undefined
-        : `Duplicate value for 'tool_call_id' of '${String(id)}'.`
-    if (problem !== undefined)
-      throw new Refusal(`Invalid parameter: ${problem}`, `messages.[${index}].tool_call_id`)
+    const place = `messages.[${index}].tool_call_id`
+    if (!calls.has(id))
+      throw new Refusal(
+        `Invalid parameter: 'tool_call_id' of '${String(id)}' not found in 'tool_calls' of previous message.`,
+        place,
+      )
+    if (!openCalls.delete(id))
+      throw new Refusal(
+        `Invalid parameter: Duplicate value for 'tool_call_id' of '${String(id)}'.`,
+        place,
+      )
   }
 
   function checkAllAnswered(index: number): void {
-    if (open.size > 0)
+    if (openCalls.size > 0)
       throw new Refusal(
-        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(', ')}`,
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...openCalls].join(', ')}`,
         `messages.[${index}].role`,
       )
   }
 }
 
 function readChatTools(body: JsonObject): readonly Tool[] {
-  const legacy = listObjects(body['functions'])
-  if (legacy.length > 0)
-    return legacy.map((details, index) => functionTool(details, `functions[${index}]`))
+  const functions = listObjects(body['functions'])
+  if (functions.length > 0)
+    return functions.map((details, index) => functionTool(details, `functions[${index}]`))
 
   return listObjects(body['tools']).map((tool, index) => {
     if (isObject(tool['function']))
@@ -120,8 +129,8 @@ function readChatTools(body: JsonObject): readonly Tool[] {
 
 function readChatFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {
   const format = toObject(body['response_format'])
-  const said = messages.map(({ content }) => content)
-  if (lacksWordJson(format, said))
+  const contents = messages.map(({ content }) => content)
+  if (lacksWordJson(format, contents))
     throw new Refusal(
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
       'messages',

@@ -21,21 +21,15 @@ import type { Turn } from './turns/turns.ts'
 /** Reads the body of POST /v1/messages. The service fills in a missing `max_tokens`. */
 export const readMessagesRequest = createReader('messages', (body) => {
   const blocks = listBlocks(body)
-  const images = blocks.flatMap(imagesIn).length
-  for (const block of blocks) checkBlock(block, images)
-  checkBreakpoints(body)
+  const imageCount = blocks.flatMap(imagesIn).length
+  for (const block of blocks) checkBlock(block, imageCount)
+  checkCacheMarks(body)
   checkMessagesToolTurns(blocks)
   checkServerTools(blocks)
-
   const turns = readMessagesTurns(body)
 
-  const offered = listObjects(body['tools'])
   const choice = toObject(body['tool_choice'])
-  checkSearch(offered, choice)
-  const tools = offered.flatMap(readMessagesTool)
-  checkToolsTogether(offered)
-  if (new Set(tools.map(({ name }) => name)).size < tools.length)
-    throw new Refusal('tools: Tool names must be unique.')
+  const tools = readMessagesTools(listObjects(body['tools']), choice)
 
   return {
     model: asString(body['model']) ?? '',
@@ -51,6 +45,18 @@ export const readMessagesRequest = createReader('messages', (body) => {
   }
 })
 
+function readMessagesTools(
+  offeredTools: readonly JsonObject[],
+  choice: JsonObject,
+): readonly Tool[] {
+  checkSearch(offeredTools, choice)
+  const tools = offeredTools.flatMap(readMessagesTool)
+  checkToolsTogether(offeredTools)
+  if (new Set(tools.map(({ name }) => name)).size < tools.length)
+    throw new Refusal('tools: Tool names must be unique.')
+  return tools
+}
+
 /** A block of a message with its place. */
 interface LocatedBlock {
   readonly role: unknown
@@ -62,9 +68,8 @@ interface LocatedBlock {
 function listBlocks(body: JsonObject): readonly LocatedBlock[] {
   const located: LocatedBlock[] = []
   for (const [message, { role, content }] of listObjects(body['messages']).entries()) {
-    const text =
-      typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
-    const blocks = text.length > 0 ? text : listObjects(content)
+    const isText = typeof content === 'string' && content !== ''
+    const blocks = isText ? [{ type: 'text', text: content }] : listObjects(content)
     for (const [index, block] of blocks.entries())
       located.push({ role, message, where: `messages.${message}.content.${index}`, block })
   }
@@ -77,7 +82,7 @@ function imagesIn({ block }: LocatedBlock): readonly JsonObject[] {
 }
 
 /** Checks the input of a call, and the images and documents of a block or of the result of a call. */
-function checkBlock({ where, block }: LocatedBlock, images: number): void {
+function checkBlock({ where, block }: LocatedBlock, imageCount: number): void {
   const { type, input, content } = block
   if (type === 'tool_use' && !isObject(input))
     throw anthropicRefusal({
@@ -86,16 +91,17 @@ function checkBlock({ where, block }: LocatedBlock, images: number): void {
       kind: 'object',
     })
 
-  checkMedia(block, where, images)
+  checkMedia(block, where, imageCount)
   for (const [index, part] of listObjects(content).entries())
-    checkMedia(part, `${where}.${String(type)}.content.${index}`, images)
+    checkMedia(part, `${where}.${String(type)}.content.${index}`, imageCount)
 }
 
-function checkMedia({ type, source }: JsonObject, where: string, images: number): void {
+function checkMedia({ type, source }: JsonObject, where: string, imageCount: number): void {
   if (type !== 'image' && type !== 'document') return
-  const { type: kind, media_type: media, data } = toObject(source)
-  if (kind !== 'base64') return
-  const problem = anthropicMediaProblem({ type: String(media), data: String(data) }, images)
+  const { type: sourceType, media_type: mediaType, data } = toObject(source)
+  if (sourceType !== 'base64') return
+  const media = { type: String(mediaType), data: String(data) }
+  const problem = anthropicMediaProblem(media, imageCount)
   if (problem !== undefined) throw new Refusal(`${where}.${type}.source.base64${problem}`)
 }
 
@@ -104,32 +110,32 @@ function checkMedia({ type, source }: JsonObject, where: string, images: number)
  * (https://github.com/anthropics/claude-code/issues/80439).
  */
 function checkServerTools(blocks: readonly LocatedBlock[]): void {
-  const called = new Set<unknown>()
+  const callIds = new Set<unknown>()
   for (const { where, block } of blocks) {
-    const { type, id, tool_use_id: answered } = block
-    if (type === 'server_tool_use') called.add(id)
-    if (/^(?!mcp).+_tool_result$/.test(String(type)) && !called.has(answered))
+    const { type, id, tool_use_id: callId } = block
+    if (type === 'server_tool_use') callIds.add(id)
+    if (/^(?!mcp).+_tool_result$/.test(String(type)) && !callIds.has(callId))
       throw new Refusal(
-        `${where}: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(answered)}. Each \`${String(type)}\` block must have a corresponding \`server_tool_use\` block before it.`,
+        `${where}: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(callId)}. Each \`${String(type)}\` block must have a corresponding \`server_tool_use\` block before it.`,
       )
   }
 
-  const answered = new Set(
+  const answeredIds = new Set(
     blocks.flatMap(({ block: { type, tool_use_id: id } }) =>
       String(type).endsWith('_tool_result') ? [id] : [],
     ),
   )
   for (const { message, block } of blocks)
-    if (block['type'] === 'server_tool_use' && !answered.has(block['id']))
+    if (block['type'] === 'server_tool_use' && !answeredIds.has(block['id']))
       throw new Refusal(
         `messages.${message}: \`${String(block['name'])}\` tool use with id \`${String(block['id'])}\` was found without a corresponding \`${String(block['name'])}_tool_result\` block`,
       )
 }
 
-const maxBreakpoints = 4
+const maxCacheMarks = 4
 
 /** Checks the cache marks. Tool schemas have none (https://github.com/tghamm/Anthropic.SDK/issues/50). */
-function checkBreakpoints({ system, tools, messages }: JsonObject): void {
+function checkCacheMarks({ system, tools, messages }: JsonObject): void {
   const marksIn = (value: unknown): readonly JsonObject[] => {
     if (Array.isArray(value)) return value.flatMap(marksIn)
     if (!isObject(value)) return []
@@ -139,9 +145,9 @@ function checkBreakpoints({ system, tools, messages }: JsonObject): void {
 
   // In the order in which the vendor reads them.
   const marks = marksIn([tools, system, messages])
-  if (marks.length > maxBreakpoints)
+  if (marks.length > maxCacheMarks)
     throw new Refusal(
-      `A maximum of ${maxBreakpoints} blocks with cache_control may be provided. Found ${marks.length}.`,
+      `A maximum of ${maxCacheMarks} blocks with cache_control may be provided. Found ${marks.length}.`,
     )
 
   const firstShort = marks.findIndex(({ ttl = '5m' }) => ttl === '5m')
@@ -168,52 +174,54 @@ function findAlteredThought(blocks: readonly LocatedBlock[]): Refusal | undefine
  * vendor reads consecutive messages of one role as one turn.
  */
 function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
-  const ids = new Set<unknown>()
+  const allCalls = new Set<unknown>()
   /** The calls of the assistant's last turn. */
-  const called = new Set<unknown>()
+  const lastCalls = new Set<unknown>()
   /** The calls without a result so far, with the index of their message. */
-  const open = new Map<unknown, number>()
-  let speaker: unknown
-  let isBehindText = false
+  const openCalls = new Map<unknown, number>()
+  let turnRole: unknown
+  /** Whether the turn has a block that is no result. Results after it do not count. */
+  let hasOtherBlock = false
 
   for (const { role, message, where, block } of blocks) {
     if (role === 'system') continue
-    if (role !== speaker) {
+    if (role !== turnRole) {
       if (role === 'assistant') {
-        checkAllAnswered(open)
-        called.clear()
+        checkAllAnswered(openCalls)
+        lastCalls.clear()
       }
-      speaker = role
-      isBehindText = false
+      turnRole = role
+      hasOtherBlock = false
     }
 
-    const { type, id, tool_use_id: answered } = block
+    const { type, id, tool_use_id: callId } = block
     if (role === 'assistant' && type === 'tool_use') {
-      if (ids.has(id)) throw new Refusal(`${where}: \`tool_use\` ids must be unique`)
-      ids.add(id)
-      called.add(id)
-      open.set(id, message)
+      if (allCalls.has(id)) throw new Refusal(`${where}: \`tool_use\` ids must be unique`)
+      allCalls.add(id)
+      lastCalls.add(id)
+      openCalls.set(id, message)
     } else if (role !== 'assistant' && type === 'tool_result') {
-      if (!called.has(answered))
+      if (!lastCalls.has(callId))
         throw new Refusal(
-          `${where}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(answered)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+          `${where}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(callId)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
         )
-      if (!open.has(answered))
+      if (!openCalls.has(callId))
         throw new Refusal(
-          `${where}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(answered)}`,
+          `${where}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(callId)}`,
         )
-      if (!isBehindText) open.delete(answered)
-    } else isBehindText = true
+      if (!hasOtherBlock) openCalls.delete(callId)
+    } else hasOtherBlock = true
   }
 
-  checkAllAnswered(open)
+  checkAllAnswered(openCalls)
 }
 
-function checkAllAnswered(open: ReadonlyMap<unknown, number>): void {
-  const [first] = open
-  if (first === undefined) return
+function checkAllAnswered(openCalls: ReadonlyMap<unknown, number>): void {
+  const [firstMessage] = openCalls.values()
+  if (firstMessage === undefined) return
+  const ids = [...openCalls.keys()].join(', ')
   throw new Refusal(
-    `messages.${first[1]}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${[...open.keys()].join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+    `messages.${firstMessage}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
   )
 }
 
@@ -232,8 +240,9 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
 
   const where = `tools.${index}.custom.input_schema`
   const parameters = toObject(schema)
+  const propertyNames = Object.keys(toObject(parameters['properties']))
   // https://github.com/n8n-io/n8n/issues/30590
-  if (!Object.keys(toObject(parameters['properties'])).every((name) => propertyName.test(name)))
+  if (!propertyNames.every((property) => propertyName.test(property)))
     throw new Refusal(
       `${where}.properties: Property keys should match pattern '${propertyName.source}'`,
     )
@@ -258,6 +267,7 @@ function checkToolsTogether(tools: readonly JsonObject[]): void {
     throw new Refusal(
       'tools: All tools have defer_loading set. At least one tool must be non-deferred.',
     )
+
   const strict = tools.filter((tool) => tool['strict'] === true)
   // https://github.com/elizaOS/eliza/issues/16499
   if (strict.length > maxStrictTools)
@@ -301,24 +311,25 @@ function readThinking(
 
 /** Checks that the client returns the thoughts before the calls to which they led. */
 function checkThoughtsAreReturned(turns: readonly Turn[]): void {
-  const last = turns.findLast(({ role }) => role === 'assistant')
-  const first = last?.parts[0]?.type
-  const isPrefilled = turns.at(-1)?.role === 'assistant'
-  if ((!endsWithResults(turns) && !isPrefilled) || first === 'thinking') return
-  const at = turns.filter(({ role }) => role !== 'system').lastIndexOf(last!)
+  const lastAnswer = turns.findLast(({ role }) => role === 'assistant')
+  const firstType = lastAnswer?.parts[0]?.type
+  const continuesAnswer = endsWithResults(turns) || turns.at(-1)?.role === 'assistant'
+  if (!continuesAnswer || firstType === 'thinking') return
+
+  const messageIndex = turns.filter(({ role }) => role !== 'system').lastIndexOf(lastAnswer!)
+  const blockType = firstType === 'text' ? 'text' : 'tool_use'
   throw new Refusal(
-    `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first === 'text' ? 'text' : 'tool_use'}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${thinkingGuide}`,
+    `messages.${messageIndex}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${blockType}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${thinkingGuide}`,
   )
 }
 
 /** Reads the schema of the answer. `output_format` is the older name of `output_config`. */
 function readMessagesFormat(body: JsonObject): unknown {
   const { format } = toObject(body['output_config'])
-  const [where, found] = isObject(format)
-    ? ['output_config.format', format]
-    : ['output_format', toObject(body['output_format'])]
-  const { schema } = found
+  const where = isObject(format) ? 'output_config.format' : 'output_format'
+  const { schema } = toObject(isObject(format) ? format : body['output_format'])
   if (!isObject(schema)) return undefined
+
   const problem = closedProblem(schema) ?? complexityProblem([schema])
   if (problem !== undefined) throw new Refusal(`${where}.schema: ${problem}`)
   return schema

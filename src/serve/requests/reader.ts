@@ -3,14 +3,20 @@ import { checkBody } from './checks/check-body.ts'
 import { createCombinationChecks } from './checks/combinations.ts'
 import { readProtocolVersion } from './checks/version.ts'
 import { checkWindow } from './checks/window.ts'
-import type { JsonObject } from './json.ts'
+import { isAbsent, type JsonObject } from './json.ts'
 import { InvalidRequest, type ModelRequest, type RequestContext } from './model-request.ts'
 
 /**
- * Creates the function that reads the bodies of a protocol: the checks that the protocols share, with
- * `read` for the rest.
+ * How a body becomes a `ModelRequest`: `checks/` has the checks that the protocols share, with the rules in
+ * `data/`; `chat-request.ts`, `messages-request.ts` and `responses-request.ts` check and read what is
+ * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a `Refusal`.
  */
-export function createReader(protocol: Protocol, read: (body: JsonObject) => ModelRequest) {
+
+/**
+ * Creates the function that reads the bodies of a protocol. It runs the shared checks before and after
+ * `readBody`.
+ */
+export function createReader(protocol: Protocol, readBody: (body: JsonObject) => ModelRequest) {
   const { checkFirst, checkGeneral, checkFamily } = createCombinationChecks(protocol)
 
   /** @throws InvalidRequest, Refusal */
@@ -24,7 +30,7 @@ export function createReader(protocol: Protocol, read: (body: JsonObject) => Mod
     const version = protocol === 'messages' ? readProtocolVersion(headers) : ''
     checkGeneral(body, version)
 
-    const request = read(body)
+    const request = readBody(body)
     if (families === 'vendor') checkFamily(sent)
     checkWindow(protocol, request)
     return request
@@ -33,9 +39,11 @@ export function createReader(protocol: Protocol, read: (body: JsonObject) => Mod
 
 /** Checks what the service itself requires. */
 function requireConversation(protocol: Protocol, { messages, input }: JsonObject): void {
-  if (protocol === 'responses' && (input === undefined || input === null))
-    throw new InvalidRequest('input is required')
+  if (protocol === 'responses') {
+    if (isAbsent(input)) throw new InvalidRequest('input is required')
+    return
+  }
+
   const isEmpty = Array.isArray(messages) && messages.length === 0
-  if (protocol !== 'responses' && (messages === undefined || messages === null || isEmpty))
-    throw new InvalidRequest('field messages is required')
+  if (isAbsent(messages) || isEmpty) throw new InvalidRequest('field messages is required')
 }

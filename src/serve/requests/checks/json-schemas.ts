@@ -19,23 +19,26 @@ const singleWords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else
 function allSchemas(
   schema: JsonObject,
   context: readonly string[] = [],
-  outer = 0,
+  outerLevel = 0,
 ): readonly LocatedSchema[] {
-  const level = ['object', 'array'].includes(schema['type'] as string) ? outer + 1 : outer
-  const inner: [readonly string[], unknown][] = [
-    ...namedWords.flatMap((word) =>
-      Object.entries(toObject(schema[word])).map(([name, one]) => [[word, name], one] as const),
-    ),
-    ...listWords.flatMap((word) =>
-      asList(schema[word]).map((one, index) => [[word, String(index)], one] as const),
-    ),
-    ...singleWords.map((word) => [[word], schema[word]] as const),
-  ].map(([steps, one]) => [[...context, ...steps], one])
+  const isNested = ['object', 'array'].includes(schema['type'] as string)
+  const level = isNested ? outerLevel + 1 : outerLevel
 
-  return [
-    { schema, context, level },
-    ...inner.flatMap(([steps, one]) => (isObject(one) ? allSchemas(one, steps, level) : [])),
-  ]
+  const schemas: LocatedSchema[] = [{ schema, context, level }]
+  for (const [steps, inner] of innerValues(schema))
+    if (isObject(inner))
+      for (const located of allSchemas(inner, [...context, ...steps], level)) schemas.push(located)
+  return schemas
+}
+
+/** The values of the keywords that contain schemas, each with the steps to it. */
+function* innerValues(schema: JsonObject): Generator<[steps: readonly string[], value: unknown]> {
+  for (const word of namedWords)
+    for (const [name, value] of Object.entries(toObject(schema[word]))) yield [[word, name], value]
+  for (const word of listWords)
+    for (const [index, value] of asList(schema[word]).entries())
+      yield [[word, String(index)], value]
+  for (const word of singleWords) yield [[word], schema[word]]
 }
 
 /** The first problem of a schema or of an inner schema, with its context. */
@@ -123,22 +126,22 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
 }
 
 /**
- * The reason why they reject a strict schema, at any depth
+ * The reason why chat and responses reject a strict schema, at any depth
  * (https://platform.openai.com/docs/guides/structured-outputs, https://github.com/moeru-ai/xsai/issues/145,
  * read 2026-11-23).
  */
 export function strictProblem(schema: JsonObject): string | undefined {
   const schemas = allSchemas(schema)
-  for (const [what, most, measure] of strictLimits) {
+  for (const [what, limit, measure] of strictLimits) {
     const size = measure(schemas)
-    if (size > most) return `schema has ${size} ${what}, exceeding the limit of ${most}.`
+    if (size > limit) return `schema has ${size} ${what}, exceeding the limit of ${limit}.`
   }
 
   return findProblem(schema, (inner) => {
     const { type, format, properties, required, additionalProperties } = inner
     if ('$ref' in inner) return referenceProblem(schema, inner)
-    const refused = rules.openai.forbiddenInStrict.find((word) => word in inner)
-    if (refused !== undefined) return `'${refused}' is not permitted.`
+    const forbidden = rules.openai.forbiddenInStrict.find((word) => word in inner)
+    if (forbidden !== undefined) return `'${forbidden}' is not permitted.`
     if (!['type', 'anyOf', 'enum', 'const'].some((word) => word in inner))
       return "schema must have a 'type' key."
     // https://github.com/cyanheads/git-mcp-server/issues/47
@@ -173,7 +176,7 @@ const propertiesOf = ({ properties }: JsonObject) => Object.keys(toObject(proper
  * The limits of strict schemas (the guide as https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai
  * repeats it, read 2026-11-26).
  */
-const strictLimits: readonly (readonly [what: string, most: number, measure: Measure])[] = [
+const strictLimits: readonly (readonly [what: string, limit: number, measure: Measure])[] = [
   ['enum values', 1000, sumOver((schema) => enumOf(schema).length)],
   ['levels of nesting', 10, (schemas) => Math.max(...schemas.map(({ level }) => level))],
   ['object properties', 5000, sumOver((schema) => propertiesOf(schema).length)],
@@ -192,9 +195,9 @@ const strictLimits: readonly (readonly [what: string, most: number, measure: Mea
 /** https://github.com/vectorize-io/hindsight/pull/3944 */
 function referenceProblem(
   root: JsonObject,
-  { $ref: target, ...others }: JsonObject,
+  { $ref: target, ...siblings }: JsonObject,
 ): string | undefined {
-  const words = Object.keys(others).map((word) => `'${word}'`)
+  const words = Object.keys(siblings).map((word) => `'${word}'`)
   if (words.length > 0) return `$ref cannot have keywords {${words.join(', ')}}.`
   return resolveReference(root, String(target)) === undefined
     ? `reference to component '${String(target)}' which was not found in the schema.`
@@ -203,8 +206,8 @@ function referenceProblem(
 
 function resolveReference(root: JsonObject, target: string): JsonObject | undefined {
   const steps = target.split('/').slice(1)
-  const found = steps.reduce<unknown>((value, step) => toObject(value)[step], root)
-  return isObject(found) ? found : undefined
+  const definition = steps.reduce<unknown>((value, step) => toObject(value)[step], root)
+  return isObject(definition) ? definition : undefined
 }
 
 /** The references from a definition to itself, in their order. */
@@ -246,10 +249,9 @@ export function closedProblem(schema: JsonObject): string | undefined {
     const types = [type].flat()
     if (types.includes('object') && additionalProperties !== false)
       return "For 'object' type, 'additionalProperties' must be explicitly set to false"
-    for (const one of types) {
-      const word = unsupported[String(one)]?.find((name) => name in inner)
-      if (word !== undefined)
-        return `For '${String(one)}' type, property '${word}' is not supported`
+    for (const name of types.map(String)) {
+      const word = unsupported[name]?.find((keyword) => keyword in inner)
+      if (word !== undefined) return `For '${name}' type, property '${word}' is not supported`
     }
     if (types.includes('array') && ![undefined, 0, 1].includes(minItems as number))
       return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"

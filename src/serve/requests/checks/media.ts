@@ -25,49 +25,55 @@ function mediaType(data: string): string | undefined {
   return signatures.find(([, beginning]) => beginning.test(start))?.[0]
 }
 
-/** The larger of width and height. 0 if it is unknown, as for WebP. */
+/** The larger of width and height, in pixels. 0 if it is unknown, as for WebP. */
 function imagePixels(type: string, data: string): number {
   if (type === 'image/jpeg') return jpegPixels(Buffer.from(data.slice(0, 400_000), 'base64'))
   const start = Buffer.from(data.slice(0, 32), 'base64')
   if (type === 'image/png' && start.length === 24)
     return Math.max(start.readUInt32BE(16), start.readUInt32BE(20))
-  return type === 'image/gif' && start.length >= 10
-    ? Math.max(start.readUInt16LE(6), start.readUInt16LE(8))
-    : 0
+  if (type === 'image/gif' && start.length >= 10)
+    return Math.max(start.readUInt16LE(6), start.readUInt16LE(8))
+  return 0
 }
 
 /** The size in the header of a frame (markers C0 to C3), which follows segments with other data. */
 function jpegPixels(bytes: Buffer): number {
-  for (let at = 2; at + 9 <= bytes.length; at += 2 + bytes.readUInt16BE(at + 2))
-    if (bytes[at + 1]! >= 0xc0 && bytes[at + 1]! <= 0xc3)
+  let at = 2
+  while (at + 9 <= bytes.length) {
+    const marker = bytes[at + 1]!
+    if (marker >= 0xc0 && marker <= 0xc3)
       return Math.max(bytes.readUInt16BE(at + 5), bytes.readUInt16BE(at + 7))
+    const segmentLength = bytes.readUInt16BE(at + 2)
+    at += 2 + segmentLength
+  }
   return 0
 }
 
 /**
  * The reason why messages rejects an image or a document. It is appended to the place.
  *
- * @param images how many images the request has
+ * @param imageCount the number of images in the request
  */
 export function anthropicMediaProblem(
   { type, data }: { readonly type: string; readonly data: string },
-  images: number,
+  imageCount: number,
 ): string | undefined {
   if (!/^[A-Za-z0-9+/\s]*={0,2}$/.test(data)) return '.data: Invalid base64 data'
-  const kind = mediaType(data)
+  const actualType = mediaType(data)
   if (type === 'application/pdf')
-    return kind === type ? undefined : '.data: The PDF specified was not valid.'
+    return actualType === type ? undefined : '.data: The PDF specified was not valid.'
 
   if (data.length > maxImageLength)
     return `: image exceeds 10 MB maximum: ${data.length} bytes > ${maxImageLength} bytes`
-  if (kind === undefined || kind === 'application/pdf') return ': Could not process image'
-  if (kind !== type)
-    return `.data: The image was specified using the ${type} media type, but the image appears to be a ${kind} image`
+  if (actualType === undefined || actualType === 'application/pdf')
+    return ': Could not process image'
+  if (actualType !== type)
+    return `.data: The image was specified using the ${type} media type, but the image appears to be a ${actualType} image`
 
   const pixels = imagePixels(type, data)
   const tooLarge = '.data: At least one of the image dimensions exceed max allowed size'
   if (pixels > maxPixels) return `${tooLarge}: ${maxPixels} pixels`
-  return images > manyImages.count && pixels > manyImages.maxPixels
+  return imageCount > manyImages.count && pixels > manyImages.maxPixels
     ? `${tooLarge} for many-image requests: ${manyImages.maxPixels} pixels`
     : undefined
 }
