@@ -10,7 +10,7 @@ import {
 import { rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
-import { isPlainName } from '../gateway/models/catalog.ts'
+import { isPlainName } from '../gateway/models/catalog-page.ts'
 import { beginsLikeKey, looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
 

@@ -6,7 +6,7 @@ import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
 import { traitsOf } from './judge/traits.ts'
-import { readPage } from './models/catalog.ts'
+import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 

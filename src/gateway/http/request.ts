@@ -1,3 +1,7 @@
+/**
+ * Sends requests to a gateway: deadlines, redirects, and a second try if the connection failed and not the
+ * gateway. connection.ts opens connections; decode.ts reads compressed bodies.
+ */
 import type { Dispatcher } from 'undici'
 import { compact } from '../../compact.ts'
 import type { HttpAnswer, NetworkFailure } from '../judge/answer.ts'
@@ -43,10 +47,12 @@ export async function request(
   const started = performance.now()
   const deadline = started + access.timeoutMs
   if (spec.method === 'GET' && access.contact !== undefined) access.contact.askedAt ??= started
+
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
     const result = await send({ access, spec, url, deadline })
     if (!('status' in result) || redirects === maxRedirects) return result
+
     const next = redirectTarget(spec.method, result, url)
     if (next === undefined) return result
     url = next
@@ -104,17 +110,18 @@ async function send(transmission: Transmission): Promise<HttpAnswer | NetworkFai
   const style: ConnectStyle = isPrivatelyTrusted(transmission.access)
     ? { ...defaultStyle, trust: 'client' }
     : defaultStyle
+
   let connection = takeIdle(transmission.access) ?? newConnection(transmission.access, style)
   for (;;) {
     const result = await sendOn(connection, transmission)
     if ('status' in result) {
       if (!wasClosedWhileIdle(connection, result)) return result
       connection = newConnection(transmission.access, connection.style)
-      continue
+    } else {
+      const nextStyle = retryStyle(connection, result)
+      if (nextStyle === undefined) return result.failure
+      connection = newConnection(transmission.access, nextStyle)
     }
-    const nextStyle = retryStyle(connection, result)
-    if (nextStyle === undefined) return result.failure
-    connection = newConnection(transmission.access, nextStyle)
   }
 }
 
@@ -132,6 +139,7 @@ interface FailedRequest {
   readonly error: Error
 }
 
+/** How to open the next connection after a failure. Undefined: the failure counts. */
 function retryStyle(
   { wasIdle, style }: Connection,
   { failure, error }: FailedRequest,
@@ -170,22 +178,25 @@ function sendOn(
   connection: Connection,
   transmission: Transmission,
 ): Promise<HttpAnswer | FailedRequest> {
-  const { access, spec, url } = transmission
-  const started = transmission.deadline - access.timeoutMs
+  const { access, spec, url, deadline } = transmission
+  const started = deadline - access.timeoutMs
 
   return new Promise((resolve, reject) => {
     const received = new ResponseBuffer(spec)
     let isSettled = false
-    let streamEndTimer: NodeJS.Timeout | undefined
-    let answerTimer: NodeJS.Timeout | undefined
+    /** Whether the text so far is enough, and only its end is awaited. */
+    let isEnough = false
 
+    const timers: NodeJS.Timeout[] = []
+    const after = (ms: number, action: () => void): void => {
+      timers.push(setTimeout(action, Math.max(1, ms)))
+    }
+
+    // Exactly one of these ends the request: a failure, or an answer.
     const settle = (): boolean => {
       if (isSettled) return false
       isSettled = true
-      clearTimeout(deadlineTimer)
-      clearTimeout(silenceTimer)
-      clearTimeout(answerTimer)
-      clearTimeout(streamEndTimer)
+      for (const timer of timers) clearTimeout(timer)
       access.signal?.removeEventListener('abort', onCancel)
       return true
     }
@@ -206,17 +217,14 @@ function sendOn(
     const onCancel = (): void => fail('cancelled', new Error('Cancelled'))
 
     connection.onBroken = (error) => fail('error', error)
-    const deadlineTimer = setTimeout(
-      onDeadline,
-      Math.max(1, transmission.deadline - performance.now()),
-    )
+    after(deadline - performance.now(), onDeadline)
     const silent = silentAt(access, started)
-    const silenceTimer =
-      silent &&
-      setTimeout(
-        () => access.contact?.hasAnswered || onDeadline(),
-        Math.max(1, silent - performance.now()),
-      )
+    if (silent !== undefined) {
+      after(silent - performance.now(), () => {
+        if (access.contact?.hasAnswered !== true) onDeadline()
+      })
+    }
+
     if (access.signal?.aborted === true) return onCancel()
     access.signal?.addEventListener('abort', onCancel, { once: true })
 
@@ -224,8 +232,7 @@ function sendOn(
     connection.dispatcher.dispatch(dispatchOptions(spec, url), {
       onRequestStart() {
         connection.stage = 'first-byte'
-        const { answerWithinMs } = spec
-        if (answerWithinMs !== undefined) answerTimer = setTimeout(onDeadline, answerWithinMs)
+        if (spec.answerWithinMs !== undefined) after(spec.answerWithinMs, onDeadline)
       },
       onResponseStart(_controller, status, headers) {
         // Interim responses (1xx) precede the real one.
@@ -238,19 +245,17 @@ function sendOn(
         if (isSettled) return
         const state = received.add(chunk)
         if (state === 'limit') finish('limit')
-        if (state === 'enough') {
-          const { endWithinMs } = spec
-          streamEndTimer ??=
-            endWithinMs === undefined
-              ? setTimeout(() => finish('enough'), streamEndMs)
-              : setTimeout(() => finish('open'), endWithinMs)
-        }
+        if (state !== 'enough' || isEnough) return
+
+        isEnough = true
+        if (spec.endWithinMs === undefined) after(streamEndMs, () => finish('enough'))
+        else after(spec.endWithinMs, () => finish('open'))
       },
       onResponseEnd() {
         finish('whole')
       },
       onResponseError(_controller, error) {
-        if (streamEndTimer !== undefined) finish('enough')
+        if (isEnough) finish('enough')
         else if (received.status !== 0) finish('connection')
         else fail('error', error)
       },

@@ -1,3 +1,7 @@
+/**
+ * Reads the address of a gateway as people paste it, and reports what was changed in it. A text that may be a
+ * secret is never shown in a message, and never resolved as a host name.
+ */
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
@@ -65,16 +69,15 @@ export function normaliseBaseUrl(
     )
   }
 
-  const isPage = url.hash !== '' || webPage.test(url.pathname) || azureDeployment.test(url.pathname)
-  const query = isPage ? [] : readQuery(url)
+  const hasForeignQuery =
+    url.hash !== '' || webPage.test(url.pathname) || azureDeployment.test(url.pathname)
+  const query = hasForeignQuery ? [] : readQuery(url)
   if (url.searchParams.size > query.length) changes.push('without the query')
   else if (url.hash !== '') changes.push('without the part after #')
 
   const hostname = cleanHostname(url, changes)
   const path = apiPrefix(url, hostname, changes)
-  const isLocal = isLoopback(hostname)
-
-  if (url.protocol === 'http:' && !isLocal && !options.allowHttp) {
+  if (url.protocol === 'http:' && !isLoopback(hostname) && !options.allowHttp) {
     throw badAddress(
       `http://${url.host} would send the key over the network in clear text`,
       `Use https: --base-url https://${url.host}${path}. Or, if you trust the network, add --allow-http`,
@@ -84,12 +87,9 @@ export function normaliseBaseUrl(
 
   const port = url.port === '' ? '' : `:${url.port}`
   const baseUrl = `${url.protocol}//${hostname}${port}${path}`
-  const notices =
-    changes.length === 0
-      ? []
-      : [{ code: 'url-cleaned', message: `Using ${baseUrl} (${changes.join(', ')})` }]
-
-  return { baseUrl, query, notices }
+  if (changes.length === 0) return { baseUrl, query, notices: [] }
+  const message = `Using ${baseUrl} (${changes.join(', ')})`
+  return { baseUrl, query, notices: [{ code: 'url-cleaned', message }] }
 }
 
 /** Replaces a known web page by the address of its API. */
@@ -143,6 +143,13 @@ export function isPrivate(host: string): boolean {
   return !bare.includes('.') || /\.(?:local|lan|internal|home\.arpa)$/.test(bare)
 }
 
+/** `user:pass/word@host`. */
+const passwordWithSlash = /^[^/]*:[^@]*\/[^@]*@/
+
+/** A name or an IPv6 address. The URL standard allows characters that no host name has: "(", "$", "!". */
+const hostName = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/
+
+/** @param changes receives what was changed, for the notice */
 function parseAddress(input: string, changes: string[]): URL {
   const text = extractAddress(input, changes)
   if (text === '') {
@@ -167,14 +174,12 @@ function parseAddress(input: string, changes: string[]): URL {
     )
   }
 
-  // A password with a slash ends the host in the URL standard. Neither part may be printed.
-  if (/^[^/]*:[^@]*\/[^@]*@/.test(text.replace(/^(?:https?:)?\/*/i, ''))) throw notAnAddressError()
+  // In the URL standard, the slash in a password ends the host. Neither part may be printed.
+  const withoutScheme = text.replace(/^(?:https?:)?\/*/i, '')
+  if (passwordWithSlash.test(withoutScheme)) throw notAnAddressError()
 
   const url = parseUrl(addScheme(text, changes))
-  // The URL standard allows characters that no host name has: "(", "$", "!".
-  if (url === undefined || !/^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/.test(url.hostname)) {
-    throw notAnAddressError()
-  }
+  if (url === undefined || !hostName.test(url.hostname)) throw notAnAddressError()
   if (/\P{ASCII}/u.test(text) && /(?:^|\.)xn--/.test(url.hostname)) {
     changes.push('the name in ASCII')
   }
@@ -191,12 +196,14 @@ function extractAddress(input: string, changes: string[]): string {
 
   const embedded = text.match(/https?:\/[^\s"'`<>()，、；]+/gi)
   if (embedded?.length === 1) text = embedded[0]
+
   text = text
     .replace(/^[\w\s]*(?:URL|BASE|HOST|ENDPOINT)\s*=\s*/i, '')
     .replace(/^["'`“”‘’<(]+|["'`“”‘’>)]+$/g, '')
     .replace(/[\s,;.，；]+$/, '')
     .trim()
   if (text !== trimmed) changes.push('without the text around the address')
+
   if (/\s/.test(text)) {
     throw badAddress(
       'The address has spaces inside',
@@ -209,22 +216,23 @@ function extractAddress(input: string, changes: string[]): string {
 
 function addScheme(text: string, changes: string[]): string {
   if (/^https?:/i.test(text)) return text
-  const other = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
-  if (other !== undefined) {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
+  if (scheme !== undefined) {
     throw badAddress(
-      `The address begins with ${other}://, and a gateway needs https://`,
+      `The address begins with ${scheme}://, and a gateway needs https://`,
       'Example: --base-url https://gateway.example',
     )
   }
 
-  const rest = text.replace(/^\/\//, '')
-  const address = isIPv6(rest) ? `[${rest}]` : rest
-  const hostname = parseUrl(`http://${address}`)?.hostname ?? ''
+  const withoutSlashes = text.replace(/^\/\//, '')
+  const address = isIPv6(withoutSlashes) ? `[${withoutSlashes}]` : withoutSlashes
   if (!isClearlyHost(address)) throw notAnAddressError()
-  const scheme = isLoopback(hostname) || hostname === '0.0.0.0' ? 'http' : 'https'
-  changes.push(`with ${scheme}://`)
 
-  return `${scheme}://${address}`
+  const hostname = parseUrl(`http://${address}`)?.hostname ?? ''
+  const isThisMachine = isLoopback(hostname) || hostname === '0.0.0.0'
+  const usualScheme = isThisMachine ? 'http' : 'https'
+  changes.push(`with ${usualScheme}://`)
+  return `${usualScheme}://${address}`
 }
 
 /**

@@ -19,7 +19,7 @@
  *
  * To add an outcome, see "Where to begin" in docs/architecture.md.
  */
-import { isCatalogBody } from '../models/catalog.ts'
+import { isCatalogBody } from '../models/catalog-page.ts'
 import type { Protocol } from '../types.ts'
 import {
   type AskedRequest,

@@ -1,3 +1,4 @@
+/** Reads what the body of an answer says about a failure, in any known shape. */
 import { compact } from '../../compact.ts'
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { HttpAnswer } from './answer.ts'
@@ -58,33 +59,44 @@ export function errorFrom(value: unknown): ErrorBody {
   const codes = layers
     .flatMap((layer) => [...codeMembers.map((name) => layer[name]), ...reasons(layer)])
     .filter((code) => isCode(code) && code !== words)
-  // A status name in Spring's format (Z.ai), which the code next to it does not repeat.
-  const named = /^[45]\d\d(?= [A-Z_]+$)/.exec(words)?.[0] ?? ''
-  const status = [named, ...codes]
-    .map(Number)
-    .find((number) => Number.isInteger(number) && number >= 400 && number <= 599)
+  const status = statusIn(words, codes)
 
   return compact({
     kind: 'json' as const,
     isApiError:
-      failureMembers.some((name) => (root[name] ?? null) !== null) ||
-      root['success'] === false ||
-      Number(namesLowered(asObject(root['baseresp']) ?? {})['statuscode'] ?? 0) !== 0 ||
-      root['object'] === 'error' ||
-      // SiliconFlow sends `data: null` as well, others an empty object.
-      (words !== '' && (status !== undefined || isEmpty(root['data']))),
+      isFailure(root) || (words !== '' && (status !== undefined || isEmpty(root['data']))),
     ...codesFrom(codes),
-    // LiteLLM writes Python's None as a word.
-    param:
-      layers
-        .map((layer) => layer['param'])
-        .concat(layers.map((layer) => placeIn(layer['loc'])))
-        .filter(isText)
-        .find((param) => param !== 'None') ?? '',
+    param: paramIn(layers),
     words: words.slice(0, maxWords),
     status,
     isPassedOn: layers.some(isOfProvider) ? (true as const) : undefined,
   })
+}
+
+/** The status in a body: a code such as 404, or the first word in Spring's format (Z.ai): `500 INTERNAL_ERROR`. */
+function statusIn(words: string, codes: readonly unknown[]): number | undefined {
+  const inWords = /^[45]\d\d(?= [A-Z_]+$)/.exec(words)?.[0] ?? ''
+  return [inWords, ...codes]
+    .map(Number)
+    .find((number) => Number.isInteger(number) && number >= 400 && number <= 599)
+}
+
+/** Whether an object has a member that only failures have, or says itself that it is one. */
+function isFailure(root: Layer): boolean {
+  const minimaxStatus = namesLowered(asObject(root['baseresp']) ?? {})['statuscode']
+  return (
+    failureMembers.some((name) => (root[name] ?? null) !== null) ||
+    root['success'] === false ||
+    root['object'] === 'error' ||
+    Number(minimaxStatus ?? 0) !== 0
+  )
+}
+
+/** The parameter that an error blames. LiteLLM writes Python's None as a word. */
+function paramIn(layers: readonly Layer[]): string {
+  const params = layers.map((layer) => layer['param'])
+  const places = layers.map((layer) => placeIn(layer['loc']))
+  return [...params, ...places].filter(isText).find((param) => param !== 'None') ?? ''
 }
 
 /** An object of the body, its member names in lower case and without `_` and `-`. */
@@ -224,6 +236,7 @@ function isCode(value: unknown): value is string | number {
   return isText(value) || typeof value === 'number'
 }
 
+/** Next to an error, SiliconFlow sends `data: null`, others an empty object. */
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value ?? {}).length === 0 : (value ?? '') === ''
 }

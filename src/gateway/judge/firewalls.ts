@@ -1,3 +1,4 @@
+/** Recognizes answers of firewalls, web servers and tunnels in front of a gateway. */
 import type { HttpAnswer } from './answer.ts'
 
 /** Pages and headers of firewalls and web servers that reject a request before the gateway sees it. */

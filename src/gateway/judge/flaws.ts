@@ -1,3 +1,4 @@
+/** What is unusual about a streamed answer. Each client accepts some flaws and rejects others. */
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { Protocol } from '../types.ts'
 import type { HttpAnswer } from './answer.ts'
@@ -89,6 +90,7 @@ export function readStream(body: string): StreamData {
     else if (data.trim() === '[DONE]') isDone = true
     else broken++
   }
+
   return { events, broken, isDone }
 }
 
@@ -113,7 +115,7 @@ export function flawsOf(
 }
 
 /** A limit of Node's own client, and one that Codex has (0.169.0, 2026-11-26). */
-const headerLimits = { node: 16_384, others: 65_536 }
+const headerLimits = { node: 16_384, codex: 65_536 }
 
 function transportFlaws({ headers, body }: HttpAnswer): readonly (Flaw | false)[] {
   const type = headers['content-type'] ?? ''
@@ -125,7 +127,7 @@ function transportFlaws({ headers, body }: HttpAnswer): readonly (Flaw | false)[
   return [
     ...(['gzip', 'br', 'deflate', 'zstd'] as const).map((name) => encodings.includes(name) && name),
     bytes > headerLimits.node && 'headers-30kb',
-    bytes > headerLimits.others && 'headers-100kb',
+    bytes > headerLimits.codex && 'headers-100kb',
     type === '' && 'type-none',
     type !== '' &&
       !type.includes('event-stream') &&
@@ -146,13 +148,15 @@ function endFlaws(protocol: Protocol, { events, isDone }: StreamData): readonly 
     protocol === 'chat'
       ? isDone
       : events.some(isEvent('message_stop', 'response.completed', 'response.incomplete'))
+
   if (reason === undefined) {
     if (hasEnd) return ['finish-null']
     const hasItems = events.some(isEvent('response.output_item.done'))
     return hasItems ? ['no-end'] : ['no-finish-no-end', 'no-end']
   }
-  const odd = oddReason(protocol, reason)
-  return [...(odd === undefined ? [] : [odd]), ...(hasEnd ? [] : ['no-end' as const])]
+
+  const reasonFlaw = flawOfReason(protocol, reason)
+  return [...(reasonFlaw === undefined ? [] : [reasonFlaw]), ...(hasEnd ? [] : ['no-end' as const])]
 }
 
 /** Why an answer ended. Undefined: the stream does not say so. */
@@ -181,7 +185,7 @@ const usualReasons: Readonly<Record<Protocol, readonly unknown[]>> = {
   responses: ['completed', 'max_output_tokens'],
 }
 
-function oddReason(protocol: Protocol, reason: unknown): Flaw | undefined {
+function flawOfReason(protocol: Protocol, reason: unknown): Flaw | undefined {
   if (usualReasons[protocol].includes(reason)) return undefined
   if (reason === 'pause_turn') return 'finish-pause'
   if (reason === 'error') return 'finish-error'

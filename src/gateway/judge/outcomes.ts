@@ -1,3 +1,4 @@
+/** The outcomes of answers: a function for each, which writes the message and the hint. */
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
@@ -28,16 +29,9 @@ export function redirected(judged: JudgedAnswer): Outcome {
     })
   }
 
-  const prefix = new URL(question.baseUrl).pathname.replace(/\/$/, '')
-  const route = from.pathname.startsWith(prefix)
-    ? from.pathname.slice(prefix.length)
-    : from.pathname
   // A host after two slashes is more often a broken path, or an attack, than the intended address.
   const isHostMeant = !/^[\\/]{2}/.test(location)
-  const root =
-    isHostMeant && route !== '' && to.pathname.endsWith(route)
-      ? to.origin + to.pathname.slice(0, -route.length)
-      : undefined
+  const root = isHostMeant ? redirectedRoot(from, to, question.baseUrl) : undefined
   if (to.href === from.href || root === question.baseUrl) {
     return outcome(judged, {
       code: 'redirected',
@@ -55,6 +49,16 @@ export function redirected(judged: JudgedAnswer): Outcome {
         ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
         : `If you trust that address, use it: --base-url ${cleanForeignText(root, question.secrets)}`,
   })
+}
+
+/** The base URL that a redirect leads to. Undefined: the redirect changes the route too. */
+function redirectedRoot(from: URL, to: URL, baseUrl: string): string | undefined {
+  const prefix = new URL(baseUrl).pathname.replace(/\/$/, '')
+  const route = from.pathname.startsWith(prefix)
+    ? from.pathname.slice(prefix.length)
+    : from.pathname
+  if (route === '' || !to.pathname.endsWith(route)) return undefined
+  return to.origin + to.pathname.slice(0, -route.length)
 }
 
 /** An address without its query, because a redirect may put anything there. */
@@ -160,14 +164,14 @@ const forbiddenReasons = {
 
 export function modelUnknown(judged: JudgedAnswer): Outcome {
   const { model = '', catalog } = judged.question
-  const near =
-    catalog === undefined ? [] : closestModels(model, catalog).filter((id) => id !== model)
   const isListed = catalog?.models.some(({ id }) => id === model) === true
+  const closest = catalog === undefined ? [] : closestModels(model, catalog)
+  const suggestions = closest.filter((id) => id !== model).map((id) => cleanForeignText(id))
 
   return outcome(judged, {
     code: 'model-unknown',
     message: `The gateway does not serve the model ${modelOf(judged)}${isListed ? ', although it lists it' : ''}${says(judged)}`,
-    hint: `Name another model: --model ${near[0] === undefined ? 'ID' : near.map((id) => cleanForeignText(id)).join(', or --model ')}`,
+    hint: `Name another model: --model ${suggestions.length === 0 ? 'ID' : suggestions.join(', or --model ')}`,
   })
 }
 
@@ -232,6 +236,7 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
 export function notAnApi(judged: JudgedAnswer): Outcome {
   const { answer, question, error } = judged
   const url = withoutQuery(new URL(answer.url), question)
+
   let problem = `The answer from ${url} is not from the API of a gateway`
   if (error.kind === 'page') problem = `A web page answers at ${url}, not the API`
   if (asksForLogin(answer))
@@ -255,7 +260,7 @@ function knownRoot({ answer, question }: JudgedAnswer): string {
     : ` For ${known.name} it is ${root} (as of ${known.date}).`
 }
 
-/** The hint for the case that the address is right and the gateway has no catalog. */
+/** The hint for a gateway that has no catalog at the right address. */
 function noCatalogHint({ question, status }: JudgedAnswer): string {
   return question.asked === 'catalog' && status === 404
     ? ' If the address is right, the gateway has no list of models: name a model with --model ID.'
@@ -313,10 +318,11 @@ function modelOf({ question }: JudgedAnswer): string {
 
 /** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
 export function asksForLogin(answer: HttpAnswer): boolean {
+  const challenge = answer.headers['www-authenticate'] ?? ''
   return (
     answer.status === 401 &&
-    /\b(?:basic|digest|ntlm|negotiate)\b/i.test(answer.headers['www-authenticate'] ?? '') &&
-    !/\bbearer\b/i.test(answer.headers['www-authenticate'] ?? '')
+    /\b(?:basic|digest|ntlm|negotiate)\b/i.test(challenge) &&
+    !/\bbearer\b/i.test(challenge)
   )
 }
 

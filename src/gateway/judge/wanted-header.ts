@@ -1,3 +1,4 @@
+/** Which header a rejection asks for, in addition to the key. */
 import type { ErrorBody } from './error-body.ts'
 
 /** Required headers that the sentence does not name. */
@@ -26,19 +27,19 @@ const unnamedHeaders: readonly {
 ]
 
 /** Headers that contain a key, and headers that repoint sends with every request. */
-const ownHeaders =
+const sentHeaders =
   /^(?:x-api-key|api-key|x-goog-api-key|content-\w+|accept(?:-\w+)?|user-agent|set-\w+)$/
 
 /** Words with a hyphen that are not headers. */
-const noHeader =
+const hyphenatedWord =
   /^(?:(?:re|non|pre|multi|sub|up|opt|e|third|end|real|long|short|pay|top|old|new|api|sign|log|gpt|claude|per)-.*|.*-(?:only|in|up|out|based|level|specific|authentication))$/i
 
-/** A word that may be the name of a header, and what is around it. */
+/** A word that may be the name of a header. */
 const headerName = /(?<![\w/.@-])(?:x-[a-z][\w-]*|[a-z]+(?:-[a-z]+)+)(?![\w/@])/gi
-const calledHeader = [
-  /(?:\bheaders?|请求头)\s*(?:named\s*)?:?\s*["'`]?$/i,
-  /^["'`]?:?\s*(?:(?:request|http)\s+)?(?:header\b|请求头)/i,
-]
+
+/** What surrounds the name of a header: "the **header named** x-team", "x-team **request header**". */
+const headerBefore = /(?:\bheaders?|请求头)\s*(?:named\s*)?:?\s*["'`]?$/i
+const headerAfter = /^["'`]?:?\s*(?:(?:request|http)\s+)?(?:header\b|请求头)/i
 
 /** Whether a sentence says that something is missing. */
 const saysMissing =
@@ -57,21 +58,22 @@ export function wantedHeader(error: ErrorBody, body: string): string | undefined
   if (placed !== undefined) return isForeign(placed) ? placed.toLowerCase() : undefined
   if (!saysMissing.test(words)) return undefined
 
-  const names = [...words.matchAll(headerName)].filter(([name]) => isForeign(name))
-  const named =
-    names.find(({ 0: name, index }) => isCalledHeader(words, index, name)) ??
-    names.find(([name]) => /^(?:x|cf)-/i.test(name))
-  return named?.[0].toLowerCase()
+  const candidates = [...words.matchAll(headerName)].filter(([name]) => isForeign(name))
+  const wanted =
+    candidates.find(({ 0: name, index }) => isCalledHeader(words, index, name)) ??
+    candidates.find(([name]) => /^(?:x|cf)-/i.test(name))
+  return wanted?.[0].toLowerCase()
 }
 
+/** Whether a word can be a header that repoint does not send. */
 function isForeign(name: string): boolean {
-  return !ownHeaders.test(name.toLowerCase()) && !noHeader.test(name)
+  return !sentHeaders.test(name.toLowerCase()) && !hyphenatedWord.test(name)
 }
 
 function isCalledHeader(words: string, index: number, name: string): boolean {
-  const [before, after] = calledHeader
+  const end = index + name.length
   return (
-    before!.test(words.slice(Math.max(0, index - 30), index)) ||
-    after!.test(words.slice(index + name.length, index + name.length + 30))
+    headerBefore.test(words.slice(Math.max(0, index - 30), index)) ||
+    headerAfter.test(words.slice(end, end + 30))
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readPage } from '../../../src/gateway/models/catalog.ts'
+import { readPage } from '../../../src/gateway/models/catalog-page.ts'
 import { snapshotSource, withKnownFacts } from '../../../src/gateway/models/facts.ts'
 
 const read = (entry: object) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog.ts'
+import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog-page.ts'
 import { isChatModel } from '../../../src/gateway/models/rules.ts'
 
 const idsIn = (body: unknown) => readPage(JSON.stringify(body), [], 100).models.map(({ id }) => id)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog.ts'
+import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog-page.ts'
 
 const models = (body: unknown) => readPage(JSON.stringify(body), [], 100).models
 
