@@ -1,3 +1,9 @@
+/**
+ * `repoint rollback`: undoes the newest run. It shows what the undo would change, and asks on a terminal.
+ *
+ * The undo restores what the run changed, and keeps what others changed since:
+ * `transaction/rollback.ts` explains both.
+ */
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
 import { plainPath } from '../edits/values/paths.ts'

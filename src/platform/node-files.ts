@@ -153,11 +153,13 @@ function renameWithRetries(fs: NodeFs, from: string, to: string): void {
       fs.renameSync(from, to)
       return
     } catch (error) {
+      if (waitMs === undefined) throw error
+
       const code = (error as NodeJS.ErrnoException).code ?? ''
       // Windows never renames a file to a folder, so waiting would not help.
       const isFolder = () => ifPossible(() => fs.lstatSync(to))?.isDirectory()
       const isTemporary = ['EPERM', 'EBUSY', 'EACCES'].includes(code) && !isFolder()
-      if (waitMs === undefined || !isTemporary) throw error
+      if (!isTemporary) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
     }
   }

@@ -108,10 +108,13 @@ function replaceList<Entry>(
   all: readonly Entry[],
 ): void {
   const { files, machine } = world
-  const [path, newPath] = [paths[member], paths[newMember]]
+  const path = paths[member]
+  const newPath = paths[newMember]
+
   wrapFileErrors(machine, path, () => {
     // An earlier run may have been killed before its rename. Its file can hold keys.
     ignoreMissing(() => files.unlink(newPath))
+
     if (all.length === 0) ignoreMissing(() => files.unlink(path))
     else {
       const text = JSON.stringify({ version: listVersion, [member]: all }, undefined, 1)

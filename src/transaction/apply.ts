@@ -132,20 +132,15 @@ function applyResult(
   run: RunRecord | undefined,
   notices: readonly Finding[] = [],
 ): ApplyResult {
-  return {
-    run,
-    notices,
-    files: plan.edits.map((edit) => {
-      const recorded = run?.files.find(({ path }) => path === edit.path)
-      const note = recorded && modeNote(recorded, run?.kind !== 'change')
-      return compact({
-        path: edit.path,
-        client: edit.client,
-        action: recorded && isWritten(recorded) ? actionOf(edit) : 'unchanged',
-        note,
-      })
-    }),
-  }
+  const files = plan.edits.map((edit) => {
+    const { path, client } = edit
+    const recorded = run?.files.find((file) => file.path === path)
+    const action = recorded && isWritten(recorded) ? actionOf(edit) : 'unchanged'
+    const note = recorded && modeNote(recorded, run?.kind !== 'change')
+    return compact({ path, client, action, note })
+  })
+
+  return { run, notices, files }
 }
 
 function modeNote({ before, after }: RecordedFile, isRollback: boolean): string | undefined {

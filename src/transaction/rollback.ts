@@ -227,19 +227,19 @@ function toRollbackPlan(
   newestRunId: string | undefined,
 ): RollbackPlan {
   const [newest] = runs
-  const target = runs.at(-1) as RunRecord
+  const oldest = runs.at(-1) as RunRecord
   const edits = files.map((file) => rollbackEdit(copies, file, contents, after))
 
   return {
-    isRedo: target.kind === 'undo',
+    isRedo: oldest.kind === 'undo',
     runs: runs as RollbackPlan['runs'],
     kept,
     removedTables,
     plan: {
       command: 'rollback',
-      baseUrl: target.baseUrl,
-      baseUrls: target.baseUrls,
-      model: target.model,
+      baseUrl: oldest.baseUrl,
+      baseUrls: oldest.baseUrls,
+      model: oldest.model,
       edits,
     },
     files: edits.map((edit) => ({

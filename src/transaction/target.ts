@@ -116,6 +116,7 @@ export function readIfExists(
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
     if (!(error instanceof RangeError)) throw error
+
     throw new UserError({
       code: tooLarge,
       message: `${displayPath(machine, path)} is too large for a configuration (more than ${maxConfigBytes} bytes)`,

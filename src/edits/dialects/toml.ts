@@ -50,16 +50,22 @@ function parseToml(text: string, place: string): ValueTable {
   } catch (cause) {
     if (cause instanceof RangeError) throw unsupported(place, cause.message, text, 0, cause)
     if (!(cause instanceof TomlError)) throw cause
+
     const offset = offsetAt(text, cause.line, cause.column - 1)
-    // The rest of the message quotes the file, which may hold secrets.
+    // The other lines of the message quote the file, which may hold secrets.
     const reason = cause.message.replace('Invalid TOML document: ', '').replace(/\n.*/s, '')
-    const key = text
-      .slice(offset)
-      .replace(/[=\]\r\n].*/s, '')
-      .trim()
-    const isTwice = /redefine/.test(reason)
-    throw invalidConfig(place, isTwice ? `${key} is set twice` : reason, text, offset)
+    const isSetTwice = /redefine/.test(reason)
+    const problem = isSetTwice ? `${keyAt(text, offset)} is set twice` : reason
+    throw invalidConfig(place, problem, text, offset)
   }
+}
+
+/** The source text of the key at an offset, without the equals sign or bracket after it. */
+function keyAt(text: string, offset: number): string {
+  return text
+    .slice(offset)
+    .replace(/[=\]\r\n].*/s, '')
+    .trim()
 }
 
 /** Replaces dates in place. The tables of smol-toml have no prototype, and nobody else uses them. */
