@@ -359,13 +359,9 @@ export interface ClientOptions {
   readonly model?: string | undefined
   /** For titles and other small work. */
   readonly smallModel?: string | undefined
-  /** Claude Code only: a top-level `model` that does not name a slot. Overrides `slot`. */
-  readonly startModel?: string | undefined
-  readonly slot?: Slot | undefined
-  readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
-  readonly subagentModel?: string | undefined
-  readonly discoverModels?: boolean | undefined
-  readonly disableAttribution?: boolean | undefined
+  readonly providerId?: string | undefined
+  /** For a client that supports several. */
+  readonly protocol?: Protocol | undefined
   /** In tokens. */
   readonly contextWindow?: number | undefined
   /** In tokens. */
@@ -374,13 +370,25 @@ export interface ClientOptions {
   readonly reasoning?: boolean | undefined
   /** How long the model reasons. Absent: the client's default. */
   readonly reasoningEffort?: ReasoningEffort | undefined
-  /** Codex only: repoint writes a file that describes the gateway's models. */
+
+  // Only Claude Code has the following: a model for each slot.
+  /** The slot that it starts with. */
+  readonly slot?: Slot | undefined
+  /** The pinned models. Any other slot has the client's own model. */
+  readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
+  /** A top-level `model` that does not name a slot. Overrides `slot`. */
+  readonly startModel?: string | undefined
+  readonly subagentModel?: string | undefined
+  /** It lists the gateway's models in its picker. */
+  readonly discoverModels?: boolean | undefined
+  /** It does not send its attribution block. */
+  readonly disableAttribution?: boolean | undefined
+
+  // Only Codex has the following.
+  /** repoint writes a file that describes the gateway's models. */
   readonly writeModelCatalog?: boolean | undefined
-  /** Codex only: the previous provider keeps its old key, in config.toml. */
+  /** The previous provider keeps its old key, in config.toml. */
   readonly keepOldGateway?: boolean | undefined
-  readonly providerId?: string | undefined
-  /** For a client that supports several. */
-  readonly protocol?: Protocol | undefined
 }
 
 export type OptionName = keyof ClientOptions

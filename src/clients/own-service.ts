@@ -54,7 +54,7 @@ export function planOwnService(
   const others = client.gatewaySettings(first)
   const after = withoutSettings(first, others)
 
-  const isBroken = (some: LoadedFiles) => whyUnreadable(client.read(some)) !== undefined
+  const isBroken = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) !== undefined
   const isUndone = earlier !== undefined && earlier.undone !== files
   // An undo can restore syntax that the client cannot read, such as comments that a setup removed.
   if (isUndone && isBroken(after) && !isBroken(files))
@@ -90,19 +90,23 @@ function startingFiles(
     const undone = earlier.undone.find(({ path }) => path === file.path)
     if (file.bytes === null || undone === undefined || file.isReplacedWhole) return file
 
-    const [now, then] = [documentOf(file, file.bytes), documentOf(file, undone.bytes)]
+    const [current, earlierDocument] = [
+      documentOf(file, file.bytes),
+      documentOf(file, undone.bytes),
+    ]
     const removed = settings[file.kind] ?? []
     const isRemoved = (path: SettingPath) => removed.some((setting) => startsWith(path, setting))
     // A provider that stays, for example one that is set aside, keeps its other settings.
-    const stays = written.filter(
-      ({ path, role }) => role !== undefined && now?.get(path) !== undefined && !isRemoved(path),
+    const keptSettings = written.filter(
+      ({ path, role }) =>
+        role !== undefined && current?.get(path) !== undefined && !isRemoved(path),
     )
     const isNextTo = (path: SettingPath) =>
-      stays.some((change) => samePath(change.path.slice(0, -1), path.slice(0, -1)))
+      keptSettings.some((change) => samePath(change.path.slice(0, -1), path.slice(0, -1)))
     const changes = outermost(written)
       .filter(({ path, role }) => role === undefined && !isRemoved(path) && !isNextTo(path))
-      .map(({ path }) => ({ path, value: then?.get(path) }))
-      .filter(({ path, value }) => !isDeepStrictEqual(now?.get(path), value))
+      .map(({ path }) => ({ path, value: earlierDocument?.get(path) }))
+      .filter(({ path, value }) => !isDeepStrictEqual(current?.get(path), value))
     return { ...file, bytes: formatOf(file.format).edit(file.bytes, changes, file.path) }
   })
 }
@@ -115,19 +119,20 @@ function withoutSettings(
 ): LoadedFiles {
   return files.map((file) => {
     const paths = file.use === 'target' ? (settings[file.kind] ?? []) : []
-    const own = atOwnService.find(({ path }) => path === file.path)
+    const earlier = atOwnService.find(({ path }) => path === file.path)
     if (paths.length === 0) return file
-    if (own !== undefined && file.isReplacedWhole) return { ...file, bytes: own.bytes }
+    if (earlier !== undefined && file.isReplacedWhole) return { ...file, bytes: earlier.bytes }
     if (paths.some((path) => path.length === 0)) return { ...file, bytes: null }
     if (file.bytes === null) return file
 
-    const [now, then] = [documentOf(file, file.bytes), own && documentOf(own, own.bytes)]
+    const current = documentOf(file, file.bytes)
+    const earlierDocument = earlier && documentOf(earlier, earlier.bytes)
     const changes = paths
-      .map((path) => ({ path, value: then?.get(path) }))
-      .filter(({ path, value }) => !isDeepStrictEqual(now?.get(path), value))
+      .map((path) => ({ path, value: earlierDocument?.get(path) }))
+      .filter(({ path, value }) => !isDeepStrictEqual(current?.get(path), value))
     const bytes = formatOf(file.format).edit(file.bytes, changes, file.path)
     const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(textOf({ bytes }))
-    return { ...file, bytes: isEmpty && own?.bytes === null ? null : bytes }
+    return { ...file, bytes: isEmpty && earlier?.bytes === null ? null : bytes }
   })
 }
 

@@ -177,11 +177,11 @@ export function* variableFindings(
   const { machine } = context
 
   for (const { name, effect, ...found } of variables) {
-    const asks = found.severity === 'error' && found.fix === undefined
+    const needsConsent = found.severity === 'error' && found.fix === undefined
     const shared = {
       ...found,
       cause: 'override' as const,
-      ...(asks && { consent: `Keep ${name}: ${effect}.` }),
+      ...(needsConsent && { consent: `Keep ${name}: ${effect}.` }),
     }
     const lines = linesExporting(context, name)
 

@@ -103,11 +103,11 @@ function* checkFolder({ machine }: ClientContext): Findings {
 
 function checkLeftovers(context: ClientContext, settings: ClaudeSettings): Findings {
   const { machine } = context
-  const own = settings.env[names.baseUrl]
+  const url = settings.env[names.baseUrl]
   const key = settings.env[names.token]
   return leftoverFindings(claudeName, context, {
-    url: own ?? machine.env[names.baseUrl],
-    urlPlace: own === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
+    url: url ?? machine.env[names.baseUrl],
+    urlPlace: url === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
     key: key ?? machine.env[names.token],
     keyPlace: key === undefined ? 'environment' : settings.place(inEnv(names.token)),
   })
@@ -117,7 +117,7 @@ function checkLeftovers(context: ClientContext, settings: ClaudeSettings): Findi
 function* checkUnwantedSettings(
   settings: ClaudeSettings,
   path: SettingPath,
-  { value, ...said }: Unwanted,
+  { value, ...finding }: Unwanted,
 ): Findings {
   const { env, root } = settings
   const name = String(path.at(-1))
@@ -129,7 +129,7 @@ function* checkUnwantedSettings(
     fix: settingsRepair(change(path, value)),
     consent: `Remove ${name} from ${settings.path}.`,
     severity: 'error',
-    ...said,
+    ...finding,
   }
 }
 

@@ -104,8 +104,8 @@ const shared = {
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
     const { cwd, home } = machine
-    const own = named(names.folder)
-    const folder = own ?? join(home, '.claude')
+    const namedFolder = named(names.folder)
+    const folder = namedFolder ?? join(home, '.claude')
     const settings = join(folder, 'settings.json')
     const project = join(cwd, '.claude')
     const root = projectFolders(machine, disk)[0]!
@@ -122,7 +122,7 @@ const shared = {
       { kind: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(disk, settings, [
         ['credentials', [join(folder, '.credentials.json')]],
-        ['state', [join(own ?? home, '.claude.json')]],
+        ['state', [join(namedFolder ?? home, '.claude.json')]],
         [
           'project',
           [

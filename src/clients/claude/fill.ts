@@ -29,10 +29,10 @@ export function fillSlots(options: {
   readonly input: ResolveInput
   /** The slot that the client starts with. */
   readonly slot: Slot
-  readonly named: Pins
+  readonly pins: Pins
   readonly version: string | undefined
 }): Pins {
-  const { input, slot, named, version } = options
+  const { input, slot, pins, version } = options
   const { gatewayInfo, previous } = input
   const mayBeRejected =
     gatewayInfo.rejected.length > 0 || (gatewayInfo.catalogOnly && previous?.isOtherGateway)
@@ -40,18 +40,18 @@ export function fillSlots(options: {
 
   const { catalog } = gatewayInfo
   const only = catalog && onlyModel(catalog, 'messages')
-  if (only === undefined && hasOwnIds(gatewayInfo, slot, named)) return {}
+  if (only === undefined && hasOwnIds(gatewayInfo, slot, pins)) return {}
 
   const tiers = catalog && messagesTiers(catalog, slots)
   const ownModels: Partial<Record<Slot, string>> = {}
   for (const name of slots) {
-    const id = named[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
+    const id = pins[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
     if (id !== undefined) ownModels[name] = id
   }
 
   const filled: Partial<Record<Slot, string>> = {}
   for (const name of slots) {
-    if (named[name] !== undefined) continue
+    if (pins[name] !== undefined) continue
     const id = [name, ...standIns[name]].map((other) => ownModels[other]).find(Boolean)
     if (id !== undefined) filled[name] = id
   }
@@ -77,9 +77,9 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
 }
 
 /** Judges by the models of the start slot. If the gateway has none, judges by the models of the others. */
-function hasOwnIds({ catalog, catalogError }: GatewayInfo, slot: Slot, named: Pins): boolean {
+function hasOwnIds({ catalog, catalogError }: GatewayInfo, slot: Slot, pins: Pins): boolean {
   if (catalog === undefined) {
-    const ids = Object.values(named).map(withoutWindow)
+    const ids = Object.values(pins).map(withoutWindow)
     return catalogError === undefined || ids.length === 0 || ids.some(isOwnId)
   }
   const tiers = messagesTiers(catalog, slots)

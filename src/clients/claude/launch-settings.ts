@@ -17,7 +17,7 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
 /** Variables of a shell that would select another login, or be sent to another address. */
-const others = [names.token, names.apiKey, names.baseUrl, names.headers]
+const shellVariables = [names.token, names.apiKey, names.baseUrl, names.headers]
 
 /**
  * Uses `--settings`, which overrides the files of user and project; variables alone lose to `env` of
@@ -41,22 +41,24 @@ export function launchSettings(
   const inVariables = secretVariables(files, settings, target)
   const isInVariable = (name: string) => name in inVariables
 
-  // Every user of the machine can read the arguments.
-  const open = { ...target, headers: [], keyHeader: undefined }
+  // Every user of the machine can read the arguments, so they get no header and no key.
+  const withoutSecrets = { ...target, headers: [], keyHeader: undefined }
   const { changes } = editFile(
     { id: '', config: { sensitiveSettings } },
     file,
-    ourChanges(settings, open),
+    ourChanges(settings, withoutSecrets),
     target.fixes,
   )
+
   const removed = changes.filter(({ value }) => value === undefined)
   const empty = [
     ...removed.flatMap(({ path: [parent, name] }) =>
       parent === 'env' && typeof name === 'string' ? [name] : [],
     ),
-    ...others.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
+    ...shellVariables.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
     names.token,
   ].filter((name) => !isInVariable(name))
+
   // `--settings` overrides every file except an administrator's, so a mode that one of them sets must stay.
   const needsMode =
     target.answersSafeguards !== true && !isModeChosen(files, ['settings', 'project', 'managed'])
@@ -75,7 +77,7 @@ export function launchSettings(
     args: ['--settings', JSON.stringify(overlay), ...args],
     env: {
       ...env,
-      ...Object.fromEntries(others.map((name) => [name, undefined])),
+      ...Object.fromEntries(shellVariables.map((name) => [name, undefined])),
       ...inVariables,
     },
   }
@@ -110,6 +112,7 @@ function secretVariables(
   for (const [name, value] of Object.entries(required))
     if (settings.env[name] !== undefined && settings.env[name] !== value)
       throw refuse(`${name} in ${settings.path} overrides the value for this gateway`)
+
   const keyQuestions = keyHeader === undefined ? [] : [...checkKeyQuestion(files, key)]
   if (keyQuestions.some(({ consent }) => consent !== undefined))
     throw refuse(

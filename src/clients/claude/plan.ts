@@ -35,9 +35,9 @@ export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly S
       : []),
     ...trafficChanges(now, target).map(([name, value]) => set(name, value)),
     ...mappingChanges(now, target).map(([name, value]) => set(name, value)),
-    ...effortKey(now, target).map(([name, value]) => set(name, value)),
-    ...rootModel(now, target),
-    ...permissionMode(now, target),
+    ...effortChanges(now, target).map(([name, value]) => set(name, value)),
+    ...modelChanges(now, target),
+    ...permissionChanges(now, target),
   ]
 }
 
@@ -45,25 +45,23 @@ export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly S
  * The mode stays ours while the gateway needs it. If the gateway answers `safeguards`, the setup restores the
  * mode from before.
  */
-function permissionMode(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
+function permissionChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
   if (target.answersSafeguards === false) return present
   if (target.answersSafeguards === undefined) return []
   return present.flatMap(({ path }) => restoredAt(now, target, isSetUpByUs, path))
 }
 
-/** Sets one of the two only: if both hold the key, Claude Code sends it twice. */
+/** Sets the token or the API key, not both: with both, Claude Code sends the key twice. */
 function keyChanges(
   now: ClaudeSettings,
   { key, keyHeader }: SetupTarget,
 ): readonly SettingChange[] {
-  const [name, other] =
-    keyHeader === undefined ? [names.token, undefined] : [names.apiKey, names.token]
-  const isOtherThere = other !== undefined && now.env[other] !== undefined
-  return [
-    { path: inEnv(name), value: key, isSecret: true },
-    ...(isOtherThere ? [{ path: inEnv(other), value: undefined, isSecret: true }] : []),
-  ]
+  if (keyHeader === undefined) return [{ path: inEnv(names.token), value: key, isSecret: true }]
+
+  const apiKey = { path: inEnv(names.apiKey), value: key, isSecret: true }
+  if (now.env[names.token] === undefined) return [apiKey]
+  return [apiKey, { path: inEnv(names.token), value: undefined, isSecret: true }]
 }
 
 function customHeaderChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
@@ -125,7 +123,7 @@ function mappingChanges(now: ClaudeSettings, target: SetupTarget): readonly Vari
     ...slots.flatMap((slot) => slotChanges(now, slot, slotModels[slot])),
     ...setOrRestored(now, target, names.subagent, subagent),
     ...(isWindowLeft ? [] : setOrRestored(now, target, names.contextTokens, window)),
-    ...attributionKey(now, target, isMapped(now) && !fillsSlots),
+    ...attributionChanges(now, target, isMapped(now) && !fillsSlots),
   ]
 }
 
@@ -145,17 +143,17 @@ function slotChanges(
 }
 
 /** Keeps the current spelling of a model if it differs only in the window suffix. */
-function asWritten(standing: string | undefined, model: string | undefined): string | undefined {
-  return standing !== undefined && withoutWindow(standing) === model ? standing : model
+function asWritten(current: string | undefined, model: string | undefined): string | undefined {
+  return current !== undefined && withoutWindow(current) === model ? current : model
 }
 
-function effortKey(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+function effortChanges(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
   const effort = effectiveOptions(target.input).reasoningEffort
   if (effort !== undefined) return [[names.effort, effort]]
   return target.input.resetToDefaults ? restored(now, target, isSetUpByUs, names.effort) : []
 }
 
-function attributionKey(
+function attributionChanges(
   now: ClaudeSettings,
   target: SetupTarget,
   isMappingGone: boolean,
@@ -165,8 +163,8 @@ function attributionKey(
   if (now.env[names.attribution] !== '0') return []
   if (isMappingGone) return restored(now, target, isMapped, names.attribution)
 
-  const isTakenBack = disableAttribution === false || target.input.resetToDefaults
-  return isTakenBack ? restored(now, target, isSetUpByUs, names.attribution) : []
+  const isUndone = disableAttribution === false || target.input.resetToDefaults
+  return isUndone ? restored(now, target, isSetUpByUs, names.attribution) : []
 }
 
 function isSetUpByUs({ env }: ClaudeSettings): boolean {
@@ -237,7 +235,7 @@ function removed(now: ClaudeSettings, name: string): readonly Variable[] {
  * Claude Code deletes `"model": "opus"` at its first start, because an absent model means opus. So a file
  * that was set up and has no model is right for that slot.
  */
-function rootModel(
+function modelChanges(
   now: ClaudeSettings,
   { resolved, input }: SetupTarget,
 ): readonly SettingChange[] {
@@ -245,9 +243,8 @@ function rootModel(
   if (start === 'opus' && isSetUpByUs(now) && now.root['model'] === undefined) return []
   // Some versions write `opus[1m]` instead of `opus` (2.1.238 to .310).
   const { model } = now.root
-  const isSo =
-    typeof model === 'string' &&
-    (keepsModels(input) || /\[1m\]$/i.test(model)) &&
-    (slotOf(model) === start || withoutWindow(model) === start)
-  return [{ path: ['model'], value: isSo ? model : start }]
+  const meansStart =
+    typeof model === 'string' && (slotOf(model) === start || withoutWindow(model) === start)
+  const keepsSpelling = meansStart && (keepsModels(input) || /\[1m\]$/i.test(model))
+  return [{ path: ['model'], value: keepsSpelling ? model : start }]
 }

@@ -48,21 +48,21 @@ function gptMapping(
  */
 export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions | Finding {
   const { slot = defaultSlot } = effectiveOptions(input)
-  const named = checkedPins(input, slot)
-  if (isFinding(named)) return named
+  const pins = checkedPins(input, slot)
+  if (isFinding(pins)) return pins
   const subagentModel = checkedSubagent(input)
   if (isFinding(subagentModel)) return subagentModel
 
-  const filled = fillSlots({ input, slot, named, version })
+  const filled = fillSlots({ input, slot, pins, version })
   const { catalog } = input.gatewayInfo
   return resolvedWith({
     command: 'claude',
     input,
     version,
-    slotModels: { ...named, ...filled },
+    slotModels: { ...pins, ...filled },
     subagentModel,
     aboutSlots: aboutFilled(filled, catalog),
-    uses: usesOfSlots(catalog).filter(({ role }) => named[role] === undefined),
+    uses: usesOfSlots(catalog).filter(({ role }) => pins[role] === undefined),
   })
 }
 
@@ -74,15 +74,15 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
 export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions | Finding {
   const { catalog } = input.gatewayInfo
   const { slot = defaultSlot } = effectiveOptions(input)
-  const named = checkedPins(input, slot)
-  if (isFinding(named)) return named
+  const pins = checkedPins(input, slot)
+  if (isFinding(pins)) return pins
   const subagentModel = checkedSubagent(input)
   if (isFinding(subagentModel)) return subagentModel
-  const slotModels = mappedSlots(input.gatewayInfo, named)
+  const slotModels = mappedSlots(input.gatewayInfo, pins)
   if (isFinding(slotModels)) return slotModels
 
   const chosenByUser: Readonly<Record<string, string | undefined>> = {
-    ...named,
+    ...pins,
     subagent: subagentModel,
   }
   return resolvedWith({
@@ -96,7 +96,7 @@ export function resolveMapping(input: ResolveInput, version?: string): ResolvedO
   })
 }
 
-interface Found extends Pick<Start, 'command' | 'version'> {
+interface ChosenModels extends Pick<Start, 'command' | 'version'> {
   readonly input: ResolveInput
   readonly slotModels: Pins
   readonly subagentModel: string | undefined
@@ -104,21 +104,23 @@ interface Found extends Pick<Start, 'command' | 'version'> {
   readonly uses: readonly ModelUse[]
 }
 
-function resolvedWith(found: Found): ResolvedOptions | Finding {
-  const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = found
+function resolvedWith(chosen: ChosenModels): ResolvedOptions | Finding {
+  const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = chosen
   const { requested, gatewayInfo } = input
   const options = effectiveOptions(input)
   const { slot = defaultSlot } = options
+
   // A slot or a model that the user names overrides the current model.
-  const startModel =
-    (requested.slot ?? requested.model) === undefined ? options.startModel : undefined
+  const namesStart = requested.slot !== undefined || requested.model !== undefined
+  const startModel = namesStart ? undefined : options.startModel
   // The probe uses a model that replaces the start slot as if it were the pin of that slot.
   const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(input, used, windows(version))
+
   const first = firstAsked({
     command,
-    slot: slotTaken(input, slot, version),
+    slot: startSlot(input, slot, version),
     pins: idsOf(pins),
     catalog: gatewayInfo.catalog,
     version,
@@ -151,8 +153,12 @@ function mappedSlots(
   const { catalog } = gatewayInfo
   const rules = catalog && gptMapping(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
-  const modelOf = (slot: Slot) =>
-    pins[slot] ?? rules?.[slot]?.id ?? (slot === 'fable' ? pins.opus : undefined) ?? only
+  const modelOf = (slot: Slot) => {
+    // The user may not know fable, a slot of newer versions, which GPT models fill like opus.
+    const opusForFable = slot === 'fable' ? pins.opus : undefined
+    return pins[slot] ?? rules?.[slot]?.id ?? opusForFable ?? only
+  }
+
   const unfilled = slots.filter((slot) => modelOf(slot) === undefined)
   if (unfilled.length > 0) return noRule(gatewayInfo, unfilled)
   return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
@@ -194,10 +200,10 @@ function usesOfMapping(
   })
 }
 
-function slotTaken(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
-  const isOwn =
-    input.previous?.defaults?.includes('slot') && keepsModels(input) && version !== undefined
-  return isOwn ? slotWithoutModel(version) : slot
+/** The slot that Claude Code starts with: its own default if no file names a model, and the user names none. */
+function startSlot(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
+  const isUnnamed = input.previous?.defaults?.includes('slot') === true && keepsModels(input)
+  return isUnnamed && version !== undefined ? slotWithoutModel(version) : slot
 }
 
 function checkedPins(input: ResolveInput, slot: Slot): Pins | Finding {

@@ -7,33 +7,34 @@ const read = 'read in 2.1.330, 2026-11-23'
 /** The program of 2.1.331 contains the name. */
 const named = 'read in 2.1.331, 2026-11-24'
 
-const own = ['settings', 'project', 'managed']
-const others = ['project', 'managed']
+const all = ['settings', 'project', 'managed']
+/** Files that override the user's own. */
+const stronger = ['project', 'managed']
 const folder = ['project']
 const agents = ['project-agent']
 
 export const sensitiveSettings: SensitiveSettings = {
   codeWord: 'settings',
   rows: [
-    { path: 'env.ANTHROPIC_BASE_URL', role: 'address', fileKinds: own, source: run },
+    { path: 'env.ANTHROPIC_BASE_URL', role: 'address', fileKinds: all, source: run },
     // Those of Vertex and Bedrock were run; those of Foundry, Mantle, AWS and Google Cloud are in the
     // program.
-    { path: 'env.ANTHROPIC_*_URL', role: 'address', fileKinds: others, source: run },
+    { path: 'env.ANTHROPIC_*_URL', role: 'address', fileKinds: stronger, source: run },
     { path: 'env.CLAUDE_CODE_*_URL', role: 'address', fileKinds: folder, source: read },
     { path: 'env.ANTHROPIC_*_RESOURCE', role: 'address', fileKinds: folder, source: read },
     { path: 'env.ANTHROPIC_*_HOST', role: 'address', fileKinds: folder, source: read },
     { path: 'env.ANTHROPIC_UNIX_SOCKET', role: 'address', fileKinds: folder, source: read },
-    { path: 'env.ANTHROPIC_AUTH_TOKEN', role: 'key', fileKinds: own, source: run },
-    { path: 'env.ANTHROPIC_API_KEY', role: 'key', fileKinds: own, source: run },
-    { path: 'env.ANTHROPIC_CUSTOM_HEADERS', role: 'key', fileKinds: own, source: run },
+    { path: 'env.ANTHROPIC_AUTH_TOKEN', role: 'key', fileKinds: all, source: run },
+    { path: 'env.ANTHROPIC_API_KEY', role: 'key', fileKinds: all, source: run },
+    { path: 'env.ANTHROPIC_CUSTOM_HEADERS', role: 'key', fileKinds: all, source: run },
     { path: 'env.CLAUDE_CODE_*_TOKEN', role: 'key', fileKinds: folder, source: read },
-    { path: 'apiKeyHelper', role: 'key', fileKinds: own, source: run },
-    { path: 'env.CLAUDE_CODE_USE_BEDROCK', role: 'provider', fileKinds: others, source: run },
-    { path: 'env.CLAUDE_CODE_USE_VERTEX', role: 'provider', fileKinds: others, source: run },
-    { path: 'env.CLAUDE_CODE_USE_FOUNDRY', role: 'provider', fileKinds: others, source: run },
-    { path: 'env.CLAUDE_CODE_USE_MANTLE', role: 'provider', fileKinds: others, source: run },
-    { path: 'env.CLAUDE_CODE_USE_ANTHROPIC_*', role: 'provider', fileKinds: others, source: run },
-    { path: 'env.CLAUDE_CODE_USE_GATEWAY', role: 'provider', fileKinds: others, source: run },
+    { path: 'apiKeyHelper', role: 'key', fileKinds: all, source: run },
+    { path: 'env.CLAUDE_CODE_USE_BEDROCK', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'env.CLAUDE_CODE_USE_VERTEX', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'env.CLAUDE_CODE_USE_FOUNDRY', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'env.CLAUDE_CODE_USE_MANTLE', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'env.CLAUDE_CODE_USE_ANTHROPIC_*', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'env.CLAUDE_CODE_USE_GATEWAY', role: 'provider', fileKinds: stronger, source: run },
     { path: 'env.*HTTP*_PROXY', role: 'proxy', fileKinds: folder, source: run },
     { path: 'env.ALL_PROXY', role: 'proxy', fileKinds: folder, source: read },
     { path: 'env.CLAUDE_CODE_PROXY_HOST', role: 'proxy', fileKinds: folder, source: read },
@@ -41,18 +42,18 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'env.NODE_EXTRA_CA_CERTS', role: 'trust', fileKinds: folder, source: run },
     { path: 'env.SSL_CERT_*', role: 'trust', fileKinds: folder, source: read },
     { path: 'env.CLAUDE_CODE_CLIENT_*', role: 'trust', fileKinds: folder, source: read },
-    { path: 'env.ANTHROPIC_*MODEL', role: 'model', fileKinds: others, source: run },
-    { path: 'env.CLAUDE_CODE_SUBAGENT_MODEL', role: 'model', fileKinds: others, source: run },
+    { path: 'env.ANTHROPIC_*MODEL', role: 'model', fileKinds: stronger, source: run },
+    { path: 'env.CLAUDE_CODE_SUBAGENT_MODEL', role: 'model', fileKinds: stronger, source: run },
     { path: 'env.ANTHROPIC_CUSTOM_MODEL_OPTION*', role: 'model', fileKinds: folder, source: named },
     { path: 'env.CLAUDE_CODE_MODEL_CATALOG*', role: 'model', fileKinds: folder, source: named },
     {
       path: 'env.CLAUDE_CODE_SUBAGENT_MODEL_FORCE',
       role: 'model',
-      fileKinds: others,
+      fileKinds: stronger,
       source: named,
     },
-    { path: 'env.CLAUDE_CODE_AUTO_MODE_MODEL', role: 'model', fileKinds: others, source: named },
-    { path: 'model', role: 'model', fileKinds: [...others, ...agents], source: run },
+    { path: 'env.CLAUDE_CODE_AUTO_MODE_MODEL', role: 'model', fileKinds: stronger, source: named },
+    { path: 'model', role: 'model', fileKinds: [...stronger, ...agents], source: run },
     {
       path: 'env.CLAUDE_CODE_ENABLE_PROXY_AUTH_HELPER',
       role: 'proxy',

@@ -92,8 +92,8 @@ export const cline: ClientModule = {
   /** Cline reads only the .env files of the working folder. */
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
-    const own = named('CLINE_DIR') ?? join(machine.home, '.cline')
-    const data = named('CLINE_DATA_DIR') ?? join(own, 'data')
+    const clineFolder = named('CLINE_DIR') ?? join(machine.home, '.cline')
+    const data = named('CLINE_DATA_DIR') ?? join(clineFolder, 'data')
     const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
 
     return [

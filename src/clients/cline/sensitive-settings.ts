@@ -4,7 +4,7 @@ import { providerId } from './providers.ts'
 const run = '3.0.57 and 3.0.65, 2026-11-23'
 const newest = '3.0.65, 2026-11-23'
 
-const own = ['providers']
+const all = ['providers']
 /** Cline's runtime, Bun, reads these files before Cline starts; the environment overrides them. */
 const variables = ['project-env']
 
@@ -12,10 +12,10 @@ export const sensitiveSettings: SensitiveSettings = {
   codeWord: 'settings',
   providerTable: () => providerId,
   rows: [
-    { path: 'providers.:provider.settings.baseUrl', role: 'address', fileKinds: own, source: run },
-    { path: 'providers.:provider.settings.apiKey', role: 'key', fileKinds: own, source: run },
+    { path: 'providers.:provider.settings.baseUrl', role: 'address', fileKinds: all, source: run },
+    { path: 'providers.:provider.settings.apiKey', role: 'key', fileKinds: all, source: run },
     // Cline sends an access token instead of the key.
-    { path: 'providers.:provider.settings.auth', role: 'key', fileKinds: own, source: run },
+    { path: 'providers.:provider.settings.auth', role: 'key', fileKinds: all, source: run },
     { path: 'lastUsedProvider', role: 'model', fileKinds: [], source: run },
     { path: 'providers.:provider.settings.model', role: 'model', fileKinds: [], source: run },
     // CLINE_DIR, CLINE_DATA_DIR, CLINE_PROVIDER_SETTINGS_PATH and CLINE_SANDBOX select other settings.

@@ -14,8 +14,8 @@ const catalog = 'repoint-models.json'
 export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
-  const own = { holdsSecret: false, use: 'target' } as const
-  const whole = { ...own, format: 'json', isReplacedWhole: true } as const
+  const target = { holdsSecret: false, use: 'target' } as const
+  const whole = { ...target, format: 'json', isReplacedWhole: true } as const
   const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
 
   const isWindows = machine.os === 'win32'
@@ -31,7 +31,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
     // The key precedes the config: a config that names the gateway is never next to another login.
     { ...whole, kind: 'auth', path: join(home, 'auth.json'), holdsSecret: true },
     { ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
-    { ...own, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
+    { ...target, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
     ...[...system, ...projectFiles(machine, disk, home), ...profiles, managed]
       .filter(({ path }) => disk.exists(path))
       .map((file) => ({ ...layer, ...file })),

@@ -5,15 +5,16 @@ const testedWith = '0.169.0, 2026-11-21'
 const provider = 'model_providers.:provider'
 
 const user = ['config']
-const others = ['project', 'managed', 'profile']
-const own = [...user, ...others]
+/** Files that override the user's own. */
+const stronger = ['project', 'managed', 'profile']
+const all = [...user, ...stronger]
 
 export const sensitiveSettings: SensitiveSettings = {
   codeWord: 'config',
   // In a project 0.169.0 reads only `model` of these, and only if the folder is trusted.
   rows: [
-    { path: 'openai_base_url', role: 'address', fileKinds: own, source: testedWith },
-    { path: provider, role: 'provider', fileKinds: others, source: testedWith },
+    { path: 'openai_base_url', role: 'address', fileKinds: all, source: testedWith },
+    { path: provider, role: 'provider', fileKinds: stronger, source: testedWith },
     { path: `${provider}.base_url`, role: 'address', fileKinds: user, source: testedWith },
     { path: `${provider}.query_params`, role: 'address', fileKinds: user, source: testedWith },
     { path: `${provider}.requires_openai_auth`, role: 'key', fileKinds: user, source: testedWith },
@@ -25,9 +26,9 @@ export const sensitiveSettings: SensitiveSettings = {
       source: testedWith,
     },
     { path: `${provider}.auth`, role: 'key', fileKinds: user, source: testedWith },
-    { path: 'model_provider', role: 'provider', fileKinds: own, source: testedWith },
-    { path: 'cli_auth_credentials_store', role: 'key', fileKinds: others, source: testedWith },
-    { path: 'forced_login_method', role: 'key', fileKinds: others, source: testedWith },
-    { path: 'model', role: 'model', fileKinds: others, source: testedWith },
+    { path: 'model_provider', role: 'provider', fileKinds: all, source: testedWith },
+    { path: 'cli_auth_credentials_store', role: 'key', fileKinds: stronger, source: testedWith },
+    { path: 'forced_login_method', role: 'key', fileKinds: stronger, source: testedWith },
+    { path: 'model', role: 'model', fileKinds: stronger, source: testedWith },
   ],
 }

@@ -9,7 +9,7 @@ import {
   relativePathFindings,
   unreadFileFinding,
 } from '../findings.ts'
-import { fileOf, isTable, layersOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
+import { fileOf, isTable, layersOf, mayNeedNoKey, tableIn, textIn } from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
 import { droidName } from './sensitive-settings.ts'
 import {
@@ -17,7 +17,6 @@ import {
   type DroidSettings,
   defaultModelPath,
   idOf,
-  isFromVariable,
   knownProviders,
   modelCalled,
   modelPath,
@@ -125,22 +124,20 @@ function* checkMissingKey(
   customModel: CustomModel,
 ): Findings {
   const { entry } = customModel
-  const key = textIn(entry, ['apiKey'])
-  const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
-  const isSet = isFromVariable(key ?? '')
-    ? names.every((name) => context.machine.env[name])
-    : Boolean(key)
-  const headers = entry['extraHeaders']
-  const isHeader =
-    isTable(headers) &&
-    Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
-  if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), context)) return
+  const key = textIn(entry, ['apiKey']) ?? ''
+  const variables = [...key.matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
+  const areSet = variables.every((name) => context.machine.env[name])
+  const hasKey = key !== '' && areSet
+
+  const headers = Object.keys(tableIn(entry, ['extraHeaders']))
+  const hasKeyHeader = headers.some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
+  if (hasKey || hasKeyHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), context)) return
 
   yield missingKeyFinding(
     droidName,
     settings.place(pathIn(customModel, 'apiKey')),
-    names.length > 0
-      ? `droid reads its key from ${names.join(', ')}, which is not set`
+    variables.length > 0
+      ? `droid reads its key from ${variables.join(', ')}, which is not set`
       : 'the default model has no apiKey: droid sends none',
   )
 }
@@ -152,7 +149,7 @@ function* checkOverridden(
   url: string | undefined,
 ): Findings {
   const { files } = context
-  const own = fileOf(files, 'settings')
+  const userFile = fileOf(files, 'settings')
   const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(files, role))
   yield* variableFindings(context, [
     {
@@ -163,8 +160,8 @@ function* checkOverridden(
     },
   ])
 
-  for (const file of [own, ...layers]) yield* checkPolicies(file, url)
-  yield* checkOtherModels(readSettings(own), providerId)
+  for (const file of [userFile, ...layers]) yield* checkPolicies(file, url)
+  yield* checkOtherModels(readSettings(userFile), providerId)
 }
 
 /** droid ignores a model that a policy forbids. */

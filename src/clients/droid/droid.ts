@@ -101,11 +101,11 @@ export const droid: ClientModule = {
    */
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
-    const own = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
-    const target = join(own, 'settings.json')
+    const userFolder = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
+    const target = join(userFolder, 'settings.json')
     const projects = projectFolders(machine, disk).map((folder) => join(folder, '.factory'))
     // In the home folder these files are the user's own.
-    const foreign = projects.filter((folder) => folder !== own)
+    const foreign = projects.filter((folder) => folder !== userFolder)
     const agentsIn = (folder: string) =>
       disk.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
     const managed = managedFolder(machine)
@@ -114,7 +114,7 @@ export const droid: ClientModule = {
     return [
       { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(disk, target, [
-        ['upper', [join(own, 'settings.local.json')]],
+        ['upper', [join(userFolder, 'settings.local.json')]],
         ['project', projects.flatMap((folder) => names.map((name) => join(folder, name)))],
         ['project-agent', foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md'))],
         ['managed', [join(managed, 'settings.json')]],
@@ -177,11 +177,11 @@ export const droid: ClientModule = {
     }
   },
 
-  launchSettings: (files, target, asked) =>
+  launchSettings: (files, target, process) =>
     launchSettings(
       ourChanges({ ...fileOf(files, 'settings'), bytes: null }, target),
       target,
-      asked,
+      process,
     ),
   check,
 }

@@ -9,21 +9,21 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const url = textIn(modelCalled(settings, settings.defaultModel)?.entry, ['baseUrl'])
   if (url === undefined) return {}
 
-  const isThere = (entry: Table) => {
-    const other = textIn(entry, ['baseUrl'])
+  const isAtGateway = (entry: Table) => {
+    const entryUrl = textIn(entry, ['baseUrl'])
     return (
-      other !== undefined &&
-      isSameButVersion(withoutTrailingSlash(other), withoutTrailingSlash(url))
+      entryUrl !== undefined &&
+      isSameButVersion(withoutTrailingSlash(entryUrl), withoutTrailingSlash(url))
     )
   }
   const entries = settings.models.map(({ entry }) => entry)
-  const others = entries.filter((entry) => !isThere(entry))
+  const others = entries.filter((entry) => !isAtGateway(entry))
   const chosen = [defaultModelPath, ['model']].filter((path) => settings.get(path) !== undefined)
   return {
     settings: [
       ...chosen,
       ...entries
-        .filter(isThere)
+        .filter(isAtGateway)
         .map((entry) => ['customModels', knownElement(entry, entryNames, others)]),
     ],
   }

@@ -3,8 +3,9 @@ import { idOf } from './settings.ts'
 
 const run = '0.215.0 and 0.225.2, 2026-11-22'
 
-const others = ['project', 'upper', 'managed']
-const own = ['settings', ...others]
+/** Files that override the user's own. */
+const stronger = ['project', 'upper', 'managed']
+const all = ['settings', ...stronger]
 const folder = ['project']
 
 export const sensitiveSettings: SensitiveSettings = {
@@ -12,15 +13,15 @@ export const sensitiveSettings: SensitiveSettings = {
   providerTable: idOf,
   rows: [
     // An entry with our ID replaces our whole entry.
-    { path: 'customModels.:provider.baseUrl', role: 'address', fileKinds: own, source: run },
-    { path: 'customModels.:provider.apiKey', role: 'key', fileKinds: own, source: run },
+    { path: 'customModels.:provider.baseUrl', role: 'address', fileKinds: all, source: run },
+    { path: 'customModels.:provider.apiKey', role: 'key', fileKinds: all, source: run },
     { path: 'customModels.:provider.extraHeaders', role: 'key', fileKinds: folder, source: run },
-    { path: 'customModels.:provider.provider', role: 'provider', fileKinds: own, source: run },
-    { path: 'customModels.:provider.authMode', role: 'provider', fileKinds: own, source: run },
-    { path: 'customModels.:provider.bedrock', role: 'provider', fileKinds: own, source: run },
+    { path: 'customModels.:provider.provider', role: 'provider', fileKinds: all, source: run },
+    { path: 'customModels.:provider.authMode', role: 'provider', fileKinds: all, source: run },
+    { path: 'customModels.:provider.bedrock', role: 'provider', fileKinds: all, source: run },
     { path: 'customModels.:provider.model', role: 'model', fileKinds: [], source: run },
-    { path: 'model', role: 'model', fileKinds: [...others, 'project-agent'], source: run },
-    { path: 'sessionDefaultSettings.model', role: 'model', fileKinds: others, source: run },
+    { path: 'model', role: 'model', fileKinds: [...stronger, 'project-agent'], source: run },
+    { path: 'sessionDefaultSettings.model', role: 'model', fileKinds: stronger, source: run },
     { path: 'sessionDefaultSettings.specModeModel', role: 'model', fileKinds: folder, source: run },
   ],
 }

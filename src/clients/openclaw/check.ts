@@ -68,7 +68,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
   const models = readConfig(context.files)
   const provider = providerOf(providers, models, providerId)
   const { apiKey } = provider.table
-  const said = textIn(provider.table, ['apiKey']) ?? ''
+  const configuredKey = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
     context,
@@ -81,7 +81,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
     sent: readKey(models, providerId) ?? {},
     isKeyElsewhere:
       (apiKey !== undefined && typeof apiKey !== 'string') ||
-      hasVariable(said, context.machine.env) ||
+      hasVariable(configuredKey, context.machine.env) ||
       loginsFor(models, providerId).length > 0,
   }
 }
@@ -121,12 +121,12 @@ function* checkOtherLogin(view: ProviderView, isSetUp: boolean): Findings {
   if (login === undefined || prefersKey(provider.table)) return
 
   const path = [...providerPath(providers, providerId), 'auth']
-  const isMended = isSetUp || view.sent.key !== undefined
+  const canUseKey = isSetUp || view.sent.key !== undefined
   yield findingAt(models, ['auth', 'profiles', login], {
     code: 'openclaw-other-key',
     message: `the login ${login} for ${providerId} overrides the key in openclaw.json`,
-    hint: isMended ? 'Use the key first.' : 'Set it up again: repoint openclaw',
-    ...(isMended && {
+    hint: canUseKey ? 'Use the key first.' : 'Set it up again: repoint openclaw',
+    ...(canUseKey && {
       fix: { fileKind: 'config', changes: [{ path, value: 'api-key' }] },
       consent: `Use the key in openclaw.json instead of the login ${login}. repoint rollback restores the login.`,
     }),
@@ -151,16 +151,16 @@ function* checkTransport({ models, providerId, provider }: ProviderView): Findin
 /** The agent that answers if the user names none must use our model; the others may use another one. */
 function* checkOtherModels({ models, providerId, model }: ProviderView): Findings {
   const defaultAgent = usualAgent(models.root)
-  for (const { agent, path, model: own } of ownModels(models.root)) {
-    if (own === `${providerId}/${model}`) continue
+  for (const { agent, path, model: agentModel } of ownModels(models.root)) {
+    if (agentModel === `${providerId}/${model}`) continue
 
     const shared = {
       code: 'openclaw-agent-model',
-      message: `the agent ${agent} uses its own model, ${own}`,
+      message: `the agent ${agent} uses its own model, ${agentModel}`,
       location: models.place(path),
     }
     if (agent === defaultAgent) {
-      const fix = removal(models, `the model ${own} of the agent ${agent}`, { path })
+      const fix = removal(models, `the model ${agentModel} of the agent ${agent}`, { path })
       yield { ...shared, ...fix, severity: 'error' }
     } else {
       yield { ...shared, hint: 'If you want to keep it, do nothing.', severity: 'warning' }

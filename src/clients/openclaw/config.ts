@@ -76,8 +76,9 @@ export function defaultModelPath(root: Table): SettingPath {
 
 /** The model of the agent that answers if the user names none. */
 export function startingModel({ root }: Pick<StrictFile, 'root'>): StartingModel {
-  const own = ownModels(root).find(({ agent }) => agent === usualAgent(root))
-  if (own !== undefined) return splitModel(own.path, own.model)
+  const agentModel = ownModels(root).find(({ agent }) => agent === usualAgent(root))
+  if (agentModel !== undefined) return splitModel(agentModel.path, agentModel.model)
+
   const path = defaultModelPath(root)
   return splitModel(path, textIn(root, path))
 }

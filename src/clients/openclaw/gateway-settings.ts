@@ -22,6 +22,9 @@ function modelPathsOf(root: Table, providerId: string): readonly SettingPath[] {
   const isOfProvider = (model = '') => model.startsWith(`${providerId}/`)
   const members = Object.keys(tableIn(root, path.slice(0, 3)))
   const whole = members.length === 1 ? path.slice(0, 3) : path
-  const own = ownModels(root).filter(({ model }) => isOfProvider(model))
-  return [...(isOfProvider(textIn(root, path)) ? [whole] : []), ...own.map((agent) => agent.path)]
+  const agentModels = ownModels(root).filter(({ model }) => isOfProvider(model))
+  return [
+    ...(isOfProvider(textIn(root, path)) ? [whole] : []),
+    ...agentModels.map((agent) => agent.path),
+  ]
 }

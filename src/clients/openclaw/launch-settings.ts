@@ -22,7 +22,7 @@ const ownId = 'repoint-run'
 const otherConfigs = ['--profile', '--dev', '--config', '--isolated', '--auth-env-only']
 
 /** These commands manage the user's own configuration. */
-const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins', 'update']
+const managingCommands = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins', 'update']
 
 /**
  * Uses a separate configuration, which includes the user's and in which the key is `${NAME}`. Such a file
@@ -33,10 +33,10 @@ const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins'
 export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
-  asked: ProcessToStart,
+  process: ProcessToStart,
 ): LaunchSettings {
-  const { args, env, tempFolder } = asked
-  if (managing.some((command) => command === args[0])) return asked
+  const { args, env, tempFolder } = process
+  if (managingCommands.some((command) => command === args[0])) return process
   expectUnsaid(
     ownFlag(args, otherConfigs),
     (flag) => `${flag} chooses another configuration, and repoint needs the one with the gateway`,
@@ -84,11 +84,11 @@ function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVa
 /** Sets each model as a text, also instead of a table: so it has no fallback models. */
 function agentsFor(files: LoadedFiles, model: string) {
   const { root } = readConfig(files)
-  const own = ownModels(root).map(({ agent }) => [agent, { model }])
+  const entries = ownModels(root).map(({ agent }) => [agent, { model }])
   // OpenClaw adds the allow list of an included file to this one.
   const isLimited = valueIn(tableIn(root, ['agents', 'defaults']), ['modelPolicy', 'allow'])
   return {
     defaults: { model, ...(isLimited && { modelPolicy: { allow: [`${ownId}/*`] } }) },
-    ...(own.length > 0 && { entries: Object.fromEntries(own) }),
+    ...(entries.length > 0 && { entries: Object.fromEntries(entries) }),
   }
 }

@@ -76,8 +76,12 @@ export const openclaw: ClientModule = {
   files(machine, disk) {
     const home = pathsOf(machine).namedFromHome('OPENCLAW_HOME') ?? machine.home
     const { join, namedFromHome } = pathsOf({ ...machine, home })
-    const own = namedFromHome('OPENCLAW_STATE_DIR')
-    const folders = [...(own ? [own] : []), join(home, '.openclaw'), join(home, '.clawdbot')]
+    const stateFolder = namedFromHome('OPENCLAW_STATE_DIR')
+    const folders = [
+      ...(stateFolder ? [stateFolder] : []),
+      join(home, '.openclaw'),
+      join(home, '.clawdbot'),
+    ]
     const candidates = folders.flatMap((folder) =>
       ['openclaw.json', 'clawdbot.json'].map((name) => join(folder, name)),
     )

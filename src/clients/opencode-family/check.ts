@@ -115,13 +115,13 @@ function* checkLists(
   models: readonly string[],
 ): Findings {
   const lists = [
-    { path: ['enabled_providers'], mustHold: true, ids: [providerId] },
-    { path: ['disabled_providers'], mustHold: false, ids: [providerId] },
-    { path: ['provider', providerId, 'whitelist'], mustHold: true, ids: models },
-    { path: ['provider', providerId, 'blacklist'], mustHold: false, ids: models },
+    { path: ['enabled_providers'], mustContain: true, ids: [providerId] },
+    { path: ['disabled_providers'], mustContain: false, ids: [providerId] },
+    { path: ['provider', providerId, 'whitelist'], mustContain: true, ids: models },
+    { path: ['provider', providerId, 'blacklist'], mustContain: false, ids: models },
   ]
 
-  for (const { path, mustHold: mustContain, ids } of lists) {
+  for (const { path, mustContain, ids } of lists) {
     const list = valueIn(config, path)
     if (!Array.isArray(list)) continue
     const hidden = [...new Set(ids)].filter((id) => list.includes(id) !== mustContain)

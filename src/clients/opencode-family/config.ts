@@ -24,14 +24,14 @@ export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
  * The user's files merged as opencode 1.18.33 merges them (2026-11-21). It does not start if it cannot read
  * one of them.
  */
-export function mergedConfig(texts: LoadedFiles): {
+export function mergedConfig(files: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined
 } {
-  const files = ownFiles(texts)
+  const configFiles = ownFiles(files)
   return {
-    value: mergedFiles(files),
-    problem: files.find((file) => file.problem !== undefined)?.problem,
+    value: mergedFiles(configFiles),
+    problem: configFiles.find((file) => file.problem !== undefined)?.problem,
   }
 }
 

@@ -1,3 +1,4 @@
+import { win32 } from 'node:path'
 import type { Machine } from '../../platform/platform.ts'
 import type { ConfigFile, DiskReader, FolderFiles } from '../client.ts'
 import { layersThere, pathsOf } from '../paths.ts'
@@ -63,7 +64,7 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
       .filter((path) => path.endsWith('.md'))
 
   const [lowest, ...others] = configNames.map((name) => join(config, name))
-  const target =
+  const configPath =
     named(`${variables}_CONFIG`) ??
     others.findLast((path) => disk.exists(path)) ??
     join(config, layout.newConfig)
@@ -80,19 +81,14 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
     if (dirname(place) === place) break
   }
 
-  const managed =
-    machine.os === 'darwin'
-      ? `/Library/Application Support/${folder}`
-      : machine.os === 'win32'
-        ? join(machine.env['ProgramData'] || 'C:\\ProgramData', folder)
-        : `/etc/${folder}`
+  const managed = managedFolder(machine, folder)
   const extra = named(`${variables}_CONFIG_DIR`)
-  const own = { format: 'json', use: 'target' } as const
+  const target = { format: 'json', use: 'target' } as const
 
   return [
-    { ...own, kind: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
-    { ...own, kind: 'config', path: target, holdsSecret: false },
-    ...layersThere(disk, target, [
+    { ...target, kind: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
+    { ...target, kind: 'config', path: configPath, holdsSecret: false },
+    ...layersThere(disk, configPath, [
       ['lower', [lowest!, ...others]],
       ['upper', dotsIn(home).flatMap(inFolder)],
       ['project', [...above, ...dots]],
@@ -101,4 +97,10 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
       ['managed', inFolder(managed)],
     ]),
   ]
+}
+
+function managedFolder({ os, env }: Machine, folder: string): string {
+  if (os === 'darwin') return `/Library/Application Support/${folder}`
+  if (os === 'win32') return win32.join(env['ProgramData'] || 'C:\\ProgramData', folder)
+  return `/etc/${folder}`
 }

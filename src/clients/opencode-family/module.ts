@@ -27,7 +27,7 @@ import { isOneBaseUrl, readRoute } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** The members that differ between clients of this layout. */
-type Own = Pick<ClientModule, 'accepts' | 'sideEffects'> & {
+type ClientParts = Pick<ClientModule, 'accepts' | 'sideEffects'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }
@@ -59,10 +59,10 @@ function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): Resolve
 }
 
 /** A client of this layout. Facts without a version: run with opencode 1.18.33, 2026-11-21. */
-export function clientOf(layout: Layout, { tested, program, ...own }: Own): ClientModule {
+export function clientOf(layout: Layout, { tested, program, ...parts }: ClientParts): ClientModule {
   const { id, label, reservedProviderIds, variables, withoutWindow } = layout
   return {
-    ...own,
+    ...parts,
     program: {
       command: id,
       testedVersions: testedVersions(tested),
@@ -106,13 +106,13 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       return withSmallModel(input, resolved)
     },
 
-    plan: (texts, target) => plan(layout, texts, target),
+    plan: (files, target) => plan(layout, files, target),
 
     loadRecordings: layout.loadRecordings,
     firstRequest: (recordings, files, input) => firstRequest(layout, recordings, files, input),
 
-    read(texts) {
-      const { value, problem } = mergedConfig(texts)
+    read(files) {
+      const { value, problem } = mergedConfig(files)
       const providerId = chosenProvider(value)
       const provider = providerOf(value, providerId)
       const { table, options } = provider
@@ -125,8 +125,8 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const model = modelIn('model')
       const { baseUrl, protocol, isProtocolNamed } = readRoute(provider, model)
       const effort = textIn(table, ['models', model ?? '', ...effortPath(protocol)])
-      const sent = providerId === undefined ? undefined : readKey(texts, providerId, options)
-      const files = ownFiles(texts)
+      const sent = providerId === undefined ? undefined : readKey(files, providerId, options)
+      const configFiles = ownFiles(files)
 
       return {
         endpoint: {
@@ -146,18 +146,18 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         defaults: isProtocolNamed === false ? ['protocol'] : undefined,
         offered: Object.keys(tableIn(table, ['models'])),
         sources: {
-          baseUrl: originOf(files, ['provider', providerId ?? '', 'options', 'baseURL']),
-          model: originOf(files, ['model']),
-          smallModel: originOf(files, ['small_model']),
+          baseUrl: originOf(configFiles, ['provider', providerId ?? '', 'options', 'baseURL']),
+          model: originOf(configFiles, ['model']),
+          smallModel: originOf(configFiles, ['small_model']),
           key: sent?.keyPath,
         },
         findings: unreadable(problem),
       }
     },
 
-    gatewaySettings: (texts) => gatewaySettings(layout, texts),
+    gatewaySettings: (files) => gatewaySettings(layout, files),
 
-    launchSettings: (texts, target, asked) => launchSettings(layout, texts, target, asked),
+    launchSettings: (files, target, process) => launchSettings(layout, files, target, process),
     check: (context, target) => check(layout, context, target),
   }
 }

@@ -31,7 +31,7 @@ interface PiView extends ProviderView {
 function viewOf(context: ClientContext, providerId: string, model: string): PiView {
   const [models, settings] = [readModels(context.files), readSettings(context.files)]
   const provider = providerOf(providers, models, providerId)
-  const said = textIn(provider.table, ['apiKey']) ?? ''
+  const configuredKey = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
     context,
@@ -43,7 +43,8 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
     model,
     modelPlace: settings.place(['defaultModel']),
     sent: readPiKey(context.files, providerId) ?? {},
-    isKeyElsewhere: said.startsWith('!') || hasVariable(said, context.machine.env),
+    isKeyElsewhere:
+      configuredKey.startsWith('!') || hasVariable(configuredKey, context.machine.env),
   }
 }
 
@@ -82,26 +83,26 @@ function* checkNow(context: ClientContext): Findings {
   yield* checkModelLists(view)
 }
 
-function* checkSurroundings({ files: texts, machine }: ClientContext): Findings {
-  const files = [
+function* checkSurroundings({ files, machine }: ClientContext): Findings {
+  const readFiles = [
     {
-      file: readAuth(texts),
+      file: readAuth(files),
       code: 'pi-auth-unreadable',
       effect: 'pi 0.87 finds no key, and older versions find no login',
     },
     {
-      file: readModels(texts),
+      file: readModels(files),
       code: 'pi-models-invalid',
       effect: 'pi ignores every provider of the file',
     },
     {
-      file: readSettings(texts),
+      file: readSettings(files),
       code: 'pi-settings-invalid',
       effect: 'pi ignores the file, and starts with the first model that it has a key for',
     },
   ]
 
-  for (const { file, code, effect } of files)
+  for (const { file, code, effect } of readFiles)
     if (file) yield* unreadFileFinding(file, { code, effect, cause: 'broken' })
 
   const names = ['PI_CODING_AGENT_DIR']

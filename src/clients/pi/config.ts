@@ -128,11 +128,11 @@ function problemOfProvider(at: string, provider: Table): string | undefined {
  * Why pi rejects a provider, as shown to the user: 0.73.1 then ignores the whole models.json, 0.87.1 only
  * this provider (run with both, 2026-11-22). Faults that only one of them rejects are left out.
  *
- * @param besides the provider that a setup is about to write
+ * @param except the provider that a setup is about to write
  */
-export function incompleteProvider({ root }: StrictFile, besides?: string): string | undefined {
+export function incompleteProvider({ root }: StrictFile, except?: string): string | undefined {
   const [first] = Object.entries(tableIn(root, ['providers'])).flatMap(([id, provider]) => {
-    const lack = id === besides || reservedIds.includes(id) ? undefined : missingPartOf(provider)
+    const lack = id === except || reservedIds.includes(id) ? undefined : missingPartOf(provider)
     return lack === undefined ? [] : [`the provider ${id} ${lack}`]
   })
   return first
@@ -142,7 +142,9 @@ function missingPartOf(provider: ConfigValue): string | undefined {
   if (!isTable(provider)) return undefined
   const models = Array.isArray(provider['models']) ? provider['models'].filter(isTable) : []
   if (models.length === 0)
-    return saying.some((name) => provider[name] !== undefined) ? undefined : 'says nothing'
+    return essentialSettings.some((name) => provider[name] !== undefined)
+      ? undefined
+      : 'says nothing'
   const lacking = ['baseUrl', 'api'].find(
     (name) => !provider[name] && models.some((model) => !model[name]),
   )
@@ -150,7 +152,15 @@ function missingPartOf(provider: ConfigValue): string | undefined {
 }
 
 /** The settings of which a provider without models must have one. */
-const saying = ['baseUrl', 'headers', 'compat', 'modelOverrides', 'apiKey', 'oauth', 'authHeader']
+const essentialSettings = [
+  'baseUrl',
+  'headers',
+  'compat',
+  'modelOverrides',
+  'apiKey',
+  'oauth',
+  'authHeader',
+]
 
 /** Where pi requires a text, it also rejects an empty one. */
 function isTextOrAbsent(value: ConfigValue | undefined): boolean {
@@ -188,8 +198,8 @@ export function readPiKey(files: LoadedFiles, providerId: string): FoundKey | un
   const { table } = providerOf(providers, readModels(files), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']
   if (typeof key !== 'string' || interpretedValue.test(key)) return undefined
-  const role = login === undefined ? 'models' : 'auth'
-  return { key, keyPath: fileOf(files, role).path }
+  const kind = login === undefined ? 'models' : 'auth'
+  return { key, keyPath: fileOf(files, kind).path }
 }
 
 /** The entry of a provider in auth.json. */

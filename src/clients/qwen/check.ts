@@ -118,15 +118,25 @@ function* checkSurroundings({ machine, files }: ClientContext): Findings {
 function* checkBrokenEntries(file: ReadFile): Findings {
   for (const path of protocols.map(listPath)) {
     const list = file.get(path)
-    const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
-    const isList = Array.isArray(list)
-    if (list === undefined || (isList && !(list as readonly ConfigValue[]).some(isWrong))) continue
+    const code = 'qwen-entry-broken'
+    const name = path.join('.')
+    if (list === undefined) continue
+    if (!Array.isArray(list)) {
+      yield findingAt(file, path, {
+        code,
+        message: `Qwen Code does not start: ${name} is not a list`,
+        hint: 'Make it a list of models.',
+      })
+      continue
+    }
 
-    yield findingAt(file, path, {
-      code: 'qwen-entry-broken',
-      message: `Qwen Code does not start: ${path.join('.')} ${isList ? 'has an entry without an ID' : 'is not a list'}`,
-      hint: isList ? 'Add the ID, or remove the entry.' : 'Make it a list of models.',
-    })
+    const isWithoutId = (entry: ConfigValue) => !isTable(entry) || !entry['id']
+    if (list.some(isWithoutId))
+      yield findingAt(file, path, {
+        code,
+        message: `Qwen Code does not start: ${name} has an entry without an ID`,
+        hint: 'Add the ID, or remove the entry.',
+      })
   }
 }
 

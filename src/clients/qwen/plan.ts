@@ -77,17 +77,10 @@ function entriesToWrite(
   const first = ours.find((entry) => entry.protocol === protocol) ?? ours[0]
   const isFirstLost = first !== undefined && !others.some(({ id }) => id === first.id)
   const present = presentOf(chosen) ?? (isFirstLost ? first : undefined)
-  // There may be other entries of ours, so the model identifies a new one too.
-  const newPath = [...listPath(protocol), { ...elementOf(id), isFirst: true } as const]
 
   const started: EntryToWrite = {
     model: { ...chosen, ...compact({ contextWindow }) },
-    path:
-      present?.protocol !== protocol
-        ? newPath
-        : present.id === id
-          ? entryPath(protocol, id)
-          : firstOwnPath(protocol),
+    path: startPath(id, protocol, present),
     name: 'Gateway',
     present,
   }
@@ -96,6 +89,16 @@ function entriesToWrite(
     return { model, path, name: model.displayName ?? model.id, present: presentOf(model) }
   })
   return [started, ...offered]
+}
+
+/** Where the entry of the model that Qwen Code starts with is, or will be. */
+function startPath(id: string, protocol: Protocol, present: OwnEntry | undefined): SettingPath {
+  if (present?.protocol !== protocol) {
+    // There may be other entries of ours, so the model identifies a new one too.
+    return [...listPath(protocol), { ...elementOf(id), isFirst: true }]
+  }
+
+  return present.id === id ? entryPath(protocol, id) : firstOwnPath(protocol)
 }
 
 /** Removes our entries that no entry of the setup replaces. */
@@ -182,7 +185,7 @@ function factsOf(
   { id, images, contextWindow, maxOutputTokens }: CatalogModel,
   protocol: Protocol,
 ): Readonly<Record<string, FactSetting>> {
-  const isNews = images !== undefined && images !== knowsToSee(id)
+  const differsFromGuess = images !== undefined && images !== knowsToSee(id)
   // Otherwise Qwen Code requests as many tokens for thinking as for the whole answer, and the API rejects that.
   const limit =
     maxOutputTokens !== undefined && maxOutputTokens < usualOutputTokens
@@ -192,13 +195,13 @@ function factsOf(
   return {
     reasoning: { value: isTooShort ? false : undefined, by: ['maxOutputTokens'] },
     contextWindowSize: { value: contextWindow, by: ['contextWindow'] },
-    modalities: { value: isNews ? { image: images } : undefined, by: ['images'] },
+    modalities: { value: differsFromGuess ? { image: images } : undefined, by: ['images'] },
   }
 }
 
 /** The limit, if the model gives less than Qwen Code requests or if the user sets it. */
 function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): FactSetting {
-  const isLimited = limit !== undefined && limit < usualOutputTokens
-  const isAsked = isLimited || limit === input.requested.maxOutputTokens
-  return { value: isAsked ? limit : undefined, by: ['maxOutputTokens'] }
+  const isBelowUsual = limit !== undefined && limit < usualOutputTokens
+  const isRequested = limit === input.requested.maxOutputTokens
+  return { value: isBelowUsual || isRequested ? limit : undefined, by: ['maxOutputTokens'] }
 }

@@ -162,10 +162,10 @@ export const qwen: ClientModule = {
     }
 
     const { protocol, url, model, key, variable, entry } = used
-    const own = ownFiles(files)
-    const entries = originOf(own, listPath(protocol))
+    const usersFiles = ownFiles(files)
+    const listOrigin = originOf(usersFiles, listPath(protocol))
     // The stronger of the files that set the key.
-    const keyPath = originOf(own, ['env', variable]) ?? fileOf(files, 'settings').path
+    const keyPath = originOf(usersFiles, ['env', variable]) ?? fileOf(files, 'settings').path
 
     return {
       endpoint: {
@@ -176,8 +176,9 @@ export const qwen: ClientModule = {
       options: { protocol, model, contextWindow: numberIn(entry, paths.window) },
       offered: ownEntries(value).map(({ id }) => id),
       sources: {
-        baseUrl: entry === undefined ? originOf(own, ['security', 'auth', 'baseUrl']) : entries,
-        model: originOf(own, paths.model) ?? entries,
+        baseUrl:
+          entry === undefined ? originOf(usersFiles, ['security', 'auth', 'baseUrl']) : listOrigin,
+        model: originOf(usersFiles, paths.model) ?? listOrigin,
         key: key && keyPath,
       },
       findings: [],

@@ -2,7 +2,8 @@ import type { SensitiveSettings } from '../client.ts'
 
 const run = '0.15.10 and 0.24.4, 2026-11-22'
 
-const others = ['project', 'managed']
+/** Files that override the user's own. */
+const stronger = ['project', 'managed']
 const folder = ['project']
 /**
  * If an entry names the variable of its key, `OPENAI_BASE_URL` and similar variables change nothing there.
@@ -14,12 +15,12 @@ export const sensitiveSettings: SensitiveSettings = {
   rows: [
     { path: 'modelProviders.*.*.baseUrl', role: 'address', fileKinds: ['settings'], source: run },
     // Its lists replace the user's.
-    { path: 'modelProviders', role: 'provider', fileKinds: others, source: run },
-    { path: 'providerProtocol', role: 'provider', fileKinds: others, source: run },
-    { path: 'security.auth.selectedType', role: 'provider', fileKinds: others, source: run },
-    { path: 'security.auth.enforcedType', role: 'provider', fileKinds: others, source: run },
-    { path: 'security.auth.baseUrl', role: 'address', fileKinds: others, source: run },
-    { path: 'security.auth.apiKey', role: 'key', fileKinds: others, source: run },
+    { path: 'modelProviders', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'providerProtocol', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'security.auth.selectedType', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'security.auth.enforcedType', role: 'provider', fileKinds: stronger, source: run },
+    { path: 'security.auth.baseUrl', role: 'address', fileKinds: stronger, source: run },
+    { path: 'security.auth.apiKey', role: 'key', fileKinds: stronger, source: run },
     {
       path: 'env.QWEN_GATEWAY_API_KEY',
       role: 'key',
@@ -29,8 +30,8 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'proxy', role: 'proxy', fileKinds: folder, source: run },
     { path: 'env.HTTP*_PROXY', role: 'proxy', fileKinds: variables, source: run },
     { path: 'env.NODE_TLS_REJECT_UNAUTHORIZED', role: 'trust', fileKinds: variables, source: run },
-    { path: 'model.name', role: 'model', fileKinds: others, source: run },
-    { path: 'model.baseUrl', role: 'address', fileKinds: ['settings', ...others], source: run },
+    { path: 'model.name', role: 'model', fileKinds: stronger, source: run },
+    { path: 'model.baseUrl', role: 'address', fileKinds: ['settings', ...stronger], source: run },
   ],
 }
 
