@@ -42,8 +42,8 @@ test('repoint run leaves the key in no file, the settings as they were, and no d
     'cline',
     'ping ',
   ]
-  const said = await runCli(home, args, { env, cwd: home.at('work') })
-  expect(said.stdout).toContain('pong')
+  const answer = await runCli(home, args, { env, cwd: home.at('work') })
+  expect(answer.stdout).toContain('pong')
   expect(inferences(gateway.requests()).length).toBeGreaterThan(0)
 
   expect(home.text('.cline/data/settings/providers.json')).toBe(mine)

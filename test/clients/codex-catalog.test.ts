@@ -37,7 +37,7 @@ async function pickerOf(version: string, home: Home): Promise<readonly string[]>
   try {
     for await (const line of createInterface(server.stdout)) {
       const { id, result } = JSON.parse(line)
-      if (id === 2) return result.data.map((one: { model: string }) => one.model)
+      if (id === 2) return result.data.map((entry: { model: string }) => entry.model)
       if (id !== 1) continue
       say(undefined, 'initialized', {})
       say(2, 'model/list', { limit: 500 })
@@ -65,9 +65,12 @@ test('every version that accepts a catalog offers the models of the gateway, and
 
   for (const version of versions) {
     expect(await pickerOf(version, home), version).toEqual([foreign, 'gpt-5.6-sol', 'gpt-5.4'])
-    const said = await runClient('codex', version, { home: home.path, prompt: 'ping' })
-    expect(said, version).toMatchObject({ exitStatus: 0, stdout: expect.stringContaining('pong') })
-    expect(said.stdout + said.stderr).not.toContain('metadata')
+    const answer = await runClient('codex', version, { home: home.path, prompt: 'ping' })
+    expect(answer, version).toMatchObject({
+      exitStatus: 0,
+      stdout: expect.stringContaining('pong'),
+    })
+    expect(answer.stdout + answer.stderr).not.toContain('metadata')
   }
   const asked = inferences(gateway.requests()).map(({ modelAsked }) => modelAsked)
   expect(new Set(asked)).toEqual(new Set([foreign]))
@@ -90,7 +93,7 @@ test('a gateway that rejects Responses Lite works only with a catalog', async ()
 
   expect(await setUp(home, gateway.url, '--catalog')).toMatchObject({ status: 0 })
   gateway.clearRequests()
-  const said = await runClient('codex', undefined, { home: home.path, prompt: 'ping' })
-  expect(said).toMatchObject({ exitStatus: 0, stdout: expect.stringContaining('pong') })
+  const answer = await runClient('codex', undefined, { home: home.path, prompt: 'ping' })
+  expect(answer).toMatchObject({ exitStatus: 0, stdout: expect.stringContaining('pong') })
   expect(inferences(gateway.requests()).map(({ status }) => status)).toEqual([200])
 })

@@ -51,8 +51,8 @@ const catalogUrl = () => `model_catalog_url = "${old.url}/v1/models"`
 
 /** Runs Codex: the gateway answers, and the former address gets no request. */
 async function expectAnswer(home: Home, gateway: Gateway, version: string): Promise<void> {
-  const said = await prompt(`codex ${version}`, { home: home.path })
-  expect(said).toMatchObject({ hasAnswered: true })
+  const answer = await prompt(`codex ${version}`, { home: home.path })
+  expect(answer).toMatchObject({ hasAnswered: true })
   expectOnly(gateway)
 }
 
@@ -84,7 +84,7 @@ describe.each(['0.162.1', newest])('codex %s', (version) => {
     ] as const) {
       plant(home, catalogUrl())
       await repoint(home, gateway, ...line)
-      for (const each of [one, two, old]) each.clearRequests()
+      for (const server of [one, two, old]) server.clearRequests()
       await expectAnswer(home, gateway, version)
     }
   })

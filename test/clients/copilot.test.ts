@@ -41,12 +41,12 @@ test.each([
 
     const [proof] = inferences(gateway.requests())
     gateway.clearRequests()
-    const said = await runCli(home, ['run', 'work', '--', 'copilot', '-p', 'ping'], {
+    const answer = await runCli(home, ['run', 'work', '--', 'copilot', '-p', 'ping'], {
       env: { ...env, COPILOT_OFFLINE: 'true' },
       timeoutMs: 150_000,
     })
-    expect(said.status).toBe(0)
-    expect(said.stdout.trim()).toBe('pong')
+    expect(answer.status).toBe(0)
+    expect(answer.stdout.trim()).toBe('pong')
     const asked = inferences(gateway.requests())
     expect(asked.map(({ protocol, status, keyMatches }) => [protocol, status, keyMatches])).toEqual(
       [[protocol, 200, true]],

@@ -28,7 +28,7 @@ test('droid starts with the model of the setup, even if the list has another one
   expect((await runCli(home, ['droid', '--yes', '--json'], { env })).status).toBe(0)
 
   const [program, ...first] = installedClient('droid')
-  const said = await execa(program, [...first, 'exec', 'ping'], {
+  const answer = await execa(program, [...first, 'exec', 'ping'], {
     env: { PATH: process.env['PATH'], HOME: home.path, TERM: 'dumb' },
     extendEnv: false,
     cwd: home.at('work'),
@@ -36,7 +36,7 @@ test('droid starts with the model of the setup, even if the list has another one
     timeout: 150_000,
     reject: false,
   })
-  expect(said.stdout).toContain('pong')
+  expect(answer.stdout).toContain('pong')
   expect(inferences(gateway.requests()).length).toBeGreaterThan(0)
   expect(inferences(other.requests())).toEqual([])
   await gateway.close()

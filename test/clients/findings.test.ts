@@ -121,7 +121,7 @@ async function tryOn(runner: Runner, scene: Scene, one: Partial<Case>) {
   const hasShown = new AbortController()
   scene.onWrongKey(() => hasShown.abort())
   gateway.clearRequests()
-  const said = await prompt(runner, {
+  const answer = await prompt(runner, {
     home: home.path,
     args: [...(runner.startsWith('claude') && !isFull ? ['--bare'] : []), ...args],
     timeoutMs: 150_000,
@@ -129,7 +129,7 @@ async function tryOn(runner: Runner, scene: Scene, one: Partial<Case>) {
     ...(env === undefined ? {} : { env }),
     ...(cwd === undefined ? {} : { cwd: home.at(cwd) }),
   })
-  return { said, seen: inferences(gateway.requests()) }
+  return { answer, seen: inferences(gateway.requests()) }
 }
 
 type ClientAnswer = Awaited<ReturnType<typeof tryOn>>
@@ -138,11 +138,11 @@ function expectEffect(
   expect: ExpectStatic,
   effect: Effect,
   model: string,
-  { said, seen }: ClientAnswer,
+  { answer, seen }: ClientAnswer,
 ) {
   const models = seen.map(({ modelAsked }) => modelAsked)
   if (effect === 'wrong-model') expect(models).not.toContain(model)
-  else expect(said.hasAnswered).toBe(false)
+  else expect(answer.hasAnswered).toBe(false)
   if (effect === 'elsewhere') expect(seen).toEqual([])
   if (effect === 'wrong-key') expect(seen.some(isWrong)).toBe(true)
 }
@@ -155,8 +155,8 @@ function findingTests(
 ) {
   const doctor = ['doctor', runner.split(' ')[0]!, '--no-verify']
 
-  const expectDone = (expect: ExpectStatic, { said, seen }: ClientAnswer) => {
-    expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
+  const expectDone = (expect: ExpectStatic, { answer, seen }: ClientAnswer) => {
+    expect(answer).toMatchObject({ text: 'pong', hasAnswered: true })
     expect(seen.some(isWrong)).toBe(false)
     expect(seen.map(({ modelAsked }) => modelAsked)).toContain(model)
   }
@@ -167,26 +167,26 @@ function findingTests(
     expectDone(context.expect, await tryOn(runner, scene, {}))
   })
 
-  test.concurrent.for(cases.map((one) => [one.name ?? one.code, one] as const))(
+  test.concurrent.for(cases.map((problem) => [problem.name ?? problem.code, problem] as const))(
     '%s',
-    async ([, one], context) => {
+    async ([, problem], context) => {
       const { expect } = context
       const scene = await aScene(context)
       await setUp(scene)
       const clean = values(scene.home)
-      one.plant?.(scene)
+      problem.plant?.(scene)
       const planted = values(scene.home)
-      expectEffect(expect, one.effect, model, await tryOn(runner, scene, one))
+      expectEffect(expect, problem.effect, model, await tryOn(runner, scene, problem))
 
-      const { checks } = await repoint(scene, doctor, one)
-      expect(checks?.map(({ id }) => id)).toContain(one.code)
-      if (one.cure === undefined) await repoint(scene, [...doctor, '--fix', '--yes'], one)
-      else await one.cure.hand?.(scene)
+      const { checks } = await repoint(scene, doctor, problem)
+      expect(checks?.map(({ id }) => id)).toContain(problem.code)
+      if (problem.cure === undefined) await repoint(scene, [...doctor, '--fix', '--yes'], problem)
+      else await problem.cure.hand?.(scene)
 
       // The first test has shown that the client answers with these files.
       const after = values(scene.home)
       const isAsBefore = Object.keys(planted).every((name) => after[name] === clean[name])
-      const cured = { ...one, ...one.cure }
+      const cured = { ...problem, ...problem.cure }
       const isPlain = Object.keys(cured.env ?? {}).length === 0 && (cured.args ?? []).length === 0
       if (isAsBefore && isPlain) return
       expectDone(expect, await tryOn(runner, scene, cured))
@@ -435,7 +435,7 @@ describe(`Claude Code ${newestClaude}`, () => {
     expect(checks?.map(({ id }) => id)).toContain('claude-login-leak')
     await setUp(scene)
     const after = await tryOn(runner, scene, { isFull: true })
-    expect(after.said).toMatchObject({ text: 'pong', hasAnswered: true })
+    expect(after.answer).toMatchObject({ text: 'pong', hasAnswered: true })
   })
 })
 

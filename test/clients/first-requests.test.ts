@@ -192,7 +192,7 @@ function bodyShape(value: unknown, name = ''): unknown {
   if (name === 'tools') {
     const { function: { name: named = undefined } = {}, ...tool } = value as Record<string, never>
     const schemas = ['description', 'parameters', 'input_schema', 'format', 'output_schema']
-    const members = Object.keys(tool).filter((one) => !schemas.includes(one))
+    const members = Object.keys(tool).filter((member) => !schemas.includes(member))
     return { named, members: members.sort(), ...shapeIn(tool, ['type', 'name', 'tools']) }
   }
   return shapeIn(value as Record<string, unknown>)

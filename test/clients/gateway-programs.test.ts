@@ -44,10 +44,10 @@ async function start({ name, file, start }: GatewayProgram, home: Home): Promise
     env: { PATH: dirname(process.execPath), HOME: home.at('run'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (piece) => {
-      said += piece
+      output += piece
     })
   onTestFinished(() => void child.kill('SIGKILL'))
 
@@ -56,7 +56,7 @@ async function start({ name, file, start }: GatewayProgram, home: Home): Promise
     if (await answers(url)) return url
     await wait(100)
   }
-  throw new Error(`${name} does not listen:\n${said}`)
+  throw new Error(`${name} does not listen:\n${output}`)
 }
 
 function freePort(): Promise<number> {

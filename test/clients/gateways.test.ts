@@ -106,12 +106,12 @@ test('use and rollback: all three clients change to the other gateway and back, 
   const home = await aHomeBetween('codex', 'claude', 'opencode')
   const answers = async (gateway: Gateway) => {
     gateway.clearRequests()
-    const said = await Promise.all(
+    const answer = await Promise.all(
       (['codex', `claude ${newest}`, 'opencode'] as const).map((runner) =>
         prompt(runner, { home: home.path, timeoutMs: 150_000 }),
       ),
     )
-    expect(said.map(({ hasAnswered }) => hasAnswered)).toEqual([true, true, true])
+    expect(answer.map(({ hasAnswered }) => hasAnswered)).toEqual([true, true, true])
     const asked = new Set(inferences(gateway.requests()).map(({ protocol }) => protocol))
     expect([...asked].sort()).toEqual(['messages', 'responses'])
   }

@@ -32,8 +32,8 @@ test.each(cases)('%s: the clients answer after a setup', async (_, demands, args
   expect([status, stdout]).toEqual([0, expect.stringContaining('"changed":true')])
   expect(stdout).not.toMatch(/sk-real|pk-real/)
 
-  const said = await Promise.all(runners.map((runner) => prompt(runner, { home: home.path })))
-  expect(said).toEqual(
+  const answer = await Promise.all(runners.map((runner) => prompt(runner, { home: home.path })))
+  expect(answer).toEqual(
     runners.map(() => expect.objectContaining({ hasAnswered: true, text: 'pong' })),
   )
 })

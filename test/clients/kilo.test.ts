@@ -50,10 +50,10 @@ test('a configuration of repoint does not allow every command, and the hint remo
   const { stdout } = await runCli(home, ['rollback', '--yes', '--json'])
   expect(existsSync(home.at(file))).toBe(false)
   expect(held()).not.toEqual([])
-  const [said] = JSON.parse(stdout).warnings.filter(
+  const [warning] = JSON.parse(stdout).warnings.filter(
     ({ code }: { code: string }) => code === 'key-copied',
   )
-  const [, database, sql] = /^To remove it: sqlite3 (\S+) "(.*)"$/.exec(said.hint)!
+  const [, database, sql] = /^To remove it: sqlite3 (\S+) "(.*)"$/.exec(warning.hint)!
   await execa('sqlite3', [database!, sql!])
   expect(held()).toEqual([])
 })

@@ -48,8 +48,8 @@ describe.each(['pi 0.73.1', 'pi'])('%s', (runner) => {
 
   test.concurrent('ignores a provider without an address, and the older version ignores all providers then', async () => {
     const left = '"left":{"models":[{"id":"gpt-5.4"}]}'
-    const said = await says(aPair((text) => text.replace('"gateway"', `${left},"gateway"`)))
-    expect(said).toContain(runner === 'pi' ? 'pong' : 'No API key found')
+    const answer = await says(aPair((text) => text.replace('"gateway"', `${left},"gateway"`)))
+    expect(answer).toContain(runner === 'pi' ? 'pong' : 'No API key found')
   })
 
   test.concurrent('uses the login of auth.json before the key in models.json', async () => {

@@ -22,11 +22,12 @@ const order = [pi, pi, pi, pi, pi, opencode].flatMap((chat) => [codex, claude, c
 
 const turns = table.flatMap((shape, index) => {
   const start = index % order.length
-  const one = [...order.slice(start), ...order].find(({ protocol }) => {
+  const turn = [...order.slice(start), ...order].find(({ protocol }) => {
     const setup = shape.setups[protocol]
     return setup !== undefined && setup.refused === undefined
   })
-  return one === undefined ? [] : [{ name: shape.name, setup: shape.setups[one.protocol]!, ...one }]
+  if (turn === undefined) return []
+  return [{ name: shape.name, setup: shape.setups[turn.protocol]!, ...turn }]
 })
 
 describe.concurrent('providers', () => {
@@ -47,8 +48,8 @@ describe.concurrent('providers', () => {
     expect(json['error']).toBeUndefined()
     provider.clearRequests()
 
-    const said = await prompt(runner, { home: home.path, env: setup.env ?? {} })
-    expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
+    const answer = await prompt(runner, { home: home.path, env: setup.env ?? {} })
+    expect(answer).toMatchObject({ text: 'pong', hasAnswered: true })
     const asked = provider.requests().filter(({ method }) => method === 'POST')
     expect(asked.filter(({ status }) => status !== 200)).toEqual([])
   })

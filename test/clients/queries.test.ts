@@ -32,8 +32,8 @@ test.each(['0.105.0', '0.169.0'])(
     expect([status, stdout]).toEqual([0, expect.stringContaining('"changed":true')])
 
     front.urls.length = 0
-    const said = await runClient('codex', version, { home: home.path, prompt: 'ping' })
-    expect(said.stdout).toContain('pong')
+    const answer = await runClient('codex', version, { home: home.path, prompt: 'ping' })
+    expect(answer.stdout).toContain('pong')
     expectSent(front.urls)
 
     const words = installedClient('codex', version).map((word) => `'${word}'`)

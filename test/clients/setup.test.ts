@@ -105,8 +105,8 @@ describe('Codex', () => {
     expect(after).toContain('model = "gpt-5.6-terra" # the fast one')
     expect(lstatSync(home.at('.codex/config.toml')).isSymbolicLink()).toBe(isLinked)
 
-    const said = await prompt('codex', { home: home.path })
-    expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
+    const answer = await prompt('codex', { home: home.path })
+    expect(answer).toMatchObject({ text: 'pong', hasAnswered: true })
     expect(inferences(gateway.requests()).at(-1)).toMatchObject({
       keyMatches: true,
       modelServed: 'gpt-5.6-terra',
@@ -169,8 +169,8 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
     for (const slot of ['opus', 'sonnet', 'haiku', 'fable', undefined]) {
       gateway.clearRequests()
       const args = ['--bare', ...(slot === undefined ? [] : ['--model', slot])]
-      const said = await prompt(runner, { home: home.path, args })
-      expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
+      const answer = await prompt(runner, { home: home.path, args })
+      expect(answer).toMatchObject({ text: 'pong', hasAnswered: true })
       asked[slot ?? 'none'] = inferences(gateway.requests()).map(({ modelAsked }) => modelAsked)
     }
     expect(asked).toEqual({
@@ -242,8 +242,8 @@ describe('everything in the way at once', () => {
       const home = aHome()
       const fixture = `test/fixtures/clients/${command}/everything-in-the-way/before`
       cpSync(fixture, home.path, { recursive: true })
-      const said = await prompt(runner, { home: home.path, timeoutMs: 8_000 })
-      expect(said.hasAnswered).toBe(false)
+      const answer = await prompt(runner, { home: home.path, timeoutMs: 8_000 })
+      expect(answer.hasAnswered).toBe(false)
       // The client's own first run may write to them: opencode adds $schema.
       const before = snapshot(home, files)
       await repoint(home, command)

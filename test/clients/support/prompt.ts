@@ -14,7 +14,7 @@ export type Runner = string
 
 export type Prompt = Omit<ClientRun, 'prompt'> & { readonly prompt?: string }
 
-export interface Said {
+export interface ClientAnswer {
   /** The answer of the model, or the error of the client. */
   readonly text: string
   readonly hasAnswered: boolean
@@ -26,26 +26,26 @@ export interface Said {
  * Lets a real client answer `ping`, or `prompt`. The client gives up early if its settings allow that, and
  * after the time limit otherwise.
  */
-export async function prompt(runner: Runner, run: Prompt): Promise<Said> {
-  const asked: ClientRun = { prompt: 'ping', ...run }
+export async function prompt(runner: Runner, run: Prompt): Promise<ClientAnswer> {
+  const clientRun: ClientRun = { prompt: 'ping', ...run }
   if (runner === 'codex') {
     const args = ['--disable', 'unbounded_connection_retries', ...(run.args ?? [])]
-    return plainly(await runCodex({ ...asked, args }))
+    return answerOf(await runCodex({ ...clientRun, args }))
   }
-  if (runner === 'opencode') return plainly(await runOpencode(asked))
+  if (runner === 'opencode') return answerOf(await runOpencode(clientRun))
   const [name = '', version] = runner.split(' ')
-  if (name !== 'claude') return plainly(await runClient(name, version, asked))
+  if (name !== 'claude') return answerOf(await runClient(name, version, clientRun))
   const newest = claudeVersions.at(-1)!
-  const result = await runClaude({ ...asked, version: (version ?? newest) as ClaudeVersion })
+  const result = await runClaude({ ...clientRun, version: (version ?? newest) as ClaudeVersion })
   try {
     const document = JSON.parse(result.stdout) as { is_error: boolean; result: string }
     return { text: document.result, hasAnswered: !document.is_error, stderr: result.stderr }
   } catch {
-    return { ...plainly(result), hasAnswered: false }
+    return { ...answerOf(result), hasAnswered: false }
   }
 }
 
-function plainly({ exitStatus, stdout, stderr }: ClientResult): Said {
+function answerOf({ exitStatus, stdout, stderr }: ClientResult): ClientAnswer {
   const text = stdout.trim()
   return { text: text || stderr.trim(), hasAnswered: exitStatus === 0 && text !== '', stderr }
 }
