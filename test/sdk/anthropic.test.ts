@@ -19,7 +19,7 @@ const ping = [{ role: 'user', content: 'ping' }]
 const body = { model: 'claude-opus-5-5', max_tokens: 100, messages: ping }
 const city = { type: 'object', properties: { city: { type: 'string' } } }
 const tools = [{ name: 'weather', input_schema: city }]
-const asked = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]
+const question = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]
 
 test('anthropic: lists and retrieves models', async () => {
   const ids: string[] = []
@@ -48,7 +48,7 @@ test('anthropic: the stream helper', async () => {
 })
 
 test('anthropic: a tool call, streamed or not, and its result', async () => {
-  const request = { ...body, tools, messages: asked }
+  const request = { ...body, tools, messages: question }
   const plain = await client.messages.create(request)
   const streamed = await client.messages.stream(request).finalMessage()
   for (const { content, stop_reason } of [plain, streamed]) {
@@ -61,7 +61,7 @@ test('anthropic: a tool call, streamed or not, and its result', async () => {
     { role: 'assistant', content: plain.content },
     { role: 'user', content: [result] },
   ]
-  const last = await client.messages.create({ ...request, messages: [...asked, ...turns] })
+  const last = await client.messages.create({ ...request, messages: [...question, ...turns] })
   expect(last.content[0].text).toBe('weather returned: rain')
 })
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
 const messages = [{ role: 'user', content: 'ping' }]
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const parameters = { ...city, additionalProperties: false }
-const named = { name: 'weather', arguments: '{"city":"Paris"}' }
+const weatherCall = { name: 'weather', arguments: '{"city":"Paris"}' }
 const call = '#call weather {"city":"Paris"}'
 
 test('openai: lists and retrieves models', async () => {
@@ -50,18 +50,18 @@ describe('openai: chat', () => {
   })
 
   test('openai chat: a tool call, streamed or not, and its result', async () => {
-    const asked = [{ role: 'user', content: call }]
-    const body = { model: 'gpt-5.4', messages: asked, tools }
+    const question = [{ role: 'user', content: call }]
+    const body = { model: 'gpt-5.4', messages: question, tools }
     const plain = await client.chat.completions.create(body)
     const streamed = await client.chat.completions.stream(body).finalChatCompletion()
     for (const { choices } of [plain, streamed]) {
       expect(choices[0].finish_reason).toBe('tool_calls')
-      expect(choices[0].message.tool_calls[0].function).toMatchObject(named)
+      expect(choices[0].message.tool_calls[0].function).toMatchObject(weatherCall)
     }
     const { message } = plain.choices[0]
     const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'rain' }
-    const goneOn = { ...body, messages: [...asked, message, result] }
-    const last = await client.chat.completions.create(goneOn)
+    const nextBody = { ...body, messages: [...question, message, result] }
+    const last = await client.chat.completions.create(nextBody)
     expect(last.choices[0].message.content).toBe('weather returned: rain')
   })
 })
@@ -86,16 +86,16 @@ describe('openai: responses', () => {
   })
 
   test('openai responses: a tool call, streamed or not, and its result', async () => {
-    const asked = [{ role: 'user', content: call }]
-    const body = { model: 'gpt-5.6', input: asked, tools }
+    const question = [{ role: 'user', content: call }]
+    const body = { model: 'gpt-5.6', input: question, tools }
     const plain = await client.responses.create(body)
     const streamed = await client.responses.stream(body).finalResponse()
     for (const { output } of [plain, streamed])
-      expect(output[0]).toMatchObject({ type: 'function_call', ...named })
+      expect(output[0]).toMatchObject({ type: 'function_call', ...weatherCall })
     const { call_id } = plain.output[0]
     const result = { type: 'function_call_output', call_id, output: 'rain' }
-    const goneOn = { ...body, input: [...asked, ...plain.output, result] }
-    const last = await client.responses.create(goneOn)
+    const nextBody = { ...body, input: [...question, ...plain.output, result] }
+    const last = await client.responses.create(nextBody)
     expect(last.output_text).toBe('weather returned: rain')
   })
 

@@ -41,9 +41,9 @@ test.each(names.filter((name) => name !== 'page'))(
   'connections: %s has the same bytes for a request that waited',
   async (name) => {
     const gateway = await aGateway({ faults: [{ delayMs: 30, every: 2 }] })
-    const one = request(gateway, name)
-    const alone = await sendRaw(gateway.port, [one], { answers: 1 })
-    const both = (await sendRaw(gateway.port, [one.repeat(2)], { answers: 2 })).text
+    const requestText = request(gateway, name)
+    const alone = await sendRaw(gateway.port, [requestText], { answers: 1 })
+    const both = (await sendRaw(gateway.port, [requestText.repeat(2)], { answers: 2 })).text
     const second = both.lastIndexOf('HTTP/1.1 200 OK')
     expect(alone.closed).toBe(false)
     expect(second).toBeGreaterThan(0)

@@ -154,9 +154,9 @@ test('an empty recording leaves no file', async () => {
   await expect(aGateway({ upstream, recordFile, port })).rejects.toThrow('EADDRINUSE')
   expect(existsSync(recordFile)).toBe(false)
 
-  const other = await aGateway({ upstream, recordFile })
+  const renamed = await aGateway({ upstream, recordFile })
   await rename(recordFile, `${recordFile}.aside`)
   await writeFile(recordFile, 'mine')
-  await other.close()
+  await renamed.close()
   expect(await readFile(recordFile, 'utf8')).toBe('mine')
 })

@@ -86,7 +86,7 @@ export const failures = {
     vendorFailure(400, 'no_answer', `No answer is written for ${question}.`),
   /** The answer function threw an error, or returned an invalid answer. The status is 400 too. */
   answerFailed: (problem: string) =>
-    vendorFailure(400, 'answer_failed', `The answer is none: ${problem}`),
+    vendorFailure(400, 'answer_failed', `The answer is invalid: ${problem}`),
   /** A bug in repoint. */
   internal: (message: string) =>
     relayFailure(500, 'internal', `This is a fault in repoint: ${message}`),

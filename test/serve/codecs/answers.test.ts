@@ -13,12 +13,12 @@ const usage = { inputTokens: 12, cachedTokens: 0, outputTokens: 5, reasoningToke
 const weather: Tool = { name: 'weather', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply', kind: 'custom', parameters: undefined, namespace: 'functions' }
 
-function text(said: string): Block {
-  return { type: 'text', text: said, isCut: false, id: '' }
+function text(content: string): Block {
+  return { type: 'text', text: content, isCut: false, id: '' }
 }
 
-function call(id: string, tool: Tool, said: string): Block {
-  return { type: 'call', tool, text: said, isCut: false, id }
+function call(id: string, tool: Tool, input: string): Block {
+  return { type: 'call', tool, text: input, isCut: false, id }
 }
 
 function answer(blocks: readonly Block[], reason: FinishReason = { type: 'stop' }): WholeAnswer {
@@ -26,16 +26,16 @@ function answer(blocks: readonly Block[], reason: FinishReason = { type: 'stop' 
 }
 
 /** The data of a stream, parsed; `[DONE]` stays text. */
-function stream(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
-  const frames = encodeFrames(codec.createEncoder(body, facts), whole)
+function stream(codec: Codec, wholeAnswer: WholeAnswer, body: JsonObject = {}) {
+  const frames = encodeFrames(codec.createEncoder(body, facts), wholeAnswer)
   return sseEvents([...frames].join('')).map(({ event, data }) => ({
     event,
     data: data === '[DONE]' ? data : JSON.parse(data),
   }))
 }
 
-function folded(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
-  return JSON.parse(JSON.stringify(codec.document(body, facts, whole)))
+function documentOf(codec: Codec, wholeAnswer: WholeAnswer, body: JsonObject = {}) {
+  return JSON.parse(JSON.stringify(codec.document(body, facts, wholeAnswer)))
 }
 
 const arguments_ = '{"city":"Paris, the capital"}'
@@ -83,12 +83,12 @@ describe('chat', () => {
     const blocks = [text('Hey'), call('c1', weather, '{"a":1}')]
     const tool_calls = [{ id: 'c1', function: { name: 'weather', arguments: '{"a":1}' } }]
     const message = { role: 'assistant', content: 'Hey', tool_calls }
-    expect(folded(chat, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
+    expect(documentOf(chat, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
       object: 'chat.completion',
       choices: [{ message, finish_reason: 'tool_calls' }],
       usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
     })
-    const cut = folded(chat, answer([text('x')], { type: 'length' }))
+    const cut = documentOf(chat, answer([text('x')], { type: 'length' }))
     expect(cut.choices[0].finish_reason).toBe('length')
   })
 })
@@ -135,7 +135,7 @@ describe('responses', () => {
 
   test('responses: has every member that Open Responses requires and recorded responses have', () => {
     const tools = [{ type: 'function', name: 'weather' }]
-    const sent = folded(responses, answer([call('c1', weather, '{}')]), { tools })
+    const sent = documentOf(responses, answer([call('c1', weather, '{}')]), { tools })
     expect(sent).toMatchObject({
       presence_penalty: 0,
       frequency_penalty: 0,
@@ -163,7 +163,7 @@ describe('responses', () => {
   test('responses: repeats the members of the request', () => {
     const tools = [{ type: 'function', name: 'weather', parameters: {} }]
     const body = { instructions: 'Be short.', tools, temperature: 0.5, metadata: { a: 'b' } }
-    expect(folded(responses, answer([text('Hi')]), body)).toMatchObject({
+    expect(documentOf(responses, answer([text('Hi')]), body)).toMatchObject({
       ...body,
       object: 'response',
       created_at: facts.createdAt,
@@ -199,17 +199,19 @@ describe('messages', () => {
     [{ type: 'tool-calls' }, 'tool_use', null],
     [{ type: 'stop-sequence', sequence: 'END' }, 'stop_sequence', 'END'],
   ] as const)('messages: ends with the reason of %j', (reason, stop_reason, stop_sequence) => {
-    const ended = folded(messages, answer([text('x')], reason))
+    const ended = documentOf(messages, answer([text('x')], reason))
     expect(ended).toMatchObject({ stop_reason, stop_sequence })
   })
 
   test('messages: a text has no citations, not even null, which @ai-sdk/anthropic 3 rejects', () => {
-    expect(folded(messages, answer([text('Hi')])).content).toEqual([{ type: 'text', text: 'Hi' }])
+    expect(documentOf(messages, answer([text('Hi')])).content).toEqual([
+      { type: 'text', text: 'Hi' },
+    ])
   })
 
   test('messages: the document has the arguments as an object', () => {
     const blocks = [text('Hi'), call('t1', weather, '{"a":1}')]
-    expect(folded(messages, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
+    expect(documentOf(messages, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
       id: 'msg_x',
       type: 'message',
       role: 'assistant',

@@ -21,7 +21,8 @@ const chatChunk = `id object created model service_tier system_fingerprint usage
 const messageUsage = `input_tokens cache_creation_input_tokens cache_read_input_tokens
   output_tokens`
 const words = (text: string) => text.trim().split(/\s+/)
-const within = (name: string, members: string) => words(members).map((one) => `${name}.${one}`)
+const within = (name: string, members: string) =>
+  words(members).map((member) => `${name}.${member}`)
 
 interface Recording {
   readonly source: string

@@ -3,13 +3,13 @@ import { chat } from '../../../src/serve/codecs/chat.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
 import { InvalidRequest } from '../../../src/serve/requests/model-request.ts'
-import { conversations, schema, spoken, spokenIn } from '../support/conversations.ts'
+import { contentsOf, conversations, expectedContents, schema } from '../support/conversations.ts'
 
 describe.each([chat, responses, messages])('$protocol', ({ protocol, readRequest }) => {
   test('requests: the same conversation is equal in the three protocols', () => {
     const { messages: turns, ...request } = readRequest(conversations[protocol])
     expect(turns[0]).toEqual({ role: 'system', parts: [{ type: 'text', text: 'Be short.' }] })
-    expect(spokenIn(turns.slice(1))).toMatchObject(spoken)
+    expect(contentsOf(turns.slice(1))).toMatchObject(expectedContents)
     expect(request).toMatchObject({
       model: 'm',
       maxOutputTokens: 17,

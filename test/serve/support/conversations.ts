@@ -73,13 +73,13 @@ export const conversations: Readonly<Record<Protocol, JsonObject>> = {
 }
 
 /** The role and the contents of each turn. In responses, each item is a separate turn. */
-export function spokenIn(turns: readonly Turn[]) {
+export function contentsOf(turns: readonly Turn[]) {
   const roles = turns.map(({ role }) => role).filter((role, at, all) => role !== all[at - 1])
   return { roles, parts: turns.flatMap(({ parts }) => parts) }
 }
 
 /** The turns of each conversation, without the system prompt. */
-export const spoken = {
+export const expectedContents = {
   roles: ['user', 'assistant', 'tool'],
   parts: [
     { type: 'text', text: 'Look' },
