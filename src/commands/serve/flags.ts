@@ -7,7 +7,7 @@ export function define() {
     .addArgument(
       new ForeignArgument(
         '[command...]',
-        'after --: runs it beside the gateway and exits with its status',
+        'after --: runs it with the gateway and exits with its status',
       ),
     )
     .addOption(
@@ -22,10 +22,10 @@ export function define() {
       'accept the key in this variable (default: REPOINT_API_KEY, else a new key)',
     )
     .option('--models <file>', 'serve this catalog (JSON or YAML)')
-    .option('--scenario <file>', 'answer as this file says (JSON or YAML)')
-    .option('--strict', 'refuse what nobody wrote an answer for')
+    .option('--scenario <file>', 'give the answers in this file (JSON or YAML)')
+    .option('--strict', 'reject requests without a written answer')
     .addOption(
-      new Option('--fault <fault>', 'let something go wrong: rate-limited,every=3 (repeatable)')
+      new Option('--fault <fault>', 'cause a fault: rate-limited,every=3 (repeatable)')
         .default<string[]>([], 'none')
         .argParser((fault: string, earlier: string[]) => [...earlier, fault]),
     )
@@ -44,9 +44,9 @@ export function define() {
     .option('--log', 'print a line for each request, on standard error')
     .option(
       '--upstream <url>',
-      'pass requests on to this gateway, with the key in REPOINT_UPSTREAM_KEY',
+      'forward requests to this gateway, with the key in REPOINT_UPSTREAM_KEY',
     )
-    .option('--record <file>', 'write what the upstream answers into this new scenario file')
+    .option('--record <file>', 'record the answers of the upstream in this new scenario file')
     .option('--allow-http', 'allow plain http to another machine')
     .option('--json', 'print one line of JSON as soon as it listens')
     .addHelpText(

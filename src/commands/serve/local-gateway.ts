@@ -31,7 +31,7 @@ import { clientsCalled, exitStatusOf, pointProgram } from '../gateways/one-run.t
 import type { Session } from '../screen/session.ts'
 import type { ServeFlags } from './flags.ts'
 
-/** How long the local gateway may take to pass on the upstream's catalog, in ms. */
+/** How long the local gateway may take to forward the upstream's catalog, in ms. */
 const catalogTimeoutMs = 20_000
 
 /**
@@ -100,12 +100,12 @@ function greeting(
   const lines = [
     `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
     isNew ? `Key, printed this once: ${key}` : 'The gateway accepts the key that you gave.',
-    `Every request shows at ${url}/ at once. Ctrl-C ends the gateway.`,
+    `${url}/ shows every request. Ctrl-C stops the gateway.`,
   ]
 
   if (!isLoopback(host))
-    lines.push(`Careful: ${host} lets other machines in, and the log is theirs to read.`)
-  if (upstream !== undefined) lines.push(`Requests are passed on to ${upstream.url}.`)
+    lines.push(`Careful: on ${host}, other machines can use the gateway and read its log.`)
+  if (upstream !== undefined) lines.push(`The gateway forwards requests to ${upstream.url}.`)
 
   return `${lines.join('\n')}\n`
 }
@@ -222,7 +222,7 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
   if (!isUsableKey(key))
     throw new UserError({
       code: 'key-missing',
-      message: 'REPOINT_UPSTREAM_KEY is no usable key',
+      message: 'The key in REPOINT_UPSTREAM_KEY is not usable',
       hint: keyHint,
     })
 
