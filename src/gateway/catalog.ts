@@ -43,19 +43,19 @@ export async function readCatalog(
   { root = access.baseUrls.chat, isExtra }: CatalogOptions = {},
 ): Promise<Catalog> {
   const answerWithinMs = isExtra ? Math.min(maxOptionalMs, access.timeoutMs / 2) : undefined
+  const deadline = Date.now() + access.timeoutMs
+  const firstRequest = catalogRequest(root)
+
   const models = new Map<string, CatalogModel>()
+  let entries = 0
   let skipped = 0
   let isCut = false
   let serverTime: Date | undefined
   let isNewApi: true | undefined
-  const first = catalogRequest(root)
-  let url: string | undefined = first.url
 
-  let entries = 0
-  const deadline = Date.now() + access.timeoutMs
-
+  let url: string | undefined = firstRequest.url
   for (let pageNumber = 1; url !== undefined && !isCut; pageNumber++) {
-    const answer = await askForPage(access, { ...first, url, answerWithinMs }, pageNumber)
+    const answer = await askForPage(access, { ...firstRequest, url, answerWithinMs }, pageNumber)
     if (answer === undefined) {
       isCut = true
       break
@@ -63,8 +63,8 @@ export async function readCatalog(
     serverTime ??= clockOf(answer)
     if ('x-new-api-version' in answer.headers) isNewApi = true
 
-    const before = models.size
-    const page = readPage(answer.body, secretsOf(access), maxModels - before)
+    const countBefore = models.size
+    const page = readPage(answer.body, secretsOf(access), maxModels - countBefore)
     for (const model of page.models) models.set(model.id, model)
     skipped += page.skipped
     entries += page.entries
@@ -76,12 +76,13 @@ export async function readCatalog(
       pages: pageNumber,
     }
     const next = nextPage({ ...answer, url }, progress)
-    const mustStop = models.size === before || pageNumber === maxPages || Date.now() > deadline
+    const mustStop = models.size === countBefore || pageNumber === maxPages || Date.now() > deadline
     isCut = page.isCut || (next !== undefined && mustStop)
     url = mustStop ? undefined : next
   }
 
   if (models.size === 0) throw emptyCatalog(access, skipped)
+
   const findings: Finding[] = []
   if (skipped > 0) findings.push(modelsSkipped(skipped))
   if (isCut) findings.push(catalogCut(models.size))
@@ -108,6 +109,7 @@ async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Htt
       code: 'gateway-fault',
       message: `${new URL(result.url).host} did not send its list of models within ${Math.round(spec.answerWithinMs / 1000)} s`,
     })
+
   const outcome = judge(access, result, { asked: 'catalog' })
   if (outcome !== undefined) throw errorFor(outcome)
   return result as HttpAnswer
@@ -142,7 +144,7 @@ export async function catalogOrError(
 
 /**
  * Whether a gateway may serve a model although its catalog failed with this error. A probe decides then.
- * Some gateways have no catalog, or refuse it to keys that may use the models: OpenAI's restricted keys
+ * Some gateways have no catalog, or reject the keys that may use the models: OpenAI's restricted keys
  * ("Missing scopes: api.model.read"), LiteLLM's virtual keys ("not allowed to call this route"),
  * 2026-11-22.
  */

@@ -117,7 +117,7 @@ export function accessTo(
   server: { port: number },
   more: Partial<GatewayAccess> & { scheme?: string; host?: string; prefix?: string } = {},
 ): GatewayAccess {
-  const { scheme = 'http', host = '127.0.0.1', prefix = '', ...rest } = more
+  const { scheme = 'http', host = '127.0.0.1', prefix = '', ...members } = more
   const baseUrl = `${scheme}://${host}:${server.port}${prefix}`
   return {
     baseUrl,
@@ -125,7 +125,7 @@ export function accessTo(
     key,
     timeoutMs: 5_000,
     env: {},
-    ...rest,
+    ...members,
   }
 }
 

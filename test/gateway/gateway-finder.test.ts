@@ -51,8 +51,8 @@ function usualUrl(url: string, chat?: string, messages?: string): string | undef
 }
 
 function access(server: Forged, prefix: string): GatewayAccess {
-  const { baseUrl, ...rest } = accessTo(server, { prefix })
-  return { ...rest, baseUrl, baseUrls: assumedRoots(baseUrl) }
+  const usual = accessTo(server, { prefix })
+  return { ...usual, baseUrls: assumedRoots(usual.baseUrl) }
 }
 
 const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
@@ -183,8 +183,11 @@ test('a gateway without the messages protocol is reported as such', async () => 
 
 test('the root of --messages-url is the only one that is asked', async () => {
   const server = await aGateway({ chat: '/v1', messages: '/anthropic' })
-  const { baseUrls, ...rest } = access(server, '')
-  const given = { ...rest, baseUrls: { ...baseUrls, messages: `${rest.baseUrl}/claude` } }
+  const usual = access(server, '')
+  const given = {
+    ...usual,
+    baseUrls: { ...usual.baseUrls, messages: `${usual.baseUrl}/claude` },
+  }
   const finder = new GatewayFinder(given, { isMessagesGiven: true })
   await failure(finder.probe('messages', model, { catalog: { models: [{ id: model }] } }))
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])

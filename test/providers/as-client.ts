@@ -88,7 +88,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>>
   qwen(home) {
     const { env, modelProviders, model, security } = JSON.parse(home.text('.qwen/settings.json'))
     const type: string = security.auth.selectedType
-    const entry = modelProviders[type].find((one: { id: string }) => one.id === model.name)
+    const entry = modelProviders[type].find(({ id }: { id: string }) => id === model.name)
     const protocol = qwenProtocols[type]!
     return {
       protocol,
@@ -108,7 +108,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>>
   droid(home) {
     const settings = JSON.parse(home.text('.factory/settings.json'))
     const { model } = settings.sessionDefaultSettings
-    const entry = settings.customModels.find((one: { id: string }) => one.id === model)
+    const entry = settings.customModels.find(({ id }: { id: string }) => id === model)
     const protocol = droidProtocols[entry.provider]!
     return {
       protocol,

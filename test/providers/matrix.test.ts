@@ -111,7 +111,7 @@ describe('a setup succeeds or names the true cause', () => {
     const provider = await provide(shape)
     const home = aHome()
     const result = await setUp(provider, home, { client, setup })
-    const one = await loadClient(rowOf(client))
+    const clientModule = await loadClient(rowOf(client))
     const unable = { code: 'protocol-unsupported', says: /cannot send|sends the key as/ } as const
     // The probe sends the recorded request of the client, so the provider accepts it.
     const names = [client, `${client} over ${protocol}`]
@@ -120,7 +120,7 @@ describe('a setup succeeds or names the true cause', () => {
       shape.agents?.admits.some((name) => names.includes(name)) === true
     if (isAdmitted) return expect(result).toMatchObject({ status: 0, json: { changed: true } })
 
-    const refused = setup.refused ?? (isUnable(one, cell) ? unable : undefined)
+    const refused = setup.refused ?? (isUnable(clientModule, cell) ? unable : undefined)
     if (refused !== undefined) {
       expectRefused(result, refused)
       expect(home.snapshot()).toEqual({})
@@ -129,7 +129,7 @@ describe('a setup succeeds or names the true cause', () => {
     expect(result.json['error']).toBeUndefined()
     expect(result).toMatchObject({ status: 0, json: { changed: true, verified: { before: true } } })
 
-    const request = clientRequestOf(one, home, setup.env ?? {})
+    const request = clientRequestOf(clientModule, home, setup.env ?? {})
     expect(request.protocol).toBe(protocol)
     for (const model of new Set(request.models)) {
       const answered = await exchange(request, model)
@@ -246,10 +246,10 @@ describe('repoint names the wrong value', () => {
     '$name: an unknown model',
     async ({ shape }) => {
       const { client, setup } = usable(shape)!
-      const kept = (setup.args ?? []).filter(
+      const otherArgs = (setup.args ?? []).filter(
         (arg, index, args) => arg !== '--model' && args[index - 1] !== '--model',
       )
-      const named = { ...setup, args: [...kept, '--model', 'unheard-of-9'] }
+      const named = { ...setup, args: [...otherArgs, '--model', 'unheard-of-9'] }
       const result = await setUp(await provide(shape), aHome(), { client, setup: named })
       expectRefused(result, { code: 'model-unknown', says: /unheard-of-9/ })
     },

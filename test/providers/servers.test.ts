@@ -111,7 +111,7 @@ describe.each(table)('$name', ({ name }) => {
   })
 
   test('its facts have sources', () => {
-    const { sources, unchecked } = table.find((one) => one.name === name)!
+    const { sources, unchecked } = table.find((shape) => shape.name === name)!
     expect(sources.length + unchecked.length).toBeGreaterThan(0)
     for (const { url, date } of sources) {
       expect(url).toMatch(/^https:\/\//)

@@ -375,18 +375,20 @@ describe('network: redirects', () => {
   test.each(['http', '//'])(
     'to another origin are reported, and the key stays here (%s)',
     async (scheme) => {
-      const other = await aServer(goodGateway)
+      const otherServer = await aServer(goodGateway)
       const start = scheme === 'http' ? 'http://' : '//'
       const server = await aServer((_request, response) =>
-        response.writeHead(302, { location: `${start}localhost:${other.port}/v1/models` }).end(),
+        response
+          .writeHead(302, { location: `${start}localhost:${otherServer.port}/v1/models` })
+          .end(),
       )
       const error = await failure(readCatalog(accessTo(server)))
       expect(error.code).toBe('redirected')
       expect(error.message).toContain('The key was not sent there')
       // Two slashes are more often a wrong path than an intended address.
-      const offered = `--base-url http://localhost:${other.port}`
+      const offered = `--base-url http://localhost:${otherServer.port}`
       expect(error.hint?.includes(offered)).toBe(scheme === 'http')
-      expect(other.seen).toHaveLength(0)
+      expect(otherServer.seen).toHaveLength(0)
     },
   )
 

@@ -248,12 +248,12 @@ test('diagnose: a key that a gateway puts into an address is not repeated', () =
 })
 
 /** An error of New API. */
-const own = (message: string, more: object = {}) => ({
+const newApiError = (message: string, more: object = {}) => ({
   error: { message, type: 'new_api_error', ...more },
 })
 /** An error without signs of a product. */
-const other = (message: string, more: object = {}) => ({ error: { message, ...more } })
-const page = (title: string, rest = '') => `<html><title>${title}</title>${rest}</html>`
+const apiError = (message: string, more: object = {}) => ({ error: { message, ...more } })
+const page = (title: string, text = '') => `<html><title>${title}</title>${text}</html>`
 const head = (name: string, value: string) => ({ headers: { [name]: value } })
 const plain = head('content-type', 'text/plain')
 const plainHttp = { base: 'http://gw.example' }
@@ -271,15 +271,15 @@ type Border = readonly [
   says?: string,
 ]
 const borders: readonly Border[] = [
-  ['chat', 400, other('an unexpected endpoint'), 'protocol-unsupported'],
-  ['chat', 400, other('the model not exist'), 'model-unknown'],
-  ['chat', 400, other('the model behaves oddly'), 'request-rejected'],
-  ['chat', 400, other('no credentials for provider x'), 'model-unknown'],
-  ['chat', 401, other('Missing scope: model.request'), 'route-not-allowed'],
+  ['chat', 400, apiError('an unexpected endpoint'), 'protocol-unsupported'],
+  ['chat', 400, apiError('the model not exist'), 'model-unknown'],
+  ['chat', 400, apiError('the model behaves oddly'), 'request-rejected'],
+  ['chat', 400, apiError('no credentials for provider x'), 'model-unknown'],
+  ['chat', 401, apiError('Missing scope: model.request'), 'route-not-allowed'],
   [
     'chat',
     400,
-    other('Missing header x-team-id'),
+    apiError('Missing header x-team-id'),
     'header-missing',
     {},
     'header x-team-id in addition',
@@ -287,12 +287,12 @@ const borders: readonly Border[] = [
   [
     'chat',
     400,
-    other('We require the required header: "x-team-id"'),
+    apiError('We require the required header: "x-team-id"'),
     'header-missing',
     {},
     'header x-team-id in addition',
   ],
-  ['chat', 500, other('x-tenant header is required'), 'gateway-fault'],
+  ['chat', 500, apiError('x-tenant header is required'), 'gateway-fault'],
   ['chat', 200, '', 'gateway-fault', { cut: 'encoding' }, 'compressed its answer'],
   ['catalog', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
   ['chat', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
@@ -322,52 +322,79 @@ const borders: readonly Border[] = [
     'The proxy p:1 answered',
   ],
   ['chat', 500, '', 'gateway-fault', head('server', 'my-squid'), 'an error of its own'],
-  ['chat', 200, other('no', { code: 'invalid_api_key' }), 'key-rejected', head('server', 'squid')],
+  [
+    'chat',
+    200,
+    apiError('no', { code: 'invalid_api_key' }),
+    'key-rejected',
+    head('server', 'squid'),
+  ],
   ['chat', 400, onTls, 'tls', { ...plain, ...plainHttp }, 'speaks only https'],
   ['chat', 400, onTls, 'not-an-api', plain],
   ['chat', 500, onTls, 'gateway-fault', { ...plain, ...plainHttp }],
   ['chat', 400, 'nope', 'not-an-api', { ...plain, ...plainHttp }],
   ['chat', 422, 'nope', 'not-an-api', plain],
-  ['chat', 401, other('unauthorized client'), 'client-refused', {}, 'accepts only certain clients'],
-  ['chat', 403, other('unauthorized client'), 'client-refused', {}, 'accepts only certain clients'],
-  ['chat', 400, other('unauthorized client'), 'client-refused'],
-  ['chat', 500, other('unauthorized client'), 'gateway-fault'],
-  ['chat', 503, other('this group only allows Claude Code clients'), 'client-refused'],
+  [
+    'chat',
+    401,
+    apiError('unauthorized client'),
+    'client-refused',
+    {},
+    'accepts only certain clients',
+  ],
+  [
+    'chat',
+    403,
+    apiError('unauthorized client'),
+    'client-refused',
+    {},
+    'accepts only certain clients',
+  ],
+  ['chat', 400, apiError('unauthorized client'), 'client-refused'],
+  ['chat', 500, apiError('unauthorized client'), 'gateway-fault'],
+  ['chat', 503, apiError('this group only allows Claude Code clients'), 'client-refused'],
   [
     'chat',
     500,
-    other('no', { type: 'upstream_error' }),
+    apiError('no', { type: 'upstream_error' }),
     'gateway-fault',
     {},
     'an error of its own',
   ],
-  ['chat', 401, other('no', { type: 'upstream_error' }), 'gateway-fault', {}, 'service behind it'],
-  ['catalog', 503, other('no', { code: 'model_not_found' }), 'gateway-fault'],
-  ['chat', 400, other('no', { code: 'invalid_api_key' }), 'key-rejected'],
-  ['chat', 403, other(`no ${model}`, { code: 'invalid_api_key' }), 'key-rejected'],
-  ['chat', 404, other('no', { code: 'invalid_api_key' }), 'key-rejected'],
-  ['chat', 500, other('no', { code: 'invalid_api_key' }), 'key-rejected'],
-  ['chat', 500, other('no', { code: 'unsupported_endpoint' }), 'wrong-route'],
-  ['messages', 500, other('not implemented'), 'protocol-unsupported'],
-  ['messages', 503, other('not implemented'), 'gateway-fault'],
-  ['messages', 500, other('it is not implemented'), 'gateway-fault'],
+  [
+    'chat',
+    401,
+    apiError('no', { type: 'upstream_error' }),
+    'gateway-fault',
+    {},
+    'service behind it',
+  ],
+  ['catalog', 503, apiError('no', { code: 'model_not_found' }), 'gateway-fault'],
+  ['chat', 400, apiError('no', { code: 'invalid_api_key' }), 'key-rejected'],
+  ['chat', 403, apiError(`no ${model}`, { code: 'invalid_api_key' }), 'key-rejected'],
+  ['chat', 404, apiError('no', { code: 'invalid_api_key' }), 'key-rejected'],
+  ['chat', 500, apiError('no', { code: 'invalid_api_key' }), 'key-rejected'],
+  ['chat', 500, apiError('no', { code: 'unsupported_endpoint' }), 'wrong-route'],
+  ['messages', 500, apiError('not implemented'), 'protocol-unsupported'],
+  ['messages', 503, apiError('not implemented'), 'gateway-fault'],
+  ['messages', 500, apiError('it is not implemented'), 'gateway-fault'],
   [
     'messages',
     400,
-    other('Your credit balance is low', { type: 'invalid_request_error' }),
+    apiError('Your credit balance is low', { type: 'invalid_request_error' }),
     'quota',
   ],
   [
     'messages',
     429,
-    other('Your credit balance is low', { type: 'invalid_request_error' }),
+    apiError('Your credit balance is low', { type: 'invalid_request_error' }),
     'quota',
   ],
-  ['messages', 400, other('Your credit balance is low', { type: 'new_api_error' }), 'quota'],
+  ['messages', 400, apiError('Your credit balance is low', { type: 'new_api_error' }), 'quota'],
   [
     'messages',
     400,
-    other('The model is odd', { type: 'invalid_request_error' }),
+    apiError('The model is odd', { type: 'invalid_request_error' }),
     'request-rejected',
   ],
   ['chat', 500, page('Oh'), 'gateway-fault', {}, 'answers with a web page'],
@@ -375,13 +402,13 @@ const borders: readonly Border[] = [
   ['chat', 505, page('Oh'), 'not-an-api'],
   ['chat', 501, page('Oh'), 'protocol-unsupported', proven],
   ['chat', 410, page('Oh'), 'protocol-unsupported', proven],
-  ['catalog', 400, other('no', { param: 'model' }), 'gateway-fault', {}, 'rejects the request'],
-  ['chat', 400, other('no', { param: 'model' }), 'model-unknown'],
-  ['chat', 499, other('no', { param: 'model' }), 'model-unknown'],
-  ['chat', 500, other('no', { param: 'model' }), 'gateway-fault'],
-  ['chat', 400, other(`no ${model}`, { param: 'messages' }), 'request-rejected'],
-  ['chat', 400, other(`no ${model}`), 'model-unknown'],
-  ['chat', 401, other('no'), 'forbidden', head('www-authenticate', 'Basic')],
+  ['catalog', 400, apiError('no', { param: 'model' }), 'gateway-fault', {}, 'rejects the request'],
+  ['chat', 400, apiError('no', { param: 'model' }), 'model-unknown'],
+  ['chat', 499, apiError('no', { param: 'model' }), 'model-unknown'],
+  ['chat', 500, apiError('no', { param: 'model' }), 'gateway-fault'],
+  ['chat', 400, apiError(`no ${model}`, { param: 'messages' }), 'request-rejected'],
+  ['chat', 400, apiError(`no ${model}`), 'model-unknown'],
+  ['chat', 401, apiError('no'), 'forbidden', head('www-authenticate', 'Basic')],
   [
     'chat',
     401,
@@ -402,33 +429,40 @@ const borders: readonly Border[] = [
       headers: { 'content-type': 'text/plain', 'www-authenticate': 'Bearer error="invalid_token"' },
     },
   ],
-  ['chat', 403, other('left: $5'), 'quota'],
-  ['chat', 403, other('left: $ 5'), 'quota'],
-  ['chat', 403, other('left: ＄-5'), 'quota'],
-  ['chat', 403, other('the $ is odd'), 'forbidden'],
-  ['chat', 500, other('balance too low'), 'quota'],
-  ['chat', 410, other('no'), 'wrong-route'],
-  ['chat', 501, other('no'), 'wrong-route'],
-  ['chat', 404, other(`no ${model}`), 'model-unknown'],
-  ['chat', 500, own(`no ${model}`), 'model-unknown'],
-  ['chat', 502, own(`no ${model}`), 'gateway-fault'],
-  ['chat', 500, own('no'), 'gateway-fault'],
-  ['chat', 500, other(`no ${model}`, { type: 'server_error' }), 'gateway-fault'],
-  ['chat', 500, other(`no ${model}`, { type: 'new_api_errors' }), 'gateway-fault'],
-  ['chat', 500, other(`no ${model}`, { type: 'a new_api_error' }), 'gateway-fault'],
-  ['chat', 500, other(`no ${model}`, { code: 'get_channel_failed' }), 'model-unknown'],
-  ['chat', 200, other(`no ${model}`), 'model-unknown'],
-  ['chat', 200, other('no'), 'gateway-fault'],
+  ['chat', 403, apiError('left: $5'), 'quota'],
+  ['chat', 403, apiError('left: $ 5'), 'quota'],
+  ['chat', 403, apiError('left: ＄-5'), 'quota'],
+  ['chat', 403, apiError('the $ is odd'), 'forbidden'],
+  ['chat', 500, apiError('balance too low'), 'quota'],
+  ['chat', 410, apiError('no'), 'wrong-route'],
+  ['chat', 501, apiError('no'), 'wrong-route'],
+  ['chat', 404, apiError(`no ${model}`), 'model-unknown'],
+  ['chat', 500, newApiError(`no ${model}`), 'model-unknown'],
+  ['chat', 502, newApiError(`no ${model}`), 'gateway-fault'],
+  ['chat', 500, newApiError('no'), 'gateway-fault'],
+  ['chat', 500, apiError(`no ${model}`, { type: 'server_error' }), 'gateway-fault'],
+  ['chat', 500, apiError(`no ${model}`, { type: 'new_api_errors' }), 'gateway-fault'],
+  ['chat', 500, apiError(`no ${model}`, { type: 'a new_api_error' }), 'gateway-fault'],
+  ['chat', 500, apiError(`no ${model}`, { code: 'get_channel_failed' }), 'model-unknown'],
+  ['chat', 200, apiError(`no ${model}`), 'model-unknown'],
+  ['chat', 200, apiError('no'), 'gateway-fault'],
   ['chat', 403, page('Just a moment...'), 'gateway-fault', {}, 'checks for bots'],
   ['chat', 503, page('  Just a moment...'), 'gateway-fault', {}, 'checks for bots'],
   ['chat', 403, page('Only just a moment'), 'not-an-api'],
   ['chat', 500, page('Just a moment...'), 'gateway-fault', {}, 'answers with a web page'],
-  ['chat', 503, other('just a moment'), 'gateway-fault', {}, 'an error of its own'],
-  ['chat', 400, other('no'), 'gateway-fault', head('cf-mitigated', 'challenge'), 'checks for bots'],
+  ['chat', 503, apiError('just a moment'), 'gateway-fault', {}, 'an error of its own'],
+  [
+    'chat',
+    400,
+    apiError('no'),
+    'gateway-fault',
+    head('cf-mitigated', 'challenge'),
+    'checks for bots',
+  ],
   [
     'chat',
     200,
-    other('no'),
+    apiError('no'),
     'gateway-fault',
     head('cf-mitigated', 'challenge'),
     'an error of its own',
@@ -457,12 +491,12 @@ const borders: readonly Border[] = [
     { headers: { 'content-type': 'text/html', 'cf-ray': '1' } },
     'answers with a web page',
   ],
-  ['chat', 403, other('a problem'), 'forbidden', asking('a')],
-  ['chat', 403, other('no o3 for you'), 'model-not-allowed', asking('o3')],
-  ['chat', 403, other(`no x${model}`), 'forbidden'],
-  ['chat', 403, other(`no ${model}ar`), 'forbidden'],
-  ['chat', 403, other(`no ${model}-x`), 'forbidden'],
-  ['chat', 403, other(`"${model}"`), 'model-not-allowed'],
+  ['chat', 403, apiError('a problem'), 'forbidden', asking('a')],
+  ['chat', 403, apiError('no o3 for you'), 'model-not-allowed', asking('o3')],
+  ['chat', 403, apiError(`no x${model}`), 'forbidden'],
+  ['chat', 403, apiError(`no ${model}ar`), 'forbidden'],
+  ['chat', 403, apiError(`no ${model}-x`), 'forbidden'],
+  ['chat', 403, apiError(`"${model}"`), 'model-not-allowed'],
 ]
 
 for (const [asked, status, body, code, more = {}, says = ''] of borders) {
@@ -516,10 +550,10 @@ describe('diagnose: the message of an outcome', () => {
   })
 
   test('names the requested model and protocol', () => {
-    const message = (asked: Row[1]) => failing(405, other('no'), proven, asked).message
+    const message = (asked: Row[1]) => failing(405, apiError('no'), proven, asked).message
     expect(message('chat')).toContain(`${model} over the chat completions protocol (`)
     expect(message('messages')).toContain(`${model} over the messages protocol (`)
-    expect(failing(400, other('no'), proven, 'chat').message).toContain(
+    expect(failing(400, apiError('no'), proven, 'chat').message).toContain(
       `for ${model} (HTTP 400: "no")`,
     )
     const forbidden = { error: { code: 'model_not_allowed' } }
@@ -527,14 +561,14 @@ describe('diagnose: the message of an outcome', () => {
   })
 
   test('suggests --model only if the forbidden route is the list of models', () => {
-    const hint = (asked: Row[1]) => failing(401, other('Missing scopes: x'), {}, asked).hint
+    const hint = (asked: Row[1]) => failing(401, apiError('Missing scopes: x'), {}, asked).hint
     expect(hint('catalog')).toContain('--model ID')
     expect(hint('chat')).not.toContain('--model')
   })
 
   test('suggests another header for the key unless the gateway reads every header', () => {
-    expect(failing(401, other('no')).tryOtherKeyHeader).toBe(true)
-    expect(failing(401, other('no'), head('x-oneapi-request-id', '1')).tryOtherKeyHeader).toBe(
+    expect(failing(401, apiError('no')).tryOtherKeyHeader).toBe(true)
+    expect(failing(401, apiError('no'), head('x-oneapi-request-id', '1')).tryOtherKeyHeader).toBe(
       false,
     )
   })
@@ -550,7 +584,7 @@ describe('diagnose: the message of an outcome', () => {
     )
     const both = head('www-authenticate', 'Basic realm="x", Bearer')
     expect(failing(401, page('x'), both).code).toBe('key-rejected')
-    expect(failing(405, other('x')).hint).not.toContain('--model')
+    expect(failing(405, apiError('x')).hint).not.toContain('--model')
   })
 
   test.each(['', 'x5', '5 or so', '1234567'])(
@@ -573,7 +607,7 @@ describe('diagnose: the message of an outcome', () => {
   test.each(['( request id: req-abc1 )', 'requestid=req-abc1', 'Request_ID: "req-abc1"'])(
     'finds the id in the message %s',
     (words) => {
-      const outcome = failing(500, other(`Boom ${words}`))
+      const outcome = failing(500, apiError(`Boom ${words}`))
       expect(outcome.message).toContain('(HTTP 500: "Boom")')
       expect(outcome.requestId).toBe('req-abc1')
     },

@@ -52,27 +52,28 @@ const caseOf: Partial<Record<string, string>> = {
 }
 
 /** Each flaw that some client does not accept over a protocol, and the case that shows it. */
-const every = protocols.flatMap((protocol) => {
+const flawCases = protocols.flatMap((protocol) => {
   const tables = clients.flatMap(({ accepts }) => accepts?.[protocol] ?? [])
-  const matter = tables.flatMap(({ rejects, repeats = [] }) => [...rejects, ...repeats])
+  const rejectedByClients = tables.flatMap(({ rejects, repeats = [] }) => [...rejects, ...repeats])
   return Object.keys(flawWords).flatMap((flaw) => {
-    const name = [flaw, caseOf[flaw]].find((one) => one !== undefined && one in casesOf(protocol))
-    return name !== undefined && matter.includes(flaw) ? [{ protocol, flaw, name }] : []
+    const name = [flaw, caseOf[flaw]].find(
+      (candidate) => candidate !== undefined && candidate in casesOf(protocol),
+    )
+    return name !== undefined && rejectedByClients.includes(flaw) ? [{ protocol, flaw, name }] : []
   })
 })
 
 describe('flaws of a response', () => {
-  test.each(every)(
+  test.each(flawCases)(
     '$protocol: the judge sees $flaw in the case $name',
     ({ protocol, flaw, name }) => {
       // The responses protocol gives no reason before its last event. Chat sends empty text before any other.
-      const others = {
+      const seenInstead: Record<Protocol, Partial<Record<string, string>>> = {
         chat: { 'no-finish': 'finish-null', 'empty-text': 'no-text' },
         responses: { cut: 'cut-at-end' },
         messages: { 'no-finish': 'finish-null' },
       }
-      const other = others[protocol]
-      const seen = (other as Partial<Record<string, string>>)[flaw] ?? flaw
+      const seen = seenInstead[protocol][flaw] ?? flaw
       const proof = proofIn(protocol, answerOf(protocol, name))
       expect(proof).toMatchObject({ kind: 'answered', flaws: expect.arrayContaining([seen]) })
     },
@@ -109,15 +110,15 @@ describe.each(clients)('$id', ({ label, accepts }) => {
     '%s: only flaws that the client rejects are an outcome',
     (name, table) => {
       const protocol = name as Protocol
-      for (const one of every.filter((row) => row.protocol === protocol)) {
+      for (const { name: caseName } of flawCases.filter((row) => row.protocol === protocol)) {
         const question = { asked: protocol, baseUrl: 'http://127.0.0.1', secrets: [] }
         const client = { label, accepts: table }
-        const outcome = diagnose(answerOf(protocol, one.name), { ...question, client })
-        const { flaws = [] } = proofIn(protocol, answerOf(protocol, one.name)) as {
+        const outcome = diagnose(answerOf(protocol, caseName), { ...question, client })
+        const { flaws = [] } = proofIn(protocol, answerOf(protocol, caseName)) as {
           flaws?: string[]
         }
         const isRejected = flaws.some((flaw) => table.rejects.includes(flaw))
-        expect([one.name, outcome !== undefined]).toEqual([one.name, isRejected])
+        expect([caseName, outcome !== undefined]).toEqual([caseName, isRejected])
       }
     },
   )
