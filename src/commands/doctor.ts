@@ -74,6 +74,7 @@ export async function doctor(
   session.addFindings(...wslFinding(session.platform))
 
   const clientsToCheck = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
+
   const examine = (isFixTried = false) =>
     clientsToCheck.map((client) => examineClient(session, client, runs, isFixTried))
 
@@ -85,8 +86,9 @@ export async function doctor(
     result = await fix(session, readable, runs ?? [], { consent, dryRun })
   }
   const { run, edits, fixed } = result
-  const isFixing = !dryRun && consent !== undefined
 
+  // After a repair, the checks run on the repaired files.
+  const isFixing = !dryRun && consent !== undefined
   const machineChecks = session.findings.map(asMachineCheck)
   if (recordsError) machineChecks.push({ about: 'machine', ...findingFrom(recordsError) })
   const states = examine(isFixing && consent !== 'none')

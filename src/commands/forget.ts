@@ -2,6 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { loadClients, rows } from '../clients/list.ts'
 import { ifPossible, resultOf, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
+import type { Platform } from '../platform/platform.ts'
 import { savedGateway, savedGateways } from '../state/find-gateways.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../state/folders.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../state/gateways.ts'
@@ -48,10 +49,66 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     })
 
   const isSettled = settleUnlessAll(session, all)
-  const before =
-    olderThan === undefined
-      ? undefined
-      : new Date(platform.clock.now().getTime() - olderThan * dayMs)
+  const contents = contentsToForget(session, { name, olderThan, all })
+  const isNothing = isSettled && contents.isEmpty
+  await show(session, contents, { name, all })
+  if (!isNothing)
+    session.addFindings(...(await remainingCopies(session, clientsOf(session, contents.plan))))
+  session.showFindings('warning')
+
+  if (isNothing) session.say('There is nothing to forget.')
+  else if (dryRun) session.say('Dry run: nothing changed.')
+  else {
+    await session.agree(
+      session.consent(yes),
+      { message: 'Delete this? The files of your clients stay as they are.', default: false },
+      {
+        message: 'This deletes data, and repoint cannot ask here',
+        hint: 'To accept, add --yes. To see what it would delete, add --dry-run.',
+      },
+    )
+    if (forgetsRuns) applyForget(platform, contents.plan)
+    if (all) removeLists(platform)
+    else if (name !== undefined) removeGateway(platform, name)
+    session.say('Forgotten.')
+  }
+
+  const { plan, gateways = [], folders = [] } = contents
+  session.document({
+    command: 'forget',
+    dryRun,
+    changed: !isNothing && !dryRun,
+    runs: plan.runs.map(({ id }) => id),
+    damaged: plan.damaged,
+    originals: plan.originals,
+    gateways: gateways.map((gateway) => gateway.name),
+    folders: all ? folders.map(({ path }) => path) : [],
+    warnings: session.warnings,
+  })
+  return 0
+})
+
+/** What the user wants to forget. */
+interface Selection {
+  readonly name: string | undefined
+  /** In days. */
+  readonly olderThan?: number | undefined
+  readonly all: true | undefined
+}
+
+/** What a command would delete. An undefined list cannot be read. */
+interface Contents {
+  readonly plan: ForgetPlan
+  readonly gateways: readonly SavedGateway[] | undefined
+  readonly folders: readonly SavedFolder[] | undefined
+  readonly isEmpty: boolean
+}
+
+function contentsToForget(session: Session, { name, olderThan, all }: Selection): Contents {
+  const { platform } = session
+  const now = platform.clock.now().getTime()
+  const before = olderThan === undefined ? undefined : new Date(now - olderThan * dayMs)
+  const forgetsRuns = all === true || before !== undefined
   const plan = forgetsRuns
     ? planForget(platform, before)
     : { isAll: false, runs: [], damaged: [], originals: [] }
@@ -62,48 +119,29 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   const hasRuns = plan.runs.length + plan.damaged.length > 0
   const hasGateways = gateways?.length !== 0
   const hasFolders = all === true && folders?.length !== 0
-  const isNothing = isSettled && !hasRuns && !hasGateways && !hasFolders
+  return { plan, gateways, folders, isEmpty: !hasRuns && !hasGateways && !hasFolders }
+}
 
+async function show(
+  session: Session,
+  { plan, gateways, folders = [] }: Contents,
+  { name, all }: Selection,
+): Promise<void> {
   showForgotten(session, plan)
   await showGateways(session, gateways)
-  for (const folder of folders ?? [])
-    if (all || folder.gateway === name) showFolder(session, folder, all)
-  if (!isNothing) session.addFindings(...(await remainingCopies(session, clientsOf(session, plan))))
-  session.showFindings('warning')
+  for (const folder of folders) if (all || folder.gateway === name) showFolder(session, folder, all)
+}
 
-  if (!isNothing && !dryRun) {
-    await session.agree(
-      session.consent(yes),
-      { message: 'Delete this? The files of your clients stay as they are.', default: false },
-      {
-        message: 'This deletes data, and repoint cannot ask here',
-        hint: 'To accept, add --yes. To see what it would delete, add --dry-run.',
-      },
-    )
-    if (forgetsRuns) applyForget(platform, plan)
-    if (all) {
-      removeFolders(platform)
-      removeGateways(platform)
-      removeModels(platform)
-      forgetAddress(platform)
-    } else if (name !== undefined)
-      changeGateways(platform, (known) => known.filter((gateway) => gateway.name !== name))
-    session.say('Forgotten.')
-  } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing changed.')
+function removeLists(platform: Platform): void {
+  removeFolders(platform)
+  removeGateways(platform)
+  removeModels(platform)
+  forgetAddress(platform)
+}
 
-  session.document({
-    command: 'forget',
-    dryRun,
-    changed: !isNothing && !dryRun,
-    runs: plan.runs.map(({ id }) => id),
-    damaged: plan.damaged,
-    originals: plan.originals,
-    gateways: (gateways ?? []).map((gateway) => gateway.name),
-    folders: all ? (folders ?? []).map(({ path }) => path) : [],
-    warnings: session.warnings,
-  })
-  return 0
-})
+function removeGateway(platform: Platform, name: string): void {
+  changeGateways(platform, (gateways) => gateways.filter((gateway) => gateway.name !== name))
+}
 
 /** Settles an interrupted run. If that fails, `--all` still removes the other records. */
 function settleUnlessAll(session: Session, all: true | undefined): boolean {

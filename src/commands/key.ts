@@ -50,10 +50,10 @@ function gatewayOrClient() {
 }
 
 /** Replaces the key of a gateway in the clients that use it, in one run. Returns the exit status. */
-export const command = commandOf(define, async (session, word, more, flags) => {
+export const command = commandOf(define, async (session, word, moreIds, flags) => {
   const runs = begin(session)
   const isClient = rows.some(({ id }) => id === word)
-  const ids = word !== undefined && isClient ? [word, ...more] : more
+  const ids = word !== undefined && isClient ? [word, ...moreIds] : moreIds
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
 
   const { here, skipped } = await clientsSetUp(session, runs)
@@ -61,6 +61,7 @@ export const command = commandOf(define, async (session, word, more, flags) => {
   const gateway = saved
     ? expectUsed(saved, candidates)
     : await gatewayToKey(session, candidates, flags)
+
   const affected = candidates.filter((client) => usesGateway(client, gateway))
   const { baseUrl } = gateway
   const skippedUsers = skipped.filter(({ setup }) => setup.baseUrl === baseUrl)
@@ -138,9 +139,9 @@ function rootsUsed(clients: readonly SetUpClient[]): BaseUrls | undefined {
       ({ client, settings }) =>
         (protocolOf(client, settings.options) === 'messages') === isMessages,
     )?.gateway
-  const [chat, messages] = [gatewayFor(false), gatewayFor(true)]
-  const any = chat ?? messages
-  return any && { chat: rootsOf(any).chat, messages: rootsOf(messages ?? any).messages }
+  const messages = gatewayFor(true)
+  const chat = gatewayFor(false) ?? messages
+  return chat && { chat: rootsOf(chat).chat, messages: rootsOf(messages ?? chat).messages }
 }
 
 /**
@@ -172,8 +173,8 @@ async function gatewayToKey(
     })
   }
 
-  const [only, ...others] = urls
-  if (only !== undefined && others.length === 0) return { baseUrl: only }
+  const [first, second] = urls
+  if (first !== undefined && second === undefined) return { baseUrl: first }
   if (session.canAsk)
     return {
       baseUrl: await session.platform.ask.search({

@@ -82,14 +82,16 @@ export async function setup(
 ): Promise<number> {
   const started = await startSetup(session, request, runs ?? begin(session), programs)
 
-  // Finds the gateway, asks it, resolves options, proves models: a rejection leads back to one of these steps.
+  // Steps 1 to 4 are one function, because a rejection leads from each of them back to an earlier one.
   const proven = await proveGateway(started)
+
   const plan = await planSetup(proven)
   showSetup(plan)
   if (request.flags.dryRun) {
     reportSetup(plan)
     return 0
   }
+
   await confirmSetup(plan)
   const applied = await applySetup(plan)
   reportSetup(plan, applied)

@@ -171,12 +171,15 @@ function reportOf(
   const isExpectedToPoint = lastSetup !== undefined || isNamed
   const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
   const drift = expectedGateway ? driftOf(session, state, expectedGateway) : []
+
+  // Another finding can have the same cause. Then it is reported once, unless the user asked for drift.
   const findings = [...reportFindings(state)]
   const isReported = (reason: string) =>
     findings.some(({ message }) => message.includes(reason) || reason.startsWith(message))
   const unreported = drift.filter((reason) => isJudged || !isReported(reason))
   for (const reason of unreported)
     findings.push({ code: 'drifted', severity: 'warning', message: reason })
+
   return { state, findings, details: detailsOf(session, state), expectedGateway, drift }
 }
 
@@ -205,6 +208,7 @@ function parseExpected(session: Session, text: string): ExpectedGateway {
 function detailsOf(session: Session, { client, settings, files }: ClientStatus): string[] {
   const address = shownAddress(client, settings)
   const { resume } = client.program
+
   const lines: string[] = []
   if (address !== undefined) {
     lines.push(`address   ${address}${inFile(session, settings.sources.baseUrl)}`)
@@ -227,6 +231,7 @@ function settingRows(session: Session, client: Client, state: ClientState): [str
   const { smallModel, slotModels = {}, subagentModel, providerId } = options
   const model = shownModel(state)
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
+
   const rows: [string, string | undefined][] = [
     ['model', model && model + overProtocol(client, options) + inFile(session, sources.model)],
     ['small', smallModel && smallModel + inFile(session, sources.smallModel)],
@@ -279,6 +284,8 @@ function asDocument({ state, expectedGateway, drift }: StatusReport) {
   const { key: keyPath, ...origins } = sources
 
   const protocol = protocolOf(client, options)
+  const problems = findings.filter(({ severity }) => severity !== 'ok')
+
   return {
     id: client.family,
     label: client.label,
@@ -304,14 +311,12 @@ function asDocument({ state, expectedGateway, drift }: StatusReport) {
       changedKeys: file.changedKeys.map(plainPath),
     })),
     // The names of these members are those of the first versions: scripts read them.
-    obstacles: findings
-      .filter(({ severity }) => severity !== 'ok')
-      .map(({ code, message, location, hint: cure, severity }) => ({
-        code,
-        message,
-        place: location,
-        cure,
-        weight: severity === 'error' ? 'blocks' : 'may-block',
-      })),
+    obstacles: problems.map(({ code, message, location, hint: cure, severity }) => ({
+      code,
+      message,
+      place: location,
+      cure,
+      weight: severity === 'error' ? 'blocks' : 'may-block',
+    })),
   }
 }

@@ -1,13 +1,13 @@
 import { type Client, protocolOf, runKeyVariable } from '../../clients/client.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
-import type { ExtraHeader } from '../../gateway/types.ts'
+import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
 import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
 import { installedVersion } from '../client-state/program.ts'
-import { targetFor } from '../client-state/target.ts'
+import { type ResolvedClient, targetFor } from '../client-state/target.ts'
 import {
   commandOf,
   examples,
@@ -63,13 +63,49 @@ async function showVariables(
   const proof = { protocol, model: models.probeModel }
   session.warn(...saveGateway(session.platform, { access, proof }))
   const name = savedGatewayFor(session.platform, access)?.name
+  const runCommand =
+    name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`
 
-  const root = rootOf(access, protocol)
-  const { baseUrl, headers } = access
-  const resolvedClient = { client, input: { requested }, resolved: models }
-  const target = { ...targetFor(resolvedClient, access, 'gateway'), key: '' }
   const { machine } = session.platform
-  const { env } = client.launchSettings!([], target, {
+  const { variables, unset } = variablesFor(
+    { client, input: { requested }, resolved: models },
+    access,
+    machine,
+  )
+  const address = shownRoot(rootOf(access, protocol), protocol)
+  session.showFindings('warning')
+  session.say(`The key, the address and the model work: ${address}, ${models.model}.`)
+  if (runCommand !== undefined)
+    session.say(
+      `Start ${client.label} with this gateway, without writing the key to a file:\n  ${runCommand}`,
+    )
+  session.say('Or for every program that this terminal starts (the key is not shown):')
+  for (const line of shellLines(variables, unset, flags, machine))
+    session.say(`  ${printableLine(line)}`)
+
+  session.document({
+    command: client.id,
+    changed: false,
+    baseUrl: access.baseUrl,
+    model: models.model,
+    gateway: name,
+    variables,
+    unset,
+    verified: { before: true, after: false },
+    warnings: session.warnings,
+    next: runCommand === undefined ? [] : [runCommand],
+  })
+  return 0
+}
+
+/** The variables that point a client at the gateway, and those that must be unset for that. */
+function variablesFor(
+  resolvedClient: ResolvedClient,
+  access: GatewayAccess,
+  machine: Machine,
+): { readonly variables: readonly ShellVariable[]; readonly unset: readonly string[] } {
+  const target = { ...targetFor(resolvedClient, access, 'gateway'), key: '' }
+  const { env } = resolvedClient.client.launchSettings!([], target, {
     args: [],
     env: { [runKeyVariable]: keyPlaceholder },
     tempFolder: '',
@@ -79,49 +115,33 @@ async function showVariables(
   const variables = changed.flatMap(([variable, value]): ShellVariable[] => {
     if (value === undefined) return []
     if (value === keyPlaceholder) return [{ name: variable, isKey: true }]
-    return isSecret(value, headers) ? [] : [{ name: variable, value }]
+    return isSecret(value, access.headers) ? [] : [{ name: variable, value }]
   })
   const unset = changed.flatMap(([variable, value]) =>
     value === undefined && machine.env[variable] !== undefined ? [variable] : [],
   )
-
-  const run = name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`
-  const shell = shellSyntaxFor(machine)
-  const lines = [
-    ...unset.map((variable) => shell.unset(variable)),
-    ...variables.map(({ name: variable, value }) =>
-      value === undefined
-        ? lineForKey(shell, variable, flags, machine.home)
-        : shell.set(variable, shell.quoted(value)),
-    ),
-  ]
-
-  session.showFindings('warning')
-  session.say(
-    `The key, the address and the model work: ${shownRoot(root, protocol)}, ${models.model}.`,
-  )
-  if (run !== undefined)
-    session.say(
-      `Start ${client.label} with this gateway, without writing the key to a file:\n  ${run}`,
-    )
-  session.say('Or for every program that this terminal starts (the key is not shown):')
-  for (const line of lines) session.say(`  ${printableLine(line)}`)
-
-  session.document({
-    command: client.id,
-    changed: false,
-    baseUrl,
-    model: models.model,
-    gateway: name,
-    variables,
-    unset,
-    verified: { before: true, after: false },
-    warnings: session.warnings,
-    next: run === undefined ? [] : [run],
-  })
-  return 0
+  return { variables, unset }
 }
 
+/** The lines that set and unset these variables in the user's shell. */
+function shellLines(
+  variables: readonly ShellVariable[],
+  unset: readonly string[],
+  flags: GatewayFlags,
+  machine: Machine,
+): readonly string[] {
+  const shell = shellSyntaxFor(machine)
+  return [
+    ...unset.map((variable) => shell.unset(variable)),
+    ...variables.map(({ name, value }) =>
+      value === undefined
+        ? lineForKey(shell, name, flags, machine.home)
+        : shell.set(name, shell.quoted(value)),
+    ),
+  ]
+}
+
+/** A variable to set. Without a value, it gets the key. */
 interface ShellVariable {
   readonly name: string
   readonly value?: string

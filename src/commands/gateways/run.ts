@@ -5,12 +5,12 @@ import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { findGatewayName, savedGateway } from '../../state/find-gateways.ts'
 import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { stateNow } from '../client-state/files.ts'
 import { settleInterruptedRun } from '../client-state/history.ts'
-import type { PointedRun } from '../client-state/point-client.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'
 import {
@@ -26,14 +26,8 @@ import {
 import { findGateway } from '../find-gateway/find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './by-folder.ts'
-import {
-  checkFolders,
-  clientsCalled,
-  exitStatusOf,
-  gatewayEnv,
-  pointProgram,
-  type Target,
-} from './one-run.ts'
+import { checkFolders, clientsCalled, exitStatusOf, pointProgram, type Target } from './one-run.ts'
+import { firstInstalled, pointShell, shellOf } from './run-shell.ts'
 import { accessToSaved, withSavedGatewayHint } from './saved.ts'
 
 function define() {
@@ -67,38 +61,94 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
   const { name, typed } = splitWords(self, word, moreWords)
   refuseKeys(self)
 
+  // `splitWords` can find more flags, so they are read from the command.
   const { model, verify, timeout, byFolder, baseUrl } = self.opts()
   const folder = (name ?? baseUrl) === undefined ? folderHere(session) : undefined
   const [typedProgram, ...typedArgs] = typed
   if (byFolder && folder === undefined && typedProgram !== undefined)
     return runUnchanged(session, typedProgram, typedArgs)
 
-  const { platform } = session
-  const { access, saved } =
+  const gateway: GatewayToUse =
     baseUrl === undefined
       ? await findSaved(session, folder ?? name, timeout)
-      : { access: await findUnsaved(session, flags), saved: undefined }
+      : { access: await findUnsaved(session, flags) }
 
   const isShell = typed.length === 0
   const program = isShell ? shellOf(session) : typed
-  const process: ProcessToStart = {
-    args: program.slice(1),
-    // Node adds these to its own certificate authorities, and many terminal programs run on Node. Clients
-    // get their own variables.
-    env: { ...platform.machine.env, ...compact({ NODE_EXTRA_CA_CERTS: access.caFile }) },
-    tempFolder: newFolder(platform),
-  }
-
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, program[0]!)
   const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
+
+  const { platform } = session
+  const target = await targetOf(session, gateway, {
+    process: processFor(platform, program, gateway.access),
+    installed,
+    model,
+    verify,
+  })
+  const { args, env, files, summary } = isShell
+    ? await pointShell(session, clients, target)
+    : await pointProgram(session, called, target)
+
+  session.showFindings('note')
+  const notes = [summary, folder && describeFolder(session, folder, called[0])].filter(Boolean)
+  if (notes.length > 0) session.remark(`note: ${notes.join('. ')}`)
+  if (isShell || called.length === 0) noteUnsetHeaders(session, gateway.access)
+  platform.ask.release()
+
+  const result = await withFiles(platform, target.process.tempFolder, files, () =>
+    platform.runInForeground(program[0]!, args, { env }),
+  )
+  return exitStatusOf(result, program[0]!, 'Check the spelling of the command.')
+})
+
+/** The gateway of a run. `saved` is absent for a gateway that flags name. */
+interface GatewayToUse {
+  readonly access: GatewayAccess
+  readonly saved?: SavedGateway
+}
+
+/** The process to start, before it points at the gateway. */
+function processFor(
+  platform: Platform,
+  program: readonly string[],
+  { caFile }: GatewayAccess,
+): ProcessToStart {
+  return {
+    args: program.slice(1),
+    // Node adds these to its own certificate authorities, and many terminal programs run on Node. Clients
+    // get their own variables.
+    env: { ...platform.machine.env, ...compact({ NODE_EXTRA_CA_CERTS: caFile }) },
+    tempFolder: newFolder(platform),
+  }
+}
+
+/**
+ * Checks the folders where the clients start, and asks the gateway for its models.
+ *
+ * @throws UserError as `checkFolders` does, or why the gateway cannot serve anybody
+ */
+async function targetOf(
+  session: Session,
+  { access, saved }: GatewayToUse,
+  {
+    process,
+    installed,
+    model,
+    verify,
+  }: {
+    readonly process: ProcessToStart
+    readonly installed: readonly Client[]
+    readonly model: string | undefined
+    readonly verify: boolean
+  },
+): Promise<Target> {
   await checkFolders(session, access, installed, process.args)
   const [catalog, versions] = await Promise.all([
     verify ? catalogOf(session, access, saved) : undefined,
     installedVersions(session, installed),
   ])
-
-  const target: Target = {
+  return {
     access,
     catalog,
     process,
@@ -108,21 +158,7 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
     versions,
     gatewayToProbe: verify ? (saved ?? 'not-saved') : undefined,
   }
-  const { args, env, files, summary } = isShell
-    ? await pointShell(session, clients, target)
-    : await pointProgram(session, called, target)
-
-  session.showFindings('note')
-  const notes = [summary, folder && describeFolder(session, folder, called[0])].filter(Boolean)
-  if (notes.length > 0) session.remark(`note: ${notes.join('. ')}`)
-  if (isShell || called.length === 0) noteUnsetHeaders(session, access)
-  platform.ask.release()
-
-  const result = await withFiles(platform, process.tempFolder, files, () =>
-    platform.runInForeground(program[0]!, args, { env }),
-  )
-  return exitStatusOf(result, program[0]!, 'Check the spelling of the command.')
-})
+}
 
 /**
  * Splits the words of the command line into the name of a gateway and the command to run. Without a name,
@@ -160,8 +196,8 @@ function commandAfterName(self: CommandUnknownOpts, words: readonly string[]): r
 async function findSaved(
   session: Session,
   source: string | SavedFolder | undefined,
-  timeout: number,
-) {
+  timeoutSeconds: number,
+): Promise<GatewayToUse> {
   if (source === undefined)
     throw new UserError({
       code: 'usage',
@@ -171,7 +207,7 @@ async function findSaved(
   settleInterruptedRun(session)
   const saved =
     typeof source === 'string' ? savedGateway(session, source) : gatewayOfFolder(session, source)
-  return { access: accessToSaved(session, saved, timeout * 1000), saved }
+  return { access: accessToSaved(session, saved, timeoutSeconds * 1000), saved }
 }
 
 /** Starts the program of a shell's hook as it is, because no remembered folder contains this one. */
@@ -242,62 +278,4 @@ async function catalogOf(
     throw saved === undefined ? answer : withSavedGatewayHint(saved, answer)
   session.remark(`note: Cannot read the gateway's list of models (${answer.message})`)
   return undefined
-}
-
-/** The first installed client for each program that a shell could start. */
-function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
-  return installedPrograms(session, clients).flatMap((program) =>
-    clientsCalled(session, clients, program).slice(0, 1),
-  )
-}
-
-function shellOf({ platform }: Session): readonly [string] {
-  const { env, os } = platform.machine
-  return os === 'win32' ? [env['ComSpec'] || 'cmd.exe'] : [env['SHELL'] || '/bin/sh']
-}
-
-/**
- * Starts a shell with the usual variables and those of every client that needs no arguments. The other
- * clients would use their own files, and repoint reports that.
- */
-async function pointShell(
-  session: Session,
-  clients: readonly Client[],
-  target: Target,
-): Promise<PointedRun> {
-  let { access, process } = target
-  // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
-  const gatewayToProbe = target.gatewayToProbe === 'not-saved' ? undefined : target.gatewayToProbe
-  const needArguments: string[] = []
-  for (const program of installedPrograms(session, clients)) {
-    try {
-      const called = clientsCalled(session, clients, program)
-      const input = { ...target, access, process, gatewayToProbe }
-      const pointed = await pointProgram(session, called, input)
-      access = pointed.access
-      if (pointed.args.length > 0) needArguments.push(program)
-      else {
-        const files = { ...process.files, ...pointed.files }
-        process = { ...process, env: pointed.env, files }
-      }
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error
-      session.remark(`note: ${program} cannot use this gateway: ${error.message}`)
-    }
-  }
-
-  const { name, baseUrl } = access
-  const gateway = name === undefined ? baseUrl : `${name} (${baseUrl})`
-  session.remark(`A shell that uses ${gateway}. To leave it: exit`)
-  const gatewayFlags = name ?? `--base-url ${baseUrl} --key-env NAME`
-  for (const program of needArguments)
-    session.remark(
-      `note: ${program} ignores these variables. Start it with: repoint run ${gatewayFlags} -- ${program}`,
-    )
-  return { ...process, env: gatewayEnv(access, process.env), access }
-}
-
-function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {
-  const programs = [...new Set(clients.map(({ program }) => program.command))]
-  return programs.filter((program) => platform.processes.which(program) !== undefined)
 }

@@ -1,0 +1,66 @@
+/** `repoint run` without a command: a shell in which every client uses the gateway. */
+import type { Client } from '../../clients/client.ts'
+import { UserError } from '../../errors.ts'
+import type { PointedRun } from '../client-state/point-client.ts'
+import type { Session } from '../screen/session.ts'
+import { clientsCalled, gatewayEnv, pointProgram, type Target } from './one-run.ts'
+
+/** The first installed client for each program that a shell could start. */
+export function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
+  return installedPrograms(session, clients).flatMap((program) =>
+    clientsCalled(session, clients, program).slice(0, 1),
+  )
+}
+
+/** The program of the user's shell. */
+export function shellOf({ platform }: Session): readonly [string] {
+  const { env, os } = platform.machine
+  return os === 'win32' ? [env['ComSpec'] || 'cmd.exe'] : [env['SHELL'] || '/bin/sh']
+}
+
+/**
+ * Starts a shell with the usual variables and those of every client that needs no arguments. The other
+ * clients would use their own files, and repoint reports that.
+ */
+export async function pointShell(
+  session: Session,
+  clients: readonly Client[],
+  target: Target,
+): Promise<PointedRun> {
+  let { access, process } = target
+  // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
+  const gatewayToProbe = target.gatewayToProbe === 'not-saved' ? undefined : target.gatewayToProbe
+  const needArguments: string[] = []
+  for (const program of installedPrograms(session, clients)) {
+    try {
+      const called = clientsCalled(session, clients, program)
+      const input = { ...target, access, process, gatewayToProbe }
+      const pointed = await pointProgram(session, called, input)
+      access = pointed.access
+
+      if (pointed.args.length > 0) needArguments.push(program)
+      else {
+        const files = { ...process.files, ...pointed.files }
+        process = { ...process, env: pointed.env, files }
+      }
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      session.remark(`note: ${program} cannot use this gateway: ${error.message}`)
+    }
+  }
+
+  const { name, baseUrl } = access
+  const gateway = name === undefined ? baseUrl : `${name} (${baseUrl})`
+  session.remark(`A shell that uses ${gateway}. To leave it: exit`)
+  const gatewayFlags = name ?? `--base-url ${baseUrl} --key-env NAME`
+  for (const program of needArguments)
+    session.remark(
+      `note: ${program} ignores these variables. Start it with: repoint run ${gatewayFlags} -- ${program}`,
+    )
+  return { ...process, env: gatewayEnv(access, process.env), access }
+}
+
+function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {
+  const programs = [...new Set(clients.map(({ program }) => program.command))]
+  return programs.filter((program) => platform.processes.which(program) !== undefined)
+}
