@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Platform } from '../../src/platform/platform.ts'
-import { aMachine, byId, type Disk, filesOf, planOn, written } from './support.ts'
+import type { Platform } from '../../../src/platform/platform.ts'
+import { aMachine, byId, type Disk, filesOf, planOn, written } from '../support.ts'
 
 const codex = byId('codex')
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
-import { type ClientOptions, slots } from '../../src/clients/client.ts'
-import type { Catalog } from '../../src/gateway/types.ts'
+import { placeInTable, sentFirst, sentIds } from '../../../src/clients/claude/sent.ts'
+import { type ClientOptions, slots } from '../../../src/clients/client.ts'
+import type { Catalog } from '../../../src/gateway/types.ts'
 import {
   aMachine,
   byId,
@@ -13,7 +13,7 @@ import {
   resolvedBy,
   text,
   written,
-} from './support.ts'
+} from '../support.ts'
 
 const listing = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 const everything = listing(

@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { planFixes } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../../src/clients/fixes.ts'
 import {
   aMachine,
   byId,
@@ -12,7 +12,7 @@ import {
   type Setup,
   text,
   written,
-} from './support.ts'
+} from '../support.ts'
 
 /** repoint keeps only settings in a provider table that are known to be harmless for the key of auth.json. */
 

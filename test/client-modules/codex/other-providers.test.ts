@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { planFixes } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../../src/clients/fixes.ts'
 import {
   aMachine,
   byId,
@@ -13,7 +13,7 @@ import {
   type Setup,
   text,
   written,
-} from './support.ts'
+} from '../support.ts'
 
 /**
  * All providers of Codex share auth.json. repoint keeps its key from every provider that would send it to

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Catalog } from '../../src/gateway/types.ts'
-import { codexTable } from '../support/codex-table.ts'
+import type { Catalog } from '../../../src/gateway/types.ts'
+import { codexTable } from '../../support/codex-table.ts'
 import {
   aMachine,
   byId,
@@ -13,7 +13,7 @@ import {
   type Setup,
   text,
   written,
-} from './support.ts'
+} from '../support.ts'
 
 /** The catalog that `--catalog` gives to Codex: `model_catalog_json`. */
 
