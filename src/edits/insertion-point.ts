@@ -7,7 +7,7 @@
  *     x.y = 1       x.z is inserted after this line, as a dotted key
  *
  *     [a.b]
- *     c = 1         a.b.d is inserted after this line, because a header is one level above it
+ *     c = 1         a.b.d is inserted after this line, because its table has a header
  *
  * A key for which there is no such place gets a new table at the end of the text.
  */
