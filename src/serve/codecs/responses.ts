@@ -59,50 +59,49 @@ function createResponsesEncoder(body: JsonObject, facts: AnswerFacts): StreamEnc
     return sseFrame({ type, sequence_number: nextNumber++, ...members })
   }
 
-  function* itemStart(part: IndexedBlock): Generator<string> {
-    const { block, index } = part
-    const item = outputItem(part, context, 'start')
+  function* itemStart(indexed: IndexedBlock): Generator<string> {
+    const { block, index } = indexed
+    const item = outputItem(indexed, context, 'start')
     yield frame('response.output_item.added', { output_index: index, item })
 
     const events = textEvents(block, context)
-    deltaFrame = events && createDeltaFrame(events, placeOf(part, events))
-    if (events?.part !== undefined)
-      yield frame(`response.${events.part}.added`, {
-        ...placeOf(part, events),
-        part: contentPart(block, ''),
-      })
+    deltaFrame = events && createDeltaFrame(events, placeOf(indexed, events))
+    if (events?.partName === undefined) return
+    const place = placeOf(indexed, events)
+    yield frame(`response.${events.partName}.added`, { ...place, part: contentPart(block, '') })
   }
 
-  function* itemEnd(part: IndexedBlock): Generator<string> {
-    const { block, index } = part
-    const { text } = block
-
+  function* itemEnd(indexed: IndexedBlock): Generator<string> {
+    const { block, index } = indexed
     const events = textEvents(block, context)
-    if (events !== undefined) {
-      const { wholeText, logprobs } = events
-      const place = placeOf(part, events)
-      yield frame(`response.${events.text}.done`, { ...place, [wholeText]: text, logprobs })
-      if (events.part !== undefined)
-        yield frame(`response.${events.part}.done`, { ...place, part: contentPart(block, text) })
-    }
+    if (events !== undefined) yield* textEnd(indexed, events)
 
-    const item = outputItem(part, context, 'end')
+    const item = outputItem(indexed, context, 'end')
     yield frame('response.output_item.done', { output_index: index, item })
   }
 
+  function* textEnd(indexed: IndexedBlock, events: TextEvents): Generator<string> {
+    const { block } = indexed
+    const { textName, partName, wholeTextMember, logprobs } = events
+    const place = placeOf(indexed, events)
+    yield frame(`response.${textName}.done`, { ...place, [wholeTextMember]: block.text, logprobs })
+    if (partName !== undefined)
+      yield frame(`response.${partName}.done`, { ...place, part: contentPart(block, block.text) })
+  }
+
   /** The members that say to which text an event belongs. JSON omits the index that an item lacks. */
-  function placeOf(part: IndexedBlock, { contentIndex, summaryIndex }: TextEvents): object {
+  function placeOf(indexed: IndexedBlock, { contentIndex, summaryIndex }: TextEvents): object {
     return {
-      item_id: itemId(part, context),
-      output_index: part.index,
+      item_id: itemId(indexed, context),
+      output_index: indexed.index,
       content_index: contentIndex,
       summary_index: summaryIndex,
     }
   }
 }
 
-function createDeltaFrame({ text, logprobs }: TextEvents, place: object) {
-  const type = `response.${text}.delta`
+function createDeltaFrame({ textName, logprobs }: TextEvents, place: object) {
+  const type = `response.${textName}.delta`
   return frameTemplate((sequence_number: number, delta: string) => {
     return { type, sequence_number, ...place, delta, logprobs }
   })
@@ -110,37 +109,43 @@ function createDeltaFrame({ text, logprobs }: TextEvents, place: object) {
 
 /** The names and members of the events for the text of an item. */
 interface TextEvents {
-  /** The text arrives in `response.TEXT.delta` and ends with `response.TEXT.done`. */
-  readonly text: string
+  /** The text arrives in `response.NAME.delta` and ends with `response.NAME.done`. */
+  readonly textName: string
   /** The member of the last event that repeats the whole text. */
-  readonly wholeText: string
+  readonly wholeTextMember: string
   readonly logprobs?: readonly []
-  /** If the item has a part, `response.PART.added` and `response.PART.done` enclose the text. */
-  readonly part?: string
+  /** If the item has a part, `response.NAME.added` and `response.NAME.done` enclose the text. */
+  readonly partName?: string
   /** The index of the part among the contents of the item, or among its summaries. */
   readonly contentIndex?: number
   readonly summaryIndex?: number
 }
 
-const functionEvents: TextEvents = { text: 'function_call_arguments', wholeText: 'arguments' }
-const customToolEvents: TextEvents = { text: 'custom_tool_call_input', wholeText: 'input' }
+const functionEvents: TextEvents = {
+  textName: 'function_call_arguments',
+  wholeTextMember: 'arguments',
+}
+const customToolEvents: TextEvents = {
+  textName: 'custom_tool_call_input',
+  wholeTextMember: 'input',
+}
 const summaryEvents: TextEvents = {
-  text: 'reasoning_summary_text',
-  wholeText: 'text',
-  part: 'reasoning_summary_part',
+  textName: 'reasoning_summary_text',
+  wholeTextMember: 'text',
+  partName: 'reasoning_summary_part',
   summaryIndex: 0,
 }
 const outputTextEvents: TextEvents = {
-  text: 'output_text',
-  wholeText: 'text',
+  textName: 'output_text',
+  wholeTextMember: 'text',
   logprobs: [],
-  part: 'content_part',
+  partName: 'content_part',
   contentIndex: 0,
 }
 const refusalEvents: TextEvents = {
-  text: 'refusal',
-  wholeText: 'refusal',
-  part: 'content_part',
+  textName: 'refusal',
+  wholeTextMember: 'refusal',
+  partName: 'content_part',
   contentIndex: 0,
 }
 

@@ -23,30 +23,38 @@ export function lastUserText(messages: readonly Turn[]): string {
 
 /**
  * Removes a client's notes around a text: `<system-reminder>`, `<environment_context>`, or Copilot
- * 1.0.102's `<current_datetime>…</current_datetime>` at the start of the prompt (2026-11-23). A note
- * without an end extends to the end of the text.
+ * 1.0.102's `<current_datetime>…</current_datetime>` at the start of the prompt (2026-11-23).
  */
-export function removeNotes(whole: string): string {
-  if (markStart.test(whole) && markEnd.test(whole.slice(-maxNameLength))) return ''
-  let text = whole.replace(timePrefix, '')
-  for (let tag = openingTag.exec(text); tag !== null; tag = openingTag.exec(text)) {
-    const close = `</${tag[1]}>`
-    const end = text.indexOf(close)
-    if (end === -1) return ''
-    text = text.slice(end + close.length).trimStart()
-  }
-
-  for (let tag = closingTag.exec(text.slice(-maxNameLength)); tag !== null; ) {
-    const start = text.lastIndexOf(`<${tag[1]}>`)
-    // Within a line it may be the user's, because custom HTML elements have such names too.
-    const isNote = tag[1]!.startsWith('system') || /(^|\n)\s*$/.test(text.slice(0, start).slice(-2))
-    if (start === -1 || !isNote) break
-    text = text.slice(0, start).trimEnd()
-    tag = closingTag.exec(text.slice(-maxNameLength))
-  }
-
-  return text
+export function removeNotes(text: string): string {
+  if (markStart.test(text) && markEnd.test(text.slice(-maxNoteEndLength))) return ''
+  return removeLastNotes(removeFirstNotes(text.replace(timePrefix, '')))
 }
 
-/** The longest closing tag at the end of a text, with the space after it, in characters. */
-const maxNameLength = 200
+/** A note without an end extends to the end of the text. */
+function removeFirstNotes(whole: string): string {
+  let text = whole
+  for (;;) {
+    const name = openingTag.exec(text)?.[1]
+    if (name === undefined) return text
+    const closing = `</${name}>`
+    const end = text.indexOf(closing)
+    if (end === -1) return ''
+    text = text.slice(end + closing.length).trimStart()
+  }
+}
+
+function removeLastNotes(whole: string): string {
+  let text = whole
+  for (;;) {
+    const name = closingTag.exec(text.slice(-maxNoteEndLength))?.[1]
+    if (name === undefined) return text
+    const start = text.lastIndexOf(`<${name}>`)
+    // Within a line it may be the user's, because custom HTML elements have such names too.
+    const isOnNewLine = /(^|\n)\s*$/.test(text.slice(0, start).slice(-2))
+    if (start === -1 || !(name.startsWith('system') || isOnNewLine)) return text
+    text = text.slice(0, start).trimEnd()
+  }
+}
+
+/** The longest closing tag or mark at the end of a text, with the space after it, in characters. */
+const maxNoteEndLength = 200

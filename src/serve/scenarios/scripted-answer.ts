@@ -64,7 +64,6 @@ export function fitStep(step: ScenarioStep, request: ModelRequest): ScriptedAnsw
 
 /** A custom tool gets text, and a function gets an object, no matter which of them the file has. */
 function toCall(tool: Tool, input: unknown = {}): Utterance {
-  const isText = typeof input === 'string'
-  const text = isText && tool.kind === 'custom' ? input : JSON.stringify(isText ? { input } : input)
-  return { type: 'call', tool, text }
+  if (typeof input !== 'string') return { type: 'call', tool, text: JSON.stringify(input) }
+  return { type: 'call', tool, text: tool.kind === 'custom' ? input : JSON.stringify({ input }) }
 }
