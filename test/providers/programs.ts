@@ -50,7 +50,7 @@ export const programs: readonly GatewayProgram[] = [
       }
     },
     // Its log says "TypeError: immutable". A response without a stream works (2026-11-22).
-    note: 'two headers of its own; this version fails on every stream, with 500, so no client can use it',
+    note: 'needs two more headers; this version answers every stream with 500, so no client can use it',
   },
   {
     name: '@copilotkit/aimock',
@@ -86,7 +86,7 @@ export const programs: readonly GatewayProgram[] = [
       claude: { paste: '' },
       codex: { paste: '/v1', refused: 'protocol-unsupported' },
     }),
-    note: 'its upstream is stubbed; ids with dots, which are pinned',
+    note: 'its upstream is a stub; repoint pins its IDs, because they have dots',
   },
   {
     name: 'ollama-api-proxy',

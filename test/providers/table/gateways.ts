@@ -34,9 +34,9 @@ const openRouter: Shape = {
     chat: {
       paste: '/api/v1',
       args: ['--model', 'openai/gpt-5.6-sol:floor'],
-      note: 'variants such as `:floor` are not listed',
+      note: 'the list has no variants such as `:floor`',
     },
-    messages: { paste: '/api', note: 'its ids are pinned in every slot' },
+    messages: { paste: '/api', note: 'repoint pins its IDs in every slot' },
     'claude-gpt': { paste: '/api' },
   },
   wrongAddresses: [
@@ -113,7 +113,7 @@ const liteLlmVirtual: Shape = {
     responses: {
       paste: '/v1',
       args: ['--model', 'gpt-5.6-sol'],
-      note: 'the model is named, as its list is closed',
+      note: 'name the model, because the key cannot read the list',
     },
     chat: { paste: '/v1', args: ['--model', 'gpt-5.6-sol'] },
     messages: { paste: '' },
@@ -138,7 +138,7 @@ const liteLlmWildcards: Shape = {
     responses: {
       paste: '/v1',
       args: ['--model', 'openai/gpt-5.6-sol'],
-      note: 'the model is named: a wildcard is none',
+      note: 'name the model, because a wildcard is no model',
     },
     chat: { paste: '/v1', args: ['--model', 'openai/gpt-5.6-sol'] },
     messages: { paste: '', args: ['--model', 'anthropic/claude-sonnet-5-5'] },
@@ -217,7 +217,7 @@ const cloudflare: Shape = {
       args: ['--model', 'openai/gpt-5.6-sol'],
       note: '`/compat` lists no models',
     },
-    messages: { paste: `${cloudflareRoot}/anthropic`, note: 'the key goes as `x-api-key`' },
+    messages: { paste: `${cloudflareRoot}/anthropic`, note: 'clients send the key as `x-api-key`' },
   },
   severalRefused: { code: 'protocol-unsupported', says: /x-api-key/ },
   wrongAddresses: [
@@ -254,7 +254,7 @@ const cloudflareClosed: Shape = {
           ...setup!,
           args: [...(setup!.args ?? []), '--header', 'cf-aig-authorization: $CF_AIG'],
           env: { CF_AIG: 'Bearer cf-token-1f2e3d4c5b6a7988' },
-          note: 'a header of its own beside the key',
+          note: 'needs this header in addition to the key',
         },
       ],
     ),
@@ -349,7 +349,7 @@ const github: Shape = {
     chat: {
       paste: '/inference',
       args: ['--model', 'openai/gpt-5.6-sol'],
-      note: 'its list lies elsewhere, at `/catalog/models`',
+      note: 'its list is at `/catalog/models`',
     },
     messages: {
       paste: '/inference',
@@ -383,7 +383,7 @@ const nineRouter: Shape = {
   setups: {
     responses: { paste: '/v1' },
     chat: { paste: '/v1' },
-    messages: { paste: '/v1', note: 'its ids are pinned in every slot' },
+    messages: { paste: '/v1', note: 'repoint pins its IDs in every slot' },
     'claude-gpt': { paste: '/v1' },
   },
   sources: [
@@ -437,7 +437,7 @@ const copilotApi: Shape = {
     chat: { paste: '/v1' },
     messages: {
       paste: '',
-      note: 'its ids have dots: they are pinned; it has none of the fable kind',
+      note: 'repoint pins its IDs, because they have dots; it has no fable model',
     },
     'claude-gpt': { paste: '' },
   },
@@ -470,7 +470,7 @@ const portkey: Shape = {
     responses: {
       paste: '/v1',
       args: ['--header', 'x-portkey-provider: openai'],
-      note: 'a header of its own',
+      note: 'needs this header',
     },
     chat: { paste: '/v1', args: ['--header', 'x-portkey-provider: openai'] },
     messages: {

@@ -92,7 +92,7 @@ const oldStudio: Shape = {
       paste: '',
       args: ['--model', 'openai/gpt-oss-20b'],
       refused: { code: 'protocol-unsupported', says: /messages/ },
-      note: 'messages since 0.4.1',
+      note: 'it serves messages since 0.4.1',
     },
   },
   wrongAddresses: [],
@@ -116,7 +116,7 @@ const vllm: Shape = {
   }),
   wrongRoute: { status: 404, body: { detail: 'Not Found' } },
   setups: {
-    responses: { paste: '/v1', note: 'its only model is taken' },
+    responses: { paste: '/v1', note: 'repoint takes its only model' },
     chat: { paste: '/v1' },
     messages: { paste: '', note: 'one model for all slots' },
   },
@@ -161,7 +161,7 @@ const llama: Shape = {
   wrongModel: refusal(404, { code: 404, message: 'model not found', type: 'not_found_error' }),
   wrongRoute: refusal(404, { code: 404, message: 'File Not Found', type: 'not_found_error' }),
   setups: {
-    responses: { paste: '/v1', note: 'its only model is taken' },
+    responses: { paste: '/v1', note: 'repoint takes its only model' },
     chat: { paste: '/v1' },
     messages: { paste: '' },
   },

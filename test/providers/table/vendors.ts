@@ -42,7 +42,7 @@ const restricted: Shape = {
     responses: {
       paste: '/v1',
       args: ['--model', 'gpt-5.6-sol'],
-      note: 'the model is named, as its list is closed',
+      note: 'name the model, because the key cannot read the list',
     },
     chat: { paste: '/v1', args: ['--model', 'gpt-5.6-sol'] },
     messages: {
@@ -137,7 +137,7 @@ const azureClosed: Shape = {
   key: ['api-key'],
   setups: {
     ...azure.setups,
-    responses: { ...azure.setups.responses!, note: 'the key goes as `api-key`' },
+    responses: { ...azure.setups.responses!, note: 'clients send the key as `api-key`' },
     messages: {
       ...azure.setups.messages!,
       refused: { code: 'protocol-unsupported', says: /messages|only as api-key/ },
@@ -194,7 +194,7 @@ const deepSeek: Shape = {
     messages: {
       paste: '/anthropic',
       args: ['--model', 'deepseek-v4-pro'],
-      note: 'a root of its own; one model for all slots',
+      note: 'a separate base URL; one model for all slots',
     },
   },
   sources: [
@@ -243,7 +243,7 @@ const moonshot: Shape = {
     messages: {
       paste: '/anthropic',
       args: ['--model', 'kimi-k3'],
-      note: 'a root of its own; one model for all slots',
+      note: 'a separate base URL; one model for all slots',
     },
   },
   sources: [
@@ -288,7 +288,7 @@ const kimiCode: Shape = {
     chat: {
       paste: '/coding/v1',
       refused: { code: 'client-refused', says: /Install|installed client/ },
-      note: 'only for the agents that it names: repoint asks the installed client',
+      note: 'it accepts only certain agents: repoint asks the installed client',
     },
     messages: {
       paste: '/coding',
@@ -335,13 +335,13 @@ const zAi: Shape = {
     responses: {
       paste: '/api/v1',
       args: ['--model', 'glm-5.3'],
-      note: 'a root of its own, without a list',
+      note: 'a separate base URL, without a list of models',
     },
     chat: { paste: '/api/coding/paas/v4', args: ['--model', 'glm-5.3'] },
     messages: {
       paste: '/api/anthropic',
       args: ['--model', 'glm-5.3'],
-      note: 'a root of its own; one model for all slots',
+      note: 'a separate base URL; one model for all slots',
     },
   },
   wrongAddresses: [
@@ -473,13 +473,13 @@ const ark: Shape = {
     responses: {
       paste: '/api/coding/v3',
       args: ['--model', 'ark-code-latest'],
-      note: 'the names of its plans are not listed',
+      note: 'the list does not contain the names for plans',
     },
     chat: { paste: '/api/coding/v3', args: ['--model', 'ark-code-latest'] },
     messages: {
       paste: '/api/coding',
       args: ['--model', 'ark-code-latest'],
-      note: 'a root of its own; one model for all slots',
+      note: 'a separate base URL; one model for all slots',
     },
   },
   sources: [
@@ -539,7 +539,7 @@ const dashScope: Shape = {
     messages: {
       paste: '/apps/anthropic',
       args: ['--model', 'qwen3.7-max'],
-      note: 'a root of its own; one model for all slots',
+      note: 'a separate base URL; one model for all slots',
     },
   },
   sources: [
@@ -585,7 +585,7 @@ const miniMax: Shape = {
     messages: {
       paste: '/anthropic',
       args: ['--model', 'MiniMax-M3'],
-      note: 'a root of its own; one model for all slots',
+      note: 'a separate base URL; one model for all slots',
     },
   },
   sources: [
