@@ -224,8 +224,8 @@ function loopbackProxy(url: string, env: Machine['env']): LoopbackProxy | undefi
   const exempt = `${env['NO_PROXY'] || env['no_proxy'] || ''}`.split(',').map((host) => host.trim())
   const bare = hostname.replace(/^\[|\]$/g, '')
   if (exempt.some((host) => host === '*' || host === bare || host === hostname)) return undefined
-  const others = exempt.filter((host) => host !== '')
-  return { variable, host: bare, exempt: [...others, bare].join(',') }
+  const exemptHosts = exempt.filter((host) => host !== '')
+  return { variable, host: bare, exempt: [...exemptHosts, bare].join(',') }
 }
 
 /**

@@ -69,11 +69,12 @@ export function withCatalog(
   if (!effectiveOptions(input).writeModelCatalog)
     return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
 
-  // Nothing new is known about the models in the existing file.
+  // Without a catalog of the gateway, the existing file stays: nothing new is known about its models.
   if (table.length === 0 || (gatewayInfo.catalog === undefined && !requested.writeModelCatalog))
     return resolved
-  // The picker offers the models that support the protocol. If the catalog does not tell that of the chosen
-  // model, it also offers the other models of which the catalog does not tell it.
+
+  // The picker offers the models that the gateway lists for responses. If the gateway does not say that of
+  // the chosen model, it also offers the models about which the gateway says nothing.
   const listed = catalogEntry(gatewayInfo.catalog, resolved.model)
   const chosenSupport = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
   const canUse = (model: CatalogModel) =>

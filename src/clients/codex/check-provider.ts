@@ -87,9 +87,9 @@ export function* checkProvidersForSetup(
     const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
     yield* checkHarmfulSettings(config, { id, table, path }, isOtherAddress)
     // The plan replaces what an earlier setup of ours wrote.
-    const marked: readonly unknown[] = Object.values(marks)
-    const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
-    yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(others) })
+    const markValues: readonly unknown[] = Object.values(marks)
+    const notOurs = Object.entries(table).filter(([, value]) => !markValues.includes(value))
+    yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(notOurs) })
   }
 
   yield* checkHarmfulLayers(context.files, target.providerId)
