@@ -144,6 +144,19 @@ function entriesAddedSince(
   return added
 }
 
+/** Whether an earlier version of the file, from before a run, does not have this setting. */
+export function isAddedSince(
+  file: LoadedFile,
+  path: SettingPath,
+  { earlier }: SetupTarget,
+): boolean {
+  for (const bytes of earlier?.(file.kind) ?? []) {
+    const { document, problem } = readFile({ ...file, bytes })
+    if (problem === undefined && document?.get(path) === undefined) return true
+  }
+  return false
+}
+
 /**
  * The models in a client's list that the gateway does not list and that are not chosen. Empty if a wildcard
  * of the gateway may match them.

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { byId, planOn, readValues, written } from './support.ts'
+import type { SetupTarget } from '../../src/clients/client.ts'
+import { byId, planOn, readValues, text, written } from './support.ts'
 
 const withEffort = { options: { reasoningEffort: 'low' } } as const
 
@@ -19,6 +20,26 @@ test.each(['codex', 'claude', 'opencode', 'kilo'])(
       target: { input: { requested: {}, resetToDefaults: true } },
     })
     expect(read(written(disk, reset.machine, reset.edits)).reasoningEffort).toBeUndefined()
+  },
+)
+
+test.each(['opencode', 'kilo'])(
+  '%s: --defaults removes an empty table of options only if a setup created it',
+  (id) => {
+    const client = byId(id)
+    const first = planOn(client, {}, withEffort)
+    const disk = written({}, first.machine, first.edits)
+    const afterReset = (earlier: SetupTarget['earlier']) => {
+      const input = { requested: {}, resetToDefaults: true }
+      const { edits, machine } = planOn(client, disk, { target: { input, earlier } })
+      return JSON.stringify(written(disk, machine, edits), (_, value) =>
+        value instanceof Uint8Array ? text(value) : value,
+      )
+    }
+
+    const emptyTable = /"options\\*": *\{\s*(?:\\n\s*)*\}/
+    expect(afterReset(() => [null])).not.toMatch(emptyTable)
+    expect(afterReset(() => [])).toMatch(emptyTable)
   },
 )
 

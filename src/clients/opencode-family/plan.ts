@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import { isCodexAuth } from '../auth-json.ts'
@@ -7,7 +7,7 @@ import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../clie
 import { editFile, editReadably } from '../fixes.ts'
 import { headerChanges } from '../headers.ts'
 import { fileOf, readFile, withoutTrailingSlash } from '../loaded-files.ts'
-import { type FactSetting, listChanges } from '../picker.ts'
+import { type FactSetting, isAddedSince, listChanges } from '../picker.ts'
 import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -112,10 +112,26 @@ export function ourChanges(
     ...listChanges(file, list, target),
     ...(now.get(entry) === undefined
       ? []
-      : optionChange(now, [...entry, effortTable, effortName], effort, target.input)),
+      : effortChanges(file, [...entry, effortTable], effortName, target)),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
+}
+
+/** If `--defaults` removes the effort, it also removes the table that a setup created for the effort alone. */
+function effortChanges(
+  file: LoadedFile,
+  table: SettingPath,
+  name: string,
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const now = readFile(file)
+  const { reasoningEffort } = effectiveOptions(target.input)
+  const changes = optionChange(now, [...table, name], reasoningEffort, target.input)
+  const isRemoved = changes.some(({ value }) => value === undefined)
+  const isOnlyMember = now.members(table).length === 1
+  if (!isRemoved || !isOnlyMember || !isAddedSince(file, table, target)) return changes
+  return [{ path: table, value: undefined }]
 }
 
 /** The path of the effort in the entry of a model (1.18.34, 2026-11-26). */
