@@ -91,8 +91,22 @@ describe('lock', () => {
     ['the machine was started again', { bootId: () => 'another' }],
   ])('is taken over when %s', (_, now) => {
     const { world, paths, held } = aLock()
-    held(nameOf(world, 1, '17'))
+    held(nameOf(world, 1, world.processes.startTime(1) ?? ''))
     expect(withLock(as(world, now), paths, () => 'done')).toBe('done')
+  })
+
+  test('is taken over if its process is dead and its start time was unknown', () => {
+    const { world, paths, held } = aLock()
+    held(nameOf(world, 999_999, ''))
+    expect(withLock(world, paths, () => 'done')).toBe('done')
+  })
+
+  test('names no machine if a process of this one holds it', () => {
+    const { world, paths, held } = aLock()
+    const here = as(world, { host: 'here' })
+    held(nameOf(here, 1, world.processes.startTime(1) ?? ''))
+    const error = failureOf(() => withLock(here, paths, () => {}, soonMs))
+    expect(error.message).toBe('Another run of repoint is in progress: process 1')
   })
 
   test('is respected for ten minutes if it belongs to another machine', () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { acceptDrift } from '../../src/transaction/apply.ts'
+import { contentsOf } from '../../src/transaction/records/blobs.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
+import { statePaths } from '../../src/transaction/records/state-folder.ts'
 import type { ProblemAfter } from '../../src/transaction/rollback.ts'
 import { aPlan, configEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -92,5 +94,17 @@ describe('drift that the user accepts', () => {
     rollBack(home, { original: true })
     expect(home.text(path)).toContain('model = "gpt-5.4"')
     expect(home.text(path)).not.toContain('gateway')
+  })
+  test('is saved as a copy for later undos, and its record is private', () => {
+    const home = aHomeWhere((text) => text.replace('gpt-5.6-sol', 'gpt-5.4'))
+    const edit = configEdit(sourceIn(home))
+    const world = worldIn(home)
+    acceptDrift(world, aPlan([{ ...edit, after: edit.before! }]))
+
+    const [run] = listRuns(world).runs
+    const copy = contentsOf(world, run!.files[0]!.after)
+    expect(new TextDecoder().decode(copy!)).toBe(home.text(path))
+    const record = statePaths(world.machine).record(run!.id)
+    expect(world.files.lstat(record).mode & 0o777).toBe(0o600)
   })
 })

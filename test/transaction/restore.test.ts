@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { acceptDrift, applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { applyForget } from '../../src/transaction/records/forget.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
@@ -313,8 +313,9 @@ describe('recovery, step by step', () => {
     expect(recoverRun(world)).toMatchObject({ outcome: 'discarded' })
   })
 
-  test('runs first in a run and in forget', () => {
+  test('runs first in a run, in an accepted drift and in forget', () => {
     for (const work of [
+      (world: World) => acceptDrift(world, aPlan([])),
       (world: World, home: Home) => applyPlan(world, aPlan([settingsEdit(sourceIn(home))])),
       (world: World) => applyForget(world, { isAll: false, runs: [], damaged: [], originals: [] }),
     ]) {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { KeptSetting } from '../../../src/transaction/record.ts'
+import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/stack.ts'
+import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
 import type { Contents, UndoOptions } from '../../../src/transaction/undo/undo-run.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
 
@@ -169,6 +170,62 @@ describe('a file with scope whole', () => {
     machine.write(authPath, '{"key": "k1", "more": true}')
     expect(keptIn(rollBack(machine))).toContainEqual(['url', 'together'])
     expect(machine.values()).toEqual({ url: 'gw' })
+  })
+
+  test.each([
+    [
+      'our key is gone, though another value of ours is left',
+      { key: 'mine', name: 'gateway' },
+      false,
+    ],
+    ['one of our two secrets is left', { key: 'mine', token: 'k2' }, true],
+    ['nothing of ours is left', { login: 'me' }, false],
+  ])('reports whether our key stays in it: %s', (_, now, keepsOurKey) => {
+    const machine = new UndoMachine({ [authPath]: null })
+    machine.setUp({}, '{"key": "k1", "token": "k2", "name": "gateway"}')
+    machine.write(authPath, JSON.stringify(now))
+    const file: RecordedFile = {
+      ...machine.stack[0]!.files[0]!,
+      settings: [
+        { path: ['key'], role: 'key', isSecret: true },
+        { path: ['token'], role: 'key', isSecret: true },
+        { path: ['name'] },
+      ],
+    }
+    const { copies, contents } = machine
+    const undone = undoFile({ copies, file, now: contents.get(authPath) })
+    expect(undone.keepsOurKey).toBe(keepsOurKey)
+  })
+
+  test('is reported as a whole if the run recorded no setting of it', () => {
+    const machine = withAuth()
+    machine.write(authPath, '{"login": "me"}')
+    const file = { ...machine.stack[0]!.files[0]!, settings: [] }
+    const { copies, contents } = machine
+    const { kept } = undoFile({ copies, file, now: contents.get(authPath) })
+    expect(kept).toEqual([{ path: [], why: 'changed' }])
+  })
+})
+
+describe('a client with two files', () => {
+  function aPair(): UndoMachine {
+    const machine = new UndoMachine({ [settingsPath]: original, [authPath]: null })
+    machine.setUp({ ...ours, plain: 'one' }, '{"key": "k1"}')
+    return machine
+  }
+
+  test('loses a model of the gateway that someone chose since, though only one file has the address', () => {
+    const machine = aPair()
+    machine.edit({ plain: 'another' })
+    expect(rollBack(machine)?.kept).toEqual([])
+    expect(machine.text(settingsPath)).toBe(original)
+  })
+
+  test('keeps a model without a provider if a model of another provider is in one file', () => {
+    const machine = aPair()
+    machine.edit({ model: 'elsewhere/x', plain: 'x' })
+    rollBack(machine)
+    expect(machine.values()).toMatchObject({ model: 'elsewhere/x', plain: 'x' })
   })
 })
 

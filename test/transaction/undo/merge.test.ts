@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../../src/errors.ts'
+import { Copies } from '../../../src/transaction/undo/copies.ts'
+import { mergeOldest } from '../../../src/transaction/undo/merge.ts'
+import { settingsPath, UndoMachine } from '../../support/undo-values.ts'
+
+const original = '{\n  "url": "vendor",\n  "theme": "dark"\n}\n'
+const first = { url: 'gw', token: 'k1' }
+const second = { url: 'gw2', token: 'k2' }
+
+function aMachine(): UndoMachine {
+  return new UndoMachine({ [settingsPath]: original })
+}
+
+/** Merges all runs into one. The newest run is never merged, so it adds a run on top. */
+function merge({ copies, stack }: UndoMachine, usedCopies: Copies = copies) {
+  const newest = { ...stack.at(-1)!, id: '999999' }
+  const runs = mergeOldest(usedCopies, [...stack, newest], 2)
+  expect(runs.map(({ id }) => id)).toEqual([stack.at(-1)!.id, '999999'])
+  return runs[0]!
+}
+
+describe('merged runs', () => {
+  test('restore the copy from before the oldest run', () => {
+    const machine = aMachine()
+    const before = machine.contents.get(settingsPath)
+    machine.setUp(first)
+    machine.setUp(second)
+    machine.setUp(first)
+
+    const run = merge(machine)
+    expect(run).toMatchObject({ id: '000003', mergedRuns: 3 })
+    expect(run.replaces?.toSorted()).toEqual(['000001', '000002'])
+    expect(run.files.map((file) => file.before)).toEqual([before])
+    expect(run.files[0]!.after).toEqual(machine.contents.get(settingsPath))
+  })
+
+  test('list each gateway once, newest first', () => {
+    const machine = aMachine()
+    for (const values of [first, second, first, second]) machine.setUp(values)
+    const gateways = [
+      { baseUrl: 'https://a.example' },
+      {
+        baseUrl: 'https://b.example',
+        baseUrls: { chat: 'https://b.example', messages: 'https://b.example' },
+      },
+      { baseUrl: 'https://b.example' },
+      { baseUrl: 'https://a.example' },
+    ]
+    machine.stack = machine.stack.map((run, index) => ({ ...run, ...gateways[index]! }))
+
+    expect(merge(machine).files[0]!.gateways).toEqual([gateways[3], gateways[2], gateways[1]])
+  })
+
+  test('keep the first copy if a copy between them is missing', () => {
+    const machine = aMachine()
+    const before = machine.contents.get(settingsPath)
+    machine.setUp(first)
+    // Someone edits the file, so the undo of the first run has to read the copies.
+    machine.edit({ theme: 'light' })
+    machine.setUp(second)
+    const withoutCopies = new Copies(() => {
+      throw new UserError({ code: 'backup-missing', message: 'a copy is missing' })
+    })
+
+    expect(merge(machine, withoutCopies).files[0]!.before).toEqual(before)
+  })
+
+  test('keep what someone wrote between them', () => {
+    const machine = aMachine()
+    machine.setUp(first)
+    machine.edit({ theme: 'light' })
+    machine.setUp(second)
+
+    const { before } = merge(machine).files[0]!
+    const text = new TextDecoder().decode(machine.copies.bytesOf(before)!)
+    expect(JSON.parse(text)).toEqual({ url: 'vendor', theme: 'light' })
+  })
+})
