@@ -1,7 +1,7 @@
 /** Servers that a client starts and leaves running. They keep the key that they read at their start. */
 import { ifPossible } from '../errors.ts'
 import type { Finding, StoppableProcess } from '../finding.ts'
-import type { ClientName, SystemReader } from './client.ts'
+import type { ClientName, ClientWorld } from './client.ts'
 
 /** A state file has a few hundred bytes. */
 const maxStateBytes = 10_000
@@ -11,7 +11,7 @@ const maxStateBytes = 10_000
  * server does not run. Another process that has the same ID now looks like the server.
  */
 export function runningServer(
-  { files, processes }: SystemReader,
+  { files, processes }: ClientWorld,
   statePath: string,
 ): number | undefined {
   // Without a file there is no server. An unreadable file does not show one either.
@@ -23,7 +23,7 @@ export function runningServer(
 }
 
 /** Whether a file is newer than another. Both are on one file system, so the same clock wrote both times. */
-export function isNewer({ files }: SystemReader, path: string, other: string): boolean {
+export function isNewer({ files }: ClientWorld, path: string, other: string): boolean {
   // If the file with the key is missing, the server counts as older.
   return ifPossible(() => files.stat(path).modifiedMs > files.stat(other).modifiedMs) ?? false
 }

@@ -33,7 +33,7 @@ export interface Client extends ClientName, ClientModule {}
 /**
  * A client describes which files it reads, what they mean, and what a setup changes in them. It never
  * writes a file and never sends a request: the commands do. Its functions are pure, except those with
- * a `SystemReader`.
+ * a `ClientWorld`.
  */
 export interface ClientModule {
   /** The installed program: its command, its versions, how to start it with one prompt. */
@@ -113,7 +113,7 @@ export interface ClientModule {
    * Reports what a change of the files means for data that repoint does not edit: recorded conversations,
    * the client's own copies of the key.
    */
-  sideEffects?(system: SystemReader, change: FileChange): Findings
+  sideEffects?(world: ClientWorld, change: FileChange): Findings
 }
 
 /** A change of a client's files. */
@@ -270,8 +270,8 @@ export interface ModelUse extends ChosenModel {
   readonly role?: string
 }
 
-/** The parts of the system that a check may read besides a client's files. */
-export type SystemReader = Pick<Platform, 'files' | 'processes' | 'machine'>
+/** The parts of the outside world that a client module may use. Checks only read from it. */
+export type ClientWorld = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface Program {
   /** The step that makes a running client read a change. */
@@ -608,7 +608,7 @@ export interface ClientContext {
   readonly knownModels: readonly string[]
   /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
-  readonly system: SystemReader
+  readonly world: ClientWorld
 }
 
 /** ` over responses`, for a client that speaks several protocols. */

@@ -9,7 +9,7 @@ import {
   byId,
   catalogWithWindows,
   type Disk,
-  emptySystem,
+  emptyWorld,
   filesOf,
   findingsOn,
   key,
@@ -51,7 +51,7 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
     ownRoots: ['https://gw.example/v1'],
     knownModels: [],
     shellProfiles: [],
-    system: emptySystem(aMachine(machine)),
+    world: emptyWorld(aMachine(machine)),
   }
 }
 

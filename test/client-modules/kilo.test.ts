@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { emptyState, type SystemReader } from '../../src/clients/client.ts'
+import { type ClientWorld, emptyState } from '../../src/clients/client.ts'
 import { checkOptions } from '../../src/clients/list.ts'
 import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
@@ -133,12 +133,12 @@ describe("Kilo's server", () => {
           return { exitStatus: 0, reason: 'exited', stdout: '', stderr: '', ...result }
         },
       },
-    } as unknown as SystemReader
+    } as unknown as ClientWorld
     return { outside, ran }
   }
 
-  const serverIn = (system: SystemReader) =>
-    findingsOn(kilo, {}, system.machine, { system }).find(({ code }) => code === 'kilo-server')
+  const serverIn = (world: ClientWorld) =>
+    findingsOn(kilo, {}, world.machine, { world }).find(({ code }) => code === 'kilo-server')
 
   test('still has the key from its start, and repoint can stop it', async () => {
     const { outside, ran } = world({ [`/home/ada/${auth}`]: 2, [state]: 1 })

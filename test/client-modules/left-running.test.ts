@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SystemReader } from '../../src/clients/client.ts'
+import type { ClientWorld } from '../../src/clients/client.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Platform, RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, findingsOn } from './support.ts'
@@ -54,8 +54,8 @@ const pidPath = '/srv/codex/app-server-daemon/daemon.pid'
 const codex = byId('codex')
 
 /** The server that `check` finds for Codex. */
-function serverIn(system: SystemReader): Finding | undefined {
-  const found = findingsOn(codex, {}, system.machine, { system })
+function serverIn(world: ClientWorld): Finding | undefined {
+  const found = findingsOn(codex, {}, world.machine, { world })
   return found.find(({ code }) => code === 'codex-server')
 }
 

@@ -3,6 +3,7 @@ import {
   type ClientContext,
   type ClientOptions,
   type ClientState,
+  type ClientWorld,
   type Endpoint,
   type GatewayInfo,
   type LoadedFiles,
@@ -11,7 +12,6 @@ import {
   type ResolvedOptions,
   type ResolveInput,
   type SetupTarget,
-  type SystemReader,
   shownModel,
   whyUnreadable,
 } from '../../src/clients/client.ts'
@@ -167,7 +167,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
     ownRoots: [],
     knownModels: [],
     shellProfiles: [],
-    system: emptySystem(machine),
+    world: emptyWorld(machine),
     ...setup.context,
   }
   const { baseUrl, providerId, resolved } = target
@@ -190,14 +190,14 @@ export function written(disk: Disk, machine: Machine, edits: readonly FileEdit[]
   return Object.fromEntries(files)
 }
 
-/** A system with no files and no processes. */
-export function emptySystem(machine: Machine): SystemReader {
+/** A world with no files and no processes. */
+export function emptyWorld(machine: Machine): ClientWorld {
   const missing = () => {
     throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
   }
   const files = { read: missing, readStart: missing, readdir: missing, stat: missing }
   const processes = { which: () => undefined, startTime: () => undefined }
-  return { machine, files, processes } as unknown as SystemReader
+  return { machine, files, processes } as unknown as ClientWorld
 }
 
 /** The findings that `check` finds on a disk without a setup. */
@@ -214,7 +214,7 @@ export function findingsOn(
     ownRoots: [],
     knownModels: [],
     shellProfiles: [],
-    system: emptySystem(machine),
+    world: emptyWorld(machine),
     ...context,
   }
   const state = client.read(files)

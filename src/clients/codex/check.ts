@@ -67,7 +67,7 @@ function* checkNow(context: ClientContext): Findings {
 
   yield* checkLeftovers(context, config)
   yield* checkSystemLayers(context.files, config, isPointed)
-  yield* serverLeftRunning(context.system)
+  yield* serverLeftRunning(context.world)
 }
 
 function checkEnvironmentKey(context: ClientContext): Findings {

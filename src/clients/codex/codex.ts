@@ -106,8 +106,7 @@ export const codex: ClientModule = {
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
-  sideEffects: (system, change) =>
-    change.by === 'forget' ? [] : aboutConversations(system, change),
+  sideEffects: (world, change) => (change.by === 'forget' ? [] : aboutConversations(world, change)),
   launchSettings,
   check,
 

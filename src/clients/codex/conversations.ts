@@ -1,7 +1,7 @@
 import { ifPossible } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { shownRoot } from '../../gateway/roots.ts'
-import type { LoadedFiles, SystemReader } from '../client.ts'
+import type { ClientWorld, LoadedFiles } from '../client.ts'
 import { type ReadFile, readKind, shownUrl, withoutTrailingSlash } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
@@ -14,7 +14,7 @@ const maxConversations = 500
 const maxStartBytes = 128 * 1024
 
 /** The provider of each recorded conversation: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
-function recordedProviders(world: SystemReader): readonly string[] {
+function recordedProviders(world: ClientWorld): readonly string[] {
   const { files, machine } = world
   const { join } = pathsOf(machine)
   const newestFirst = function* (folder: string): Generator<string> {
@@ -36,7 +36,7 @@ function recordedProviders(world: SystemReader): readonly string[] {
   return providerIds
 }
 
-function providerOf({ files }: SystemReader, path: string): string | undefined {
+function providerOf({ files }: ClientWorld, path: string): string | undefined {
   const start = ifPossible(() => files.readStart(path, maxStartBytes))
   return /"model_provider":"([^"\\]+)"/.exec(new TextDecoder().decode(start))?.[1]
 }
@@ -46,7 +46,7 @@ function providerOf({ files }: SystemReader, path: string): string | undefined {
  * the one of config.toml (0.105.0 to 0.142.5; 2026-11-22).
  */
 export function* aboutConversations(
-  world: SystemReader,
+  world: ClientWorld,
   { before, after }: { readonly before: LoadedFiles; readonly after: LoadedFiles },
 ): Generator<Finding, void> {
   const [from, to] = [before, after].map((files) => readKind(files, 'config'))

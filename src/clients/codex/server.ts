@@ -1,7 +1,7 @@
 import { ifPossible } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import { isNewer, runningServer, serverFinding } from '../background-server.ts'
-import type { SystemReader } from '../client.ts'
+import type { ClientWorld } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
 
@@ -17,7 +17,7 @@ const stopTimeoutMs = 30_000
  * because another process may have taken the pid. A server that started after auth.json was written has the
  * key in that file.
  */
-export function* serverLeftRunning(world: SystemReader): Findings {
+export function* serverLeftRunning(world: ClientWorld): Findings {
   const { join } = pathsOf(world.machine)
   const home = codexHome(world.machine)
   const path = join(home, 'app-server-daemon', 'daemon.pid')
@@ -29,7 +29,7 @@ export function* serverLeftRunning(world: SystemReader): Findings {
   yield serverFinding(codex, pid, process)
 }
 
-async function stop(world: SystemReader): Promise<string | undefined> {
+async function stop(world: ClientWorld): Promise<string | undefined> {
   const command = world.processes.which('codex') ?? serversOwnBinary(world)
   if (command === undefined) return 'codex is not in PATH'
   const result = await world.processes.run(command, ['app-server', 'daemon', 'stop'], {
@@ -43,7 +43,7 @@ async function stop(world: SystemReader): Promise<string | undefined> {
 }
 
 /** The copy of its program that Codex 0.169.0 keeps for its server. */
-function serversOwnBinary(world: SystemReader): string | undefined {
+function serversOwnBinary(world: ClientWorld): string | undefined {
   const { join } = pathsOf(world.machine)
   const folder = join(codexHome(world.machine), 'packages', 'app-server-daemon', 'current', 'bin')
   const path = join(folder, world.machine.os === 'win32' ? 'codex.exe' : 'codex')

@@ -2,13 +2,7 @@ import { ifPossible } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { isNewer, runningServer, serverFinding } from '../background-server.ts'
-import type {
-  ClientContext,
-  ClientModule,
-  ConfigFile,
-  DiskReader,
-  SystemReader,
-} from '../client.ts'
+import type { ClientContext, ClientModule, ClientWorld, ConfigFile, DiskReader } from '../client.ts'
 import { fileOf, layersOf } from '../loaded-files.ts'
 import { ownFiles } from '../opencode-family/config.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
@@ -81,7 +75,7 @@ export const kilo: ClientModule = {
   files: (machine, disk) => [...shared.files(machine, disk), ...startedFile(machine, disk)],
   *check(context, target) {
     yield* shared.check(context, target)
-    yield* target ? checkFirstStart(context) : serverLeftRunning(context.system)
+    yield* target ? checkFirstStart(context) : serverLeftRunning(context.world)
   },
 
   /**
@@ -147,21 +141,21 @@ function* checkFirstStart({ files, machine }: ClientContext): Findings {
  * Reads the server's state file and checks whether that process runs; starts nothing. A server that started
  * after auth.json was written has the key in that file.
  */
-function* serverLeftRunning(system: SystemReader): Findings {
-  const { join } = pathsOf(system.machine)
-  const state = join(xdgFolder(system.machine, 'STATE'), 'kilo', 'daemon.json')
-  const auth = join(xdgFolder(system.machine, 'DATA'), 'kilo', 'auth.json')
-  const pid = runningServer(system, state)
-  if (pid === undefined || isNewer(system, state, auth)) return
+function* serverLeftRunning(world: ClientWorld): Findings {
+  const { join } = pathsOf(world.machine)
+  const state = join(xdgFolder(world.machine, 'STATE'), 'kilo', 'daemon.json')
+  const auth = join(xdgFolder(world.machine, 'DATA'), 'kilo', 'auth.json')
+  const pid = runningServer(world, state)
+  if (pid === undefined || isNewer(world, state, auth)) return
 
-  const process = { stopCommand: 'kilo daemon stop', stop: () => stop(system) }
+  const process = { stopCommand: 'kilo daemon stop', stop: () => stop(world) }
   yield serverFinding(layout, pid, process)
 }
 
 /** In ms. Kilo itself waits 6 s for the server. */
 const stopTimeoutMs = 30_000
 
-async function stop({ processes, machine }: SystemReader): Promise<string | undefined> {
+async function stop({ processes, machine }: ClientWorld): Promise<string | undefined> {
   const command = processes.which('kilo')
   if (command === undefined) return 'kilo is not in PATH'
   const { exitStatus, reason } = await processes.run(command, ['daemon', 'stop'], {

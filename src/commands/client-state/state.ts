@@ -265,7 +265,7 @@ export function contextOf(
     get shellProfiles() {
       return readShellProfiles(session)
     },
-    system: session.platform,
+    world: session.platform,
   }
 }
 
