@@ -30,13 +30,13 @@ const meanings = {
 
 const protocols = { chat: 'chat completions', responses: 'responses', messages: 'messages' }
 
-const { environmentRows, exitStatus, rows, loadClients, providers, programs } = await source(`
+const { environmentRows, exitStatus, clientRows, loadClients, providers, programs } = await source(`
   export { exitStatus } from './src/errors.ts'
-  export { environmentRows, loadClients, rows } from './src/clients/list.ts'
+  export { environmentRows, loadClients, clientRows } from './src/clients/list.ts'
   export { table as providers } from './test/providers/table.ts'
   export { programs } from './test/providers/programs.ts'
 `)
-const clients = await loadClients(rows)
+const clients = await loadClients(clientRows)
 
 const blocks = {
   changes: changesTable(),
@@ -167,7 +167,7 @@ function changesTable() {
   return table(
     ['Command', 'Files', 'What in them'],
     [
-      ...rows.map(({ id, changes }) => [`\`repoint ${id}\``, changes.files, changes.keys]),
+      ...clientRows.map(({ id, changes }) => [`\`repoint ${id}\``, changes.files, changes.keys]),
       ...environmentRows.map(({ id, changes }) => [`\`repoint ${id}\``, 'none', changes.keys]),
     ],
   )

@@ -5,7 +5,7 @@ import {
   Option,
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
-import { environmentRows, rows } from './clients/list.ts'
+import { clientRows, environmentRows } from './clients/list.ts'
 import { asUsageError, type ListedCommand, refuseKeys } from './commands/command.ts'
 import { helpFor } from './commands/help.ts'
 import { Declined, Session } from './commands/screen/session.ts'
@@ -61,7 +61,7 @@ interface Listed {
 
 /** In the order of the help. */
 const commands: readonly Listed[] = [
-  ...rows.map((row) => ({
+  ...clientRows.map((row) => ({
     name: row.id,
     summary: row.description,
     alsoCalled: row.alsoCalled,
@@ -230,7 +230,7 @@ function asParsed(args: readonly string[]): string[] {
 
 /** Whether the command will ask. Otherwise it leaves the terminal alone: it may run in the background. */
 function isSureToAsk(args: readonly string[]): boolean {
-  const isSetup = ['setup', 'key'].includes(args[0]!) || rows.some(({ id }) => id === args[0])
+  const isSetup = ['setup', 'key'].includes(args[0]!) || clientRows.some(({ id }) => id === args[0])
   return isSetup && !args.some((arg) => ['--yes', '--dry-run', '-h', '--help'].includes(arg))
 }
 
@@ -301,7 +301,7 @@ function meantIn({ code, message }: CommanderError, first: string): string | und
   if (code === 'commander.invalidArgument') {
     const [, choices = ''] = /Allowed choices are (.*)\.$/.exec(message) ?? []
     const ids = choices.split(', ')
-    const meant = [...rows, ...environmentRows].find(({ alsoCalled }) =>
+    const meant = [...clientRows, ...environmentRows].find(({ alsoCalled }) =>
       alsoCalled?.includes(typed),
     )
     return meant && ids.includes(meant.id) ? meant.id : guessName(typed, ids)

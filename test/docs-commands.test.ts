@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { rows } from '../src/clients/list.ts'
+import { clientRows } from '../src/clients/list.ts'
 import { type Gateway, startGateway } from '../src/serve/index.ts'
 import { Home } from './support/home.ts'
 
@@ -92,7 +92,7 @@ describe.each(pages.filter((page) => typedIn(page).length > 0))('%s', (page) => 
       .replaceAll('NAME', 'work')
     // What a person is asked there, a script says; the guided setup asks too much for one.
     const isSetup =
-      rows.some(({ id }) => line.startsWith(`repoint ${id}`)) ||
+      clientRows.some(({ id }) => line.startsWith(`repoint ${id}`)) ||
       ['repoint key', 'repoint off'].includes(line)
     const consent = line === 'repoint' ? ' --help' : isSetup ? ' --yes' : ''
     const link = `ccswitch://v1/import?app=codex&endpoint=${gateway.url}&apiKey=${key}`

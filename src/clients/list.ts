@@ -40,7 +40,7 @@ export interface EnvironmentRow extends ClientName {
 }
 
 /** Every client, in the order in which repoint offers them. */
-export const rows: readonly ClientRow[] = [
+export const clientRows: readonly ClientRow[] = [
   {
     id: 'codex',
     family: 'codex',
@@ -208,12 +208,12 @@ export const environmentRows: readonly EnvironmentRow[] = [
 ]
 
 /** The rows of clients that have files: the first of each family. */
-export const familyRows: readonly ClientRow[] = rows.filter(
-  (row) => rows.find(({ family }) => family === row.family) === row,
+export const familyRows: readonly ClientRow[] = clientRows.filter(
+  (row) => clientRows.find(({ family }) => family === row.family) === row,
 )
 
 export function rowOf(id: string): ClientRow {
-  const row = rows.find((candidate) => candidate.id === id)
+  const row = clientRows.find((candidate) => candidate.id === id)
   if (row === undefined) throw new Error(`there is no client ${id}`)
   return row
 }
@@ -222,12 +222,12 @@ export function rowOf(id: string): ClientRow {
 export function familyIds(id: string): readonly string[] {
   if (environmentRows.some((row) => row.id === id)) return [id]
   const { family } = rowOf(id)
-  return rows.filter((row) => row.family === family).map((row) => row.id)
+  return clientRows.filter((row) => row.family === family).map((row) => row.id)
 }
 
 /** The programs that `repoint run` can start. */
 export function loadPrograms(): Promise<Client[]> {
-  return loadClients([...rows, ...environmentRows])
+  return loadClients([...clientRows, ...environmentRows])
 }
 
 export async function loadClient(row: EnvironmentRow): Promise<Client> {
@@ -236,7 +236,7 @@ export async function loadClient(row: EnvironmentRow): Promise<Client> {
 }
 
 /** Loads clients, in the order of the rows. */
-export function loadClients(wanted: readonly EnvironmentRow[] = rows): Promise<Client[]> {
+export function loadClients(wanted: readonly EnvironmentRow[] = clientRows): Promise<Client[]> {
   return Promise.all(wanted.map(loadClient))
 }
 
@@ -247,5 +247,5 @@ export function checkOptions(
 ): void {
   if (reservedProviderIds !== undefined)
     checkProviderId(requested.providerId, label, reservedProviderIds)
-  rows.find((row) => row.id === id)?.checkFlags?.(requested)
+  clientRows.find((row) => row.id === id)?.checkFlags?.(requested)
 }

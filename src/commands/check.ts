@@ -41,16 +41,23 @@ function define() {
  */
 export const command = commandOf(define, async (session, gateway, flags) => {
   settleInterruptedRun(session)
-  const { access, notices, saved } = await gatewayToCheck(session, gateway, flags)
+  const { access, findings, saved } = await gatewayToCheck(session, gateway, flags)
   session.platform.ask.release()
 
   const clients = await loadPrograms()
   const request = { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags }
-  const run = { session, request, clients, consent: 'none', previous: new Map(), runs: [] } as const
-  const proof = await proveClients(run, access).catch((error: unknown) => {
+  const context = {
+    session,
+    request,
+    clients,
+    consent: 'none',
+    previous: new Map(),
+    runs: [],
+  } as const
+  const proof = await proveClients(context, access).catch((error: unknown) => {
     throw saved === undefined ? error : withSavedGatewayHint(saved, error)
   })
-  session.addFindings(...notices, ...proof.notices)
+  session.addFindings(...findings, ...proof.findings)
 
   const results = clients.map((client) => resultFor(client, proof))
   show(session, proof, results)
@@ -62,7 +69,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
     models: proof.catalog?.models.length ?? null,
     clients: results.map(asDocument),
     balance: proof.balance,
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
 
   const [failure] = results.flatMap(({ error }) => error ?? [])
@@ -75,13 +82,13 @@ async function gatewayToCheck(
   session: Session,
   gateway: string | undefined,
   flags: GatewayFlags,
-): Promise<Pick<FoundGateway, 'access' | 'notices'> & { readonly saved?: SavedGateway }> {
+): Promise<Pick<FoundGateway, 'access' | 'findings'> & { readonly saved?: SavedGateway }> {
   // A saved gateway can have its host as its name.
   const isSaved = savedGatewaysIfReadable(session).some(({ name }) => name === gateway)
   const isAddress = gateway !== undefined && !isSaved && /[./:]/.test(gateway)
   if (gateway !== undefined && !isAddress) {
     const saved = savedGateway(session, gateway)
-    return { access: accessToSaved(session, saved, flags.timeout * 1000), notices: [], saved }
+    return { access: accessToSaved(session, saved, flags.timeout * 1000), findings: [], saved }
   }
 
   const addressFlags = isAddress ? { ...flags, baseUrl: gateway } : flags

@@ -7,7 +7,7 @@ import {
   Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
-import { rows } from '../clients/list.ts'
+import { clientRows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
 import { isPlainName } from '../gateway/models/catalog-page.ts'
@@ -70,11 +70,11 @@ export class ForeignArgument<Usage extends string> extends Argument<Usage> {}
 
 /** One client that has configuration files. */
 export function clientArgument(description: string) {
-  return new Argument('[client]', description).choices(rows.map(({ id }) => id))
+  return new Argument('[client]', description).choices(clientRows.map(({ id }) => id))
 }
 
 export function clientsArgument(description: string) {
-  return new Argument('[clients...]', description).choices(rows.map(({ id }) => id))
+  return new Argument('[clients...]', description).choices(clientRows.map(({ id }) => id))
 }
 
 /**
@@ -95,7 +95,7 @@ function refuseKeysIn(argument: Argument): void {
 
 /** Why two of these clients cannot be set up together. Undefined: all are of different families. */
 export function conflictingClients(ids: readonly string[]): string | undefined {
-  const clients = rows.filter(({ id }) => ids.includes(id))
+  const clients = clientRows.filter(({ id }) => ids.includes(id))
   for (const { id, family, label } of clients) {
     const sibling = clients.find((client) => client.family === family && client.id !== id)
     if (sibling !== undefined)
@@ -113,7 +113,7 @@ export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
   const message = conflictingClients(ids)
   if (message !== undefined)
     throw new UserError({ code: 'usage', message, hint: 'Name one of them.' })
-  return rows.map(({ id }) => id).filter((id) => ids.includes(id))
+  return clientRows.map(({ id }) => id).filter((id) => ids.includes(id))
 }
 
 /**
@@ -241,7 +241,7 @@ function usageHint(
   if (suggestion !== undefined) return `Did you mean ${suggestion}?`
 
   // The command of a client takes no other client. The other commands have a form for several.
-  const clients = [command, ...words].filter((word) => rows.some(({ id }) => id === word))
+  const clients = [command, ...words].filter((word) => clientRows.some(({ id }) => id === word))
   if (isExcess && clients.length > 1 && clients[0] === command)
     return `Several clients: repoint setup ${clients.join(' ')}`
 

@@ -69,7 +69,7 @@ export async function doctor(
   const records = runsIfReadable(session)
   const recordsError = records instanceof UserError ? records : undefined
   const runs = records instanceof UserError ? undefined : records
-  // A repair that is not recorded could not be undone.
+  // A fix that is not recorded could not be undone.
   if (recordsError !== undefined && flags.fix) throw recordsError
   session.addFindings(...wslFinding(session.platform))
 
@@ -83,11 +83,11 @@ export async function doctor(
   let result: FixResult = { edits: [], fixed: [] }
   if (consent !== undefined) {
     const readable = examine().filter((state) => 'settings' in state)
-    result = await fix(session, readable, runs ?? [], { consent, dryRun })
+    result = await applyFixes(session, readable, runs ?? [], { consent, dryRun })
   }
   const { run, edits, fixed } = result
 
-  // After a repair, the checks run on the repaired files.
+  // After the fixes, the checks run on the fixed files.
   const isFixing = !dryRun && consent !== undefined
   const machineChecks = session.findings.map(asMachineCheck)
   if (recordsError) machineChecks.push({ about: 'machine', ...findingFrom(recordsError) })
@@ -123,7 +123,7 @@ export async function doctor(
   return exitStatusFor(checks)
 }
 
-/** Whether the user consents to repairs. A dry run asks nothing. Undefined: no repair is wanted. */
+/** Whether the user consents to fixes. A dry run asks nothing. Undefined: no fix is wanted. */
 function consentToFix(session: Session, { fix, dryRun, yes }: DoctorFlags): Consent | undefined {
   if (!fix) return undefined
   return dryRun && !yes ? 'none' : session.consent(yes)
@@ -208,7 +208,7 @@ type FixedProblem = Pick<CheckResult, 'about' | 'code' | 'message'>
 /** A fix that `doctor --fix` can apply. */
 interface AvailableFix {
   readonly fixed: FixedProblem
-  readonly repairs?: readonly FileFix[]
+  readonly fixes?: readonly FileFix[]
   readonly edits?: readonly FileEdit[]
   /**
    * The problem in words, and the question before it is fixed: the user may have made this change on
@@ -229,16 +229,16 @@ function* availableFixes(
     if (fix !== undefined)
       yield {
         fixed: { about, code, message: messageWithLocation(finding) },
-        repairs: [fix],
+        fixes: [fix],
         asks: problem === undefined ? undefined : { problem, question: 'Fix this?' },
       }
   }
 
   const drift = driftSince(session, state, runs)
-  if (drift?.cure !== undefined) {
+  if (drift?.restore !== undefined) {
     const message = describeDrift(client, drift)
     const asks = { problem: message, question: 'Restore the setup?' }
-    yield { fixed: { about, code: 'drifted', message }, ...drift.cure, asks }
+    yield { fixed: { about, code: 'drifted', message }, ...drift.restore, asks }
   }
 
   for (const { text, isOpen } of secretFiles(session, state))
@@ -246,8 +246,8 @@ function* availableFixes(
       yield { fixed: { about, code: 'private', message: `Other users could read ${text.path}` } }
 }
 
-/** Applies the repairs as one run: the safe ones, and those that the user consents to. */
-async function fix(
+/** Applies the fixes as one run: the safe ones, and those that the user consents to. */
+async function applyFixes(
   session: Session,
   states: readonly ClientStatus[],
   runs: Runs,
@@ -257,32 +257,32 @@ async function fix(
   const accepted: AvailableFix[] = []
   const declined: string[] = []
   for (const state of states) {
-    const fixes: AvailableFix[] = []
+    const wanted: AvailableFix[] = []
     for (const available of availableFixes(session, state, runs)) {
       const { asks } = available
       if (asks && consent === 'ask') session.remark(`! ${asks.problem}`)
       const question = asks && { message: asks.question, default: false }
       if (question && !(await session.wants(consent, question))) declined.push(asks.problem)
-      else fixes.push(available)
+      else wanted.push(available)
     }
 
-    const restoringEdits = fixes.flatMap((accepted) => accepted.edits ?? [])
-    const repairs = fixes.flatMap((accepted) => accepted.repairs ?? [])
-    const repairingEdits = planFixes(state.client, state.texts, repairs)
-    edits.push(...withPrivateModes(session, state, [...restoringEdits, ...repairingEdits]))
-    accepted.push(...fixes)
+    const restoringEdits = wanted.flatMap((available) => available.edits ?? [])
+    const fileFixes = wanted.flatMap((available) => available.fixes ?? [])
+    const fixingEdits = planFixes(state.client, state.texts, fileFixes)
+    edits.push(...withPrivateModes(session, state, [...restoringEdits, ...fixingEdits]))
+    accepted.push(...wanted)
   }
 
-  const fixed = accepted.map((fix) => fix.fixed)
+  const fixed = accepted.map((available) => available.fixed)
   if (dryRun && declined.length > 0) {
     session.say('Would ask before it fixes:')
     for (const problem of declined) session.say(`  ${problem}`)
   }
-  if (edits.length > 0) showRepairs(session, { edits, fixed })
+  if (edits.length > 0) showFixes(session, { edits, fixed })
   if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing changed.')
   if (dryRun || edits.length === 0) return { edits, fixed }
 
-  // A user who agreed to a repair is not asked again.
+  // A user who agreed to a fix is not asked again.
   if (accepted.some(({ asks }) => asks === undefined))
     await session.agree(consent, { message: 'Apply these fixes?', default: true })
 
@@ -304,7 +304,7 @@ async function fix(
 }
 
 /** Shows the problems, and the keys of each file that change. */
-function showRepairs(session: Session, { edits, fixed }: FixResult): void {
+function showFixes(session: Session, { edits, fixed }: FixResult): void {
   session.say('Will fix:')
   for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   for (const edit of edits) for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
@@ -314,14 +314,14 @@ function showRepairs(session: Session, { edits, fixed }: FixResult): void {
 function withPrivateModes(
   session: Session,
   state: ClientStatus,
-  repairs: readonly FileEdit[],
+  edits: readonly FileEdit[],
 ): readonly FileEdit[] {
   const open = secretFiles(session, state).filter(({ isOpen }) => isOpen)
 
-  const otherEdits = repairs.filter((edit) => open.every(({ text }) => text.path !== edit.path))
+  const otherEdits = edits.filter((edit) => open.every(({ text }) => text.path !== edit.path))
   const closingEdits = open.map(({ text, mode }): FileEdit => {
     const { path, format, holdsSecret, bytes } = text
-    const edit = repairs.find((repair) => repair.path === path) ?? {
+    const edit = edits.find((planned) => planned.path === path) ?? {
       client: state.client.id,
       path,
       format,

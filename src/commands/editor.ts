@@ -112,7 +112,7 @@ export const command = commandOf(define, async (session, flags) => {
     fields: rows.map(([field, value]) => ({ field, value })),
     limits,
     verified: { before: true, after: false },
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
   return 0
 })

@@ -1,5 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings'
-import { loadClients, rows } from '../clients/list.ts'
+import { clientRows, loadClients } from '../clients/list.ts'
 import { ifPossible, resultOf, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -83,7 +83,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     originals: plan.originals,
     gateways: gateways.map((gateway) => gateway.name),
     folders: all ? folders.map(({ path }) => path) : [],
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
   return 0
 })
@@ -171,7 +171,7 @@ async function remainingCopies(
   session: Session,
   ids: readonly string[],
 ): Promise<readonly Finding[]> {
-  const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))
+  const clients = await loadClients(clientRows.filter(({ id }) => ids.includes(id)))
   return clients.flatMap((client) => {
     const files = resultOf(() => readClientFiles(session, client))
     if (files instanceof UserError) return []

@@ -20,7 +20,7 @@ import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { table } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 import { isUndecided } from './setup/prove/choose-models.ts'
-import type { GatewayAnswer, SetupRun } from './setup/request.ts'
+import type { GatewayAnswer, SetupContext } from './setup/request.ts'
 import { resolveInputFor } from './setup/resolve-input.ts'
 import { begin, setup } from './setup.ts'
 
@@ -59,9 +59,9 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
       command: 'setup',
       clients: offered.map(({ id }) => id),
       flags: noFlags,
-      chooseClients: (run, answer) =>
+      chooseClients: (context, answer) =>
         askClients(
-          run,
+          context,
           answer,
           all.filter((client) => !offered.includes(client)),
         ),
@@ -89,16 +89,16 @@ async function programWithVersion(session: Session, client: Client): Promise<Ins
  * @throws UserError why no client can use the gateway
  */
 async function askClients(
-  run: SetupRun,
+  context: SetupContext,
   answer: GatewayAnswer,
   absent: readonly Client[],
 ): Promise<readonly string[]> {
-  const { session, clients, programs } = run
+  const { session, clients, programs } = context
   const { ask, machine } = session.platform
   const known = new Map<string, Offer>()
   const updates = clients.map(async (client) => {
     const program = await programs!.get(client.id)!
-    known.set(client.id, offerOf(run, answer, client, program))
+    known.set(client.id, offerOf(context, answer, client, program))
   })
   const all = Promise.all(updates)
   if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
@@ -109,7 +109,7 @@ async function askClients(
   const unknown = new Map(
     clients
       .filter(({ id }) => !known.has(id))
-      .map((client) => [client.id, offerOf(run, answer, client, undefined)]),
+      .map((client) => [client.id, offerOf(context, answer, client, undefined)]),
   )
   const offers = () => clients.map(({ id }) => known.get(id) ?? unknown.get(id)!)
   if (offers().every(({ problem }) => problem !== undefined)) {
@@ -149,16 +149,16 @@ interface Offer {
 }
 
 function offerOf(
-  run: SetupRun,
+  context: SetupContext,
   { access, catalog, catalogError }: GatewayAnswer,
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {
   const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access }
-  const input = resolveInputFor(run, client, access, { ...gatewayInfo, ...program })
+  const input = resolveInputFor(context, client, access, { ...gatewayInfo, ...program })
   const resolved = client.resolve(input, program?.version)
   const problem =
-    localProblem(run, client, access, program) ??
+    localProblem(context, client, access, program) ??
     (catalog && missingProtocol(client, access, catalog)) ??
     (isFinding(resolved) ? resolved : undefined)
   const needsModel = problem !== undefined && isUndecided(problem)
@@ -188,7 +188,7 @@ function missingProtocol(
 
 /** Reports that the client's files cannot be read, or that something in them blocks the gateway. */
 function localProblem(
-  { session, runs }: SetupRun,
+  { session, runs }: SetupContext,
   client: Client,
   access: GatewayAccess,
   program: InstalledProgram = {},

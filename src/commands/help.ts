@@ -1,5 +1,5 @@
 import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
-import { environmentRows, rows } from '../clients/list.ts'
+import { clientRows, environmentRows } from '../clients/list.ts'
 import { table } from './screen/drawing.ts'
 
 /**
@@ -34,7 +34,7 @@ const usualFlags: ReadonlySet<string> = new Set(
 
 /** The commands by purpose, each with its summary: 24 lines at 80 columns. All clients share one entry. */
 function overview(program: CommandUnknownOpts, help: Help, columns: number): string {
-  const clients = [...rows, ...environmentRows].map(({ id }) => id)
+  const clients = [...clientRows, ...environmentRows].map(({ id }) => id)
   const lines = [['Set up', 'repoint', 'find the installed clients and set them up']]
   lines.push(['', 'repoint CLIENT', clients.join(', ')])
 

@@ -1,5 +1,5 @@
 import { protocolOf } from '../clients/client.ts'
-import { rowOf, rows } from '../clients/list.ts'
+import { clientRows, rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { rootsOf } from '../gateway/roots.ts'
@@ -45,14 +45,14 @@ function define() {
 function gatewayOrClient() {
   const argument = new GatewayArgument('[name]', 'the gateway, or the first client')
   // The IDs that the Tab key offers, in addition to the names of the gateways.
-  argument.argChoices = rows.map(({ id }) => id)
+  argument.argChoices = clientRows.map(({ id }) => id)
   return argument
 }
 
 /** Replaces the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, word, moreIds, flags) => {
   const runs = begin(session)
-  const isClient = rows.some(({ id }) => id === word)
+  const isClient = clientRows.some(({ id }) => id === word)
   const ids = word !== undefined && isClient ? [word, ...moreIds] : moreIds
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
 
@@ -98,7 +98,7 @@ function expectUsed(
   throw new UserError({
     code: 'usage',
     message: `No client points at ${name}`,
-    hint: `Point one at it: repoint use ${name} ${rows[0]!.id}`,
+    hint: `Point one at it: repoint use ${name} ${clientRows[0]!.id}`,
   })
 }
 
@@ -125,7 +125,7 @@ function selectClients(
   if (here.length === 0)
     throw whyNotSetUp(skipped, {
       message: 'No client is set up yet, so there is no key to change',
-      hint: `Set up a client: repoint ${rows[0]!.id}`,
+      hint: `Set up a client: repoint ${clientRows[0]!.id}`,
     })
 
   const isNamed = ({ client }: SetUpClient) => named.some(({ family }) => family === client.family)

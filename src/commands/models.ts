@@ -41,7 +41,7 @@ export const command = commandOf(define, async (session, flags) => {
       contextWindow: model.contextWindow ?? null,
       chosenFor: uses.get(model.id) ?? [],
     })),
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
   return 0
 })

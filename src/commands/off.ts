@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import { environmentRows, rows } from '../clients/list.ts'
+import { clientRows, environmentRows } from '../clients/list.ts'
 import type { Plan } from '../edits/plan.ts'
 import { checkTargets } from '../transaction/check-targets.ts'
 import type { ApplyResult } from '../transaction/record.ts'
@@ -13,7 +13,7 @@ import { fileDocuments, sayOutcome } from './setup/report.ts'
 import { begin } from './setup.ts'
 
 function define() {
-  const ids = [...rows, ...environmentRows].map(({ id }) => id)
+  const ids = [...clientRows, ...environmentRows].map(({ id }) => id)
   return new Command('off')
     .addArgument(
       new Argument(
@@ -115,7 +115,7 @@ function report(session: Session, outcome: OffResult): number {
       login: client.read(after).login ?? null,
     })),
     files: fileDocuments(plan, applied),
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
     next,
   })
   return 0

@@ -181,7 +181,7 @@ function printDocument(
       kept: keptPaths.map(plainPath),
       changes: outcome.dryRun && changesIn(undo, path),
     })),
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
     next,
   })
 }
@@ -243,7 +243,7 @@ function reportNothing(
     run: null,
     undoes: null,
     files: [],
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
     next: [],
   })
   return 0

@@ -1,4 +1,4 @@
-import { rows } from '../clients/list.ts'
+import { clientRows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { printableLine } from '../text.ts'
@@ -50,7 +50,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
         link?.client === undefined
           ? 'Which clients?'
           : `The link is for ${printableLine(link.client)}, which repoint does not set up`,
-      hint: `For example: repoint setup ${rows[0]!.id}`,
+      hint: `For example: repoint setup ${clientRows[0]!.id}`,
     })
 
   const { baseUrl, messagesUrl, name } = team ?? {}

@@ -21,7 +21,7 @@ import { optionOf } from './setup/flag-values.ts'
 import { planSetup } from './setup/plan.ts'
 import { proveGateway } from './setup/prove/prove-gateway.ts'
 import { reportSetup } from './setup/report.ts'
-import type { SetupRequest, SetupRun } from './setup/request.ts'
+import type { SetupContext, SetupRequest } from './setup/request.ts'
 import { previousSetups, requestedFor } from './setup/resolve-input.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
@@ -78,7 +78,7 @@ export async function setup(
   session: Session,
   request: SetupRequest,
   runs?: Runs,
-  programs?: SetupRun['programs'],
+  programs?: SetupContext['programs'],
 ): Promise<number> {
   const started = await startSetup(session, request, runs ?? begin(session), programs)
 
@@ -107,8 +107,8 @@ async function startSetup(
   session: Session,
   request: SetupRequest,
   runs: Runs,
-  programs: SetupRun['programs'],
-): Promise<SetupRun> {
+  programs: SetupContext['programs'],
+): Promise<SetupContext> {
   const clients = await loadClients(request.clients.map(rowOf))
   for (const client of clients) {
     checkOptions(client, requestedFor(request, client))

@@ -95,7 +95,7 @@ export async function status(
     drifted: isDrifted,
     clients: clients.map(asDocument),
     folder: folder ?? null,
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
 
   if (!isJudged) return 0

@@ -24,7 +24,7 @@ import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 export interface ProbeResult {
   /** The base URL that answered. */
   readonly root: string
-  readonly notices: readonly Finding[]
+  readonly findings: readonly Finding[]
   /** Whether the gateway answers the client's `safeguards`. Absent: the client does not send them. */
   readonly answersSafeguards?: boolean
 }
@@ -82,7 +82,7 @@ export async function probe(
     proof.kind === 'answered' && proof.flaws.some((flaw) => repeats.includes(flaw))
   return {
     root,
-    notices: clientRepeats ? [notStreamed] : [],
+    findings: clientRepeats ? [notStreamed] : [],
     ...(sender?.safeguards && {
       answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(answer.body),
     }),

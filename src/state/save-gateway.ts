@@ -9,7 +9,7 @@ import { checkName, gatewaysIfReadable } from './find-gateways.ts'
 import { changeGateways, type GatewaysChange, type SavedGateway } from './gateways.ts'
 
 /** A probe that the gateway has answered. */
-export interface AnsweredQuestion {
+export interface AnsweredProbe {
   readonly protocol: Protocol
   readonly model: string
   /** The same as `SetupTarget.answersSafeguards`. */
@@ -20,7 +20,7 @@ export interface GatewayToSave {
   /** Without a name, `saveGateway` chooses one. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
   /** Absent if no probe was sent. */
-  readonly proof?: AnsweredQuestion | undefined
+  readonly proof?: AnsweredProbe | undefined
 }
 
 /**
@@ -57,7 +57,7 @@ export function saveGateway(
 export function saveProof(
   world: World,
   name: string,
-  proof: AnsweredQuestion,
+  proof: AnsweredProbe,
   access: GatewayAccess,
 ): readonly Finding[] {
   const proven = { at: world.clock.now().toISOString(), ...proof }

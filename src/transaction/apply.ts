@@ -39,7 +39,7 @@ export interface ApplyOptions {
   /** Reads the files again under the lock, before another run can change them. */
   readonly verify?: () => void
   /**
-   * The last step, after the commit. It reports failures as notices, so it never fails the run. It gets the
+   * The last step, after the commit. It reports failures as findings, so it never fails the run. It gets the
    * paths if it runs under the lock. If no edit of the plan changes a file, no lock is taken, except for
    * a rollback.
    */
@@ -130,7 +130,7 @@ function newestRunId(world: World, paths: StatePaths): string | undefined {
 function applyResult(
   plan: Plan,
   run: RunRecord | undefined,
-  notices: readonly Finding[] = [],
+  findings: readonly Finding[] = [],
 ): ApplyResult {
   const files = plan.edits.map((edit) => {
     const { path, client } = edit
@@ -140,7 +140,7 @@ function applyResult(
     return compact({ path, client, action, note })
   })
 
-  return { run, notices, files }
+  return { run, findings, files }
 }
 
 function modeNote({ before, after }: RecordedFile, isRollback: boolean): string | undefined {

@@ -169,7 +169,7 @@ export function gatewaysOf(run: RunRecord, clients: readonly string[]): readonly
 export interface ApplyResult {
   /** Undefined if every file already had the planned content. Then nothing is recorded. */
   readonly run: RunRecord | undefined
-  readonly notices: readonly Finding[]
+  readonly findings: readonly Finding[]
   readonly files: readonly FileOutcome[]
 }
 

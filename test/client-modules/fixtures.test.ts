@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions, PreviousSetup } from '../../src/clients/client.ts'
-import { familyRows, loadClients, rows } from '../../src/clients/list.ts'
+import { clientRows, familyRows, loadClients } from '../../src/clients/list.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
 import {
   aMachine,
@@ -19,7 +19,7 @@ import {
  * To create the `after` folder of a new case, run: UPDATE_FIXTURES=1 npx vitest run
  * test/client-modules/fixtures.test.ts. Then review it.
  */
-const cases = rows.flatMap(({ id }) =>
+const cases = clientRows.flatMap(({ id }) =>
   namesIn(join(clientFixtures, id)).map((name) => ({ id, name })),
 )
 
@@ -62,7 +62,7 @@ test('every family with files has a lived-in home, and only families have fixtur
   )
   for (const { family } of withFiles)
     expect(namesIn(join(clientFixtures, family))).toContain('lived-in')
-  const ids = rows.map(({ id }) => id)
+  const ids = clientRows.map(({ id }) => id)
   expect(namesIn(clientFixtures).filter((name) => !ids.includes(name))).toEqual([])
 })
 

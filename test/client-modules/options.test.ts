@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ClientFlag, ValueKind } from '../../src/clients/client.ts'
-import { loadClient, rows } from '../../src/clients/list.ts'
+import { clientRows, loadClient } from '../../src/clients/list.ts'
 import {
   aMachine,
   catalogWithWindows,
@@ -30,7 +30,7 @@ function sampleFor({ flag, choices, takes }: ClientFlag): string | number | bool
  */
 const notKept = ['--catalog', '--no-images', '--no-reasoning']
 
-const cases = rows.flatMap((row) => {
+const cases = clientRows.flatMap((row) => {
   const kept = row.flags.filter(({ flag }) => !notKept.includes(flag))
   return kept.map((flag) => ({ id: row.id, name: flag.flag, row, flag }))
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { situations } from '../../scripts/first-requests/situations.js'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients as realClients } from '../../scripts/real-clients.js'
-import { environmentRows, familyRows, rows } from '../../src/clients/list.ts'
+import { clientRows, environmentRows, familyRows } from '../../src/clients/list.ts'
 import { livedInHome } from '../support/fixtures.ts'
 
 /** The places of a client that no type demands: see docs/adding-a-client.md. Each failure names the file. */
@@ -35,6 +35,6 @@ test('a client without files has situations too', () => {
 })
 
 test('each folder of src/clients that a row loads has the name of its family', () => {
-  for (const { family } of rows)
+  for (const { family } of clientRows)
     expect([family, existsSync(`src/clients/${family}/tested.json`)]).toEqual([family, true])
 })

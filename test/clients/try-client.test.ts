@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadClients, rows } from '../../src/clients/list.ts'
+import { clientRows, loadClients } from '../../src/clients/list.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
@@ -17,7 +17,7 @@ const gateway = await withGateway({ key })
  */
 const elsewhere = ['cline', 'kilo', 'openclaw', 'opencode', 'pi']
 
-const newest = (await loadClients(rows.filter(({ id }) => !elsewhere.includes(id)))).map(
+const newest = (await loadClients(clientRows.filter(({ id }) => !elsewhere.includes(id)))).map(
   ({ id, program }) => ({
     command: id,
     program: program.command,

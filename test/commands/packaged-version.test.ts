@@ -1,6 +1,6 @@
 import { win32 } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { environmentRows, loadClient, rows } from '../../src/clients/list.ts'
+import { clientRows, environmentRows, loadClient } from '../../src/clients/list.ts'
 import { packagedVersion } from '../../src/commands/client-state/packaged-version.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { aHome } from '../support/home.ts'
@@ -96,7 +96,7 @@ test('on Windows, the search follows the claude.cmd of npm', () => {
 })
 
 test('every client names the packages of its program, and no two clients name the same', async () => {
-  const clients = await Promise.all([...rows, ...environmentRows].map(loadClient))
+  const clients = await Promise.all([...clientRows, ...environmentRows].map(loadClient))
   const byFamily = new Map(clients.map((client) => [client.family, client.program.packages]))
   const all = [...byFamily.values()].flat()
   expect([...byFamily.values()].every((names) => names.length > 0)).toBe(true)

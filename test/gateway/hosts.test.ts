@@ -93,9 +93,9 @@ describe('hosts by name', () => {
   test('the root of an Azure address has no deployment and no version', () => {
     const typed =
       'https://team.openai.azure.com/openai/deployments/sol/chat/completions?api-version=p'
-    const { baseUrl, notices } = normaliseBaseUrl(typed, {})
+    const { baseUrl, findings } = normaliseBaseUrl(typed, {})
     expect(chatRoots(baseUrl).at(-1)).toBe('https://team.openai.azure.com/openai/v1')
-    expect(notices[0]!.message).toContain('without the query')
+    expect(findings[0]!.message).toContain('without the query')
   })
 
   test.each([
@@ -106,7 +106,7 @@ describe('hosts by name', () => {
   ])('%s is read as %s, and the note says so', (typed, baseUrl) => {
     const read = normaliseBaseUrl(typed, {})
     expect(read.baseUrl).toBe(baseUrl)
-    expect(read.notices).toHaveLength(1)
+    expect(read.findings).toHaveLength(1)
   })
 })
 

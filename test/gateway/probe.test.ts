@@ -25,7 +25,7 @@ describe('probe: proves a protocol', () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     const root = protocol === 'messages' ? access.baseUrls.messages : access.baseUrls.chat
-    expect(await probe(access, protocol, model)).toEqual({ root, notices: [] })
+    expect(await probe(access, protocol, model)).toEqual({ root, findings: [] })
   })
 
   test('with the key only as Bearer, streamed, with a small limit and a tool', async () => {
@@ -178,8 +178,8 @@ describe('probe: proves a protocol', () => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { type: 'message', content: [], model }),
     )
-    const { notices } = await probe(accessTo(server), 'messages', model)
-    expect(notices.map(({ code }) => code)).toEqual(['not-streamed'])
+    const { findings } = await probe(accessTo(server), 'messages', model)
+    expect(findings.map(({ code }) => code)).toEqual(['not-streamed'])
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from '../../src/clients/client.ts'
-import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
+import { clientRows, loadClient, rowOf } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
 import type { Protocol } from '../../src/serve/index.ts'
 import { aHome } from '../support/home.ts'
@@ -79,7 +79,7 @@ function servedBy({ roots, models }: Shape, protocol: Protocol): string {
 }
 
 /** Each client uses its own setup or that of its protocol. If it has several protocols, each is named. */
-const clients = await Promise.all(rows.map(loadClient))
+const clients = await Promise.all(clientRows.map(loadClient))
 const protocols = [...new Set(clients.map(({ protocols: [usual] }) => usual))]
 const cells = table.flatMap((shape, turn) => {
   const all = clients.flatMap(({ id, family, ...client }) =>

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { environmentRows, rows } from '../../src/clients/list.ts'
+import { clientRows, environmentRows } from '../../src/clients/list.ts'
 import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
@@ -42,7 +42,7 @@ describe('repoint check', () => {
     const { status, json } = await run(home, ['check', gateway.url], canary)
     expect(status).toBe(0)
     expect(clientsIn(json).map(({ id }) => id)).toEqual(
-      [...rows, ...environmentRows].map(({ id }) => id),
+      [...clientRows, ...environmentRows].map(({ id }) => id),
     )
 
     const byId = Object.fromEntries(clientsIn(json).map((client) => [client.id, client]))

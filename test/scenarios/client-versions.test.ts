@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { environmentRows, familyRows, loadClient, rows } from '../../src/clients/list.ts'
+import { clientRows, environmentRows, familyRows, loadClient } from '../../src/clients/list.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -8,7 +8,7 @@ import { runInProcess } from '../support/in-process.ts'
 
 const key = 'sk-canary-versions-3b8e5d1f7a2c4069'
 
-const clients = await Promise.all([...rows, ...environmentRows].map(loadClient))
+const clients = await Promise.all([...clientRows, ...environmentRows].map(loadClient))
 const fileClients = await Promise.all(familyRows.map(loadClient))
 
 const gateway = await withGateway({ key })

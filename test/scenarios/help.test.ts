@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { environmentRows, rows } from '../../src/clients/list.ts'
+import { clientRows, environmentRows } from '../../src/clients/list.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -37,7 +37,7 @@ describe('--help', () => {
       ...['Set up', 'Change', 'Try', 'Look', 'Undo', 'Shell', 'More'],
     ])
     expect(groups[0]).toMatch(/^Set up {2}repoint {2,}find the installed clients/)
-    for (const { id } of rows) expect(groups[0]).toMatch(new RegExp(`[ ,]${id}[,\n]`))
+    for (const { id } of clientRows) expect(groups[0]).toMatch(new RegExp(`[ ,]${id}[,\n]`))
     for (const name of ['setup', 'use', 'key', 'run', 'doctor', 'rollback', 'completion'])
       expect(help).toMatch(new RegExp(`^.{6} {2}repoint ${name} {2}`, 'm'))
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
@@ -46,7 +46,7 @@ describe('--help', () => {
   test('a client shows the six flags that people use; with --all every flag', async () => {
     const flagsIn = (help: string) => help.match(/^ {2}--[\w-]+/gm)!.map((flag) => flag.trim())
     const usual = ['--base-url', '--key-file', '--model', '--name', '--dry-run', '--yes']
-    for (const { id } of rows) expect(flagsIn(await helpOf(id))).toEqual(usual)
+    for (const { id } of clientRows) expect(flagsIn(await helpOf(id))).toEqual(usual)
     const all = await helpOf('claude', '--all')
     expect(flagsIn(all)).toEqual(expect.arrayContaining([...usual, '--slot', '--header']))
     expect((await runInProcess(aHome(), ['help', 'claude', '--all'])).stdout).toBe(all)
@@ -93,7 +93,7 @@ describe('a misspelt word', () => {
     [['off', 'github-copilot'], 'copilot'],
     [['status', 'claude-code'], 'claude'],
     [['setup', 'factory'], 'droid'],
-    ...[...rows, ...environmentRows].flatMap(({ id, alsoCalled = [] }) =>
+    ...[...clientRows, ...environmentRows].flatMap(({ id, alsoCalled = [] }) =>
       alsoCalled.map((name): [string[], string] => [[name], id]),
     ),
     [['codex', '--dry-rn'], '--dry-run'],
@@ -144,7 +144,7 @@ describe('a misspelt word', () => {
 
   test('an unexpected argument is an error that names the allowed ones and the help page', async () => {
     const { stderr } = await runInProcess(aHome(), ['rollback', 'cursor'])
-    expect(stderr).toContain(rows.map(({ id }) => id).join(', '))
+    expect(stderr).toContain(clientRows.map(({ id }) => id).join(', '))
     expect(stderr).toContain('hint:  See: repoint rollback --help')
   })
 

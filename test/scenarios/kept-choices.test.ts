@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { contextWindowFlag } from '../../src/clients/flags.ts'
-import { rows } from '../../src/clients/list.ts'
+import { clientRows } from '../../src/clients/list.ts'
 import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -36,7 +36,7 @@ function written(home: Home): string {
 const notKept = expect.objectContaining({ code: 'choice-not-kept' })
 
 /** Claude Code knows the windows of its own models, so that it has none to keep. */
-const clients = rows
+const clients = clientRows
   .filter(({ id, flags }) => id !== 'claude' && flags.includes(contextWindowFlag))
   .map(({ id }) => id)
 

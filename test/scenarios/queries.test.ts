@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { loadClient, rows } from '../../src/clients/list.ts'
+import { clientRows, loadClient } from '../../src/clients/list.ts'
 import { aServer, key as forgedKey, goodGateway, sendJson } from '../gateway/forged.ts'
 import { startFront } from '../support/front.ts'
 import { withGateway } from '../support/gateway.ts'
@@ -132,7 +132,7 @@ describe('a query that the gateway requires', () => {
 describe('an address with a query that cannot be sent is refused', () => {
   test('by every client that cannot send it', async () => {
     const able: string[] = []
-    for (const row of rows) {
+    for (const row of clientRows) {
       const { id, sends } = await loadClient(row)
       if (sends?.queries) able.push(id)
       else {

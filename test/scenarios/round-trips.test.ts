@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { loadClient, rows } from '../../src/clients/list.ts'
+import { clientRows, loadClient } from '../../src/clients/list.ts'
 import { aSocketServer, tlsFile } from '../gateway/forged.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -60,7 +60,7 @@ const guided = async (home: Home, env: Record<string, string>): Promise<void> =>
   expect(await run.ended).toBe(0)
 }
 
-const clients = await Promise.all(rows.map(loadClient))
+const clients = await Promise.all(clientRows.map(loadClient))
 /** The first client of each protocol. */
 const sample = clients.filter(
   ({ protocols: [usual] }, index) =>

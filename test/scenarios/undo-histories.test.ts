@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli.ts'
 import type { Client } from '../../src/clients/client.ts'
-import { loadClient, rows } from '../../src/clients/list.ts'
+import { clientRows, loadClient } from '../../src/clients/list.ts'
 import { readClientFiles } from '../../src/commands/client-state/files.ts'
 import type { Session } from '../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
@@ -22,7 +22,7 @@ const handKey = 'sk-hand-0123456789'
 const handAddress = 'https://hand.example'
 /** Created only once, because it listens for signals. */
 const platform = nodePlatform()
-const clients = await Promise.all(rows.map(loadClient))
+const clients = await Promise.all(clientRows.map(loadClient))
 
 /** One client in its home. The program runs in this process. */
 class Machine {

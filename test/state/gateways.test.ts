@@ -251,13 +251,13 @@ describe('a run and the list', () => {
 
     const unchanged = edits.map((edit) => ({ ...edit, before: edit.after }))
     const first = applyPlan(world, { ...rest, edits: unchanged }, saving(world))
-    expect(first).toMatchObject({ run: undefined, notices: [] })
+    expect(first).toMatchObject({ run: undefined, findings: [] })
     expect(readGateways(world)).toEqual([newer])
 
     removeGateways(world)
     // Another run has already made the same change.
     const second = applyPlan(world, { ...rest, edits }, saving(world))
-    expect(second).toMatchObject({ run: undefined, notices: [] })
+    expect(second).toMatchObject({ run: undefined, findings: [] })
     expect(readGateways(world)).toEqual([newer])
   })
 
@@ -284,9 +284,9 @@ describe('a run and the list', () => {
         },
       })
       const plan = aPairPlan(sourceIn(home))
-      const { run, notices } = applyPlan(world, plan, saving(why === 'a full disk' ? full : world))
+      const { run, findings } = applyPlan(world, plan, saving(why === 'a full disk' ? full : world))
       expect(run).toBeDefined()
-      expect(notices).toMatchObject([{ code: 'gateway-not-saved' }])
+      expect(findings).toMatchObject([{ code: 'gateway-not-saved' }])
       expect(home.text('.codex/config.toml')).toContain('gateway.example')
       if (why !== 'a full disk') expect(home.text(list)).toBe('broken')
     },

@@ -205,8 +205,8 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
         process.env['PATH'] = path
       })
       process.env['PATH'] = home.at('bin')
-      const notices = checkTargets(worldIn(home), aPlan([configEdit(sourceIn(home))]))
-      expect(notices).toMatchObject([
+      const findings = checkTargets(worldIn(home), aPlan([configEdit(sourceIn(home))]))
+      expect(findings).toMatchObject([
         { code: 'attributes-lost', hint: expect.stringContaining('coreutils') },
       ])
     },

@@ -203,7 +203,7 @@ function* checkDrift(
   const drift = state?.runs && driftSince(session, { ...state, findings: earlier }, state.runs)
   if (drift === undefined) return
 
-  const hint = drift.cure
+  const hint = drift.restore
     ? `Restore the setup: repoint doctor ${client.family} --fix --yes. Or set it up again: repoint ${client.id}`
     : `Set it up again: repoint ${client.id}`
   yield { code: 'drifted', severity: 'warning', message: describeDrift(client, drift), hint }

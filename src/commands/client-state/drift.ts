@@ -133,13 +133,13 @@ export interface Drift {
    * These edits restore everything that the setup wrote. Absent: that is not possible, so nothing is
    * restored.
    */
-  readonly cure?: { readonly repairs: readonly FileFix[]; readonly edits: readonly FileEdit[] }
+  readonly restore?: { readonly fixes: readonly FileFix[]; readonly edits: readonly FileEdit[] }
 }
 
 /** A report names this many keys, and counts the others. */
 const maxNamedKeys = 4
 
-/** @returns undefined if no setup is in force, or if safe repairs alone restore what the last setup wrote */
+/** @returns undefined if no setup is in force, or if safe fixes alone restore what the last setup wrote */
 export function driftSince(session: Session, state: CheckedClient, runs: Runs): Drift | undefined {
   const { client, findings, settings } = state
   const expected = gatewayOfLastSetup(session, state, runs)
@@ -148,8 +148,8 @@ export function driftSince(session: Session, state: CheckedClient, runs: Runs): 
   const safeFixes = findings.flatMap(({ fix, consent }) =>
     fix && consent === undefined ? [fix] : [],
   )
-  const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {
-    const files = asPlanned(state.texts, [...edits, ...planFixes(client, state.texts, repairs)])
+  const driftAfter = (fixes: readonly FileFix[], edits: readonly FileEdit[] = []) => {
+    const files = asPlanned(state.texts, [...edits, ...planFixes(client, state.texts, fixes)])
     const reasons = settingsDrift({ client, settings: client.read(files) }, expected)
     return { texts: files, reasons }
   }
@@ -158,7 +158,7 @@ export function driftSince(session: Session, state: CheckedClient, runs: Runs): 
   if (planned instanceof UserError || planned.reasons.length === 0) return undefined
 
   const { texts, reasons } = planned
-  const repairs: FileFix[] = []
+  const fixes: FileFix[] = []
   const edits: FileEdit[] = []
   const places: string[] = []
   for (const [index, { path, kind: fileKind, use, format }] of texts.entries()) {
@@ -172,7 +172,7 @@ export function driftSince(session: Session, state: CheckedClient, runs: Runs): 
     places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
 
     const { scope, holdsSecret, after } = setup.file
-    if (scope === 'keys') repairs.push({ fileKind, changes })
+    if (scope === 'keys') fixes.push({ fileKind, changes })
     else {
       const versions = {
         before: state.texts[index]!.bytes,
@@ -182,10 +182,10 @@ export function driftSince(session: Session, state: CheckedClient, runs: Runs): 
     }
   }
 
-  // Only a complete repair is offered: it must not restore the address without the key.
-  const repaired = resultOf(() => driftAfter([...safeFixes, ...repairs], edits))
-  const isComplete = !(repaired instanceof UserError) && repaired.reasons.length === 0
-  return { reasons, changes: places.join('; '), ...(isComplete && { cure: { repairs, edits } }) }
+  // repoint offers only a complete restore: it must not restore the address without the key.
+  const restored = resultOf(() => driftAfter([...safeFixes, ...fixes], edits))
+  const isComplete = !(restored instanceof UserError) && restored.reasons.length === 0
+  return { reasons, changes: places.join('; '), ...(isComplete && { restore: { fixes, edits } }) }
 }
 
 export function describeDrift({ label }: Client, { reasons, changes }: Drift): string {

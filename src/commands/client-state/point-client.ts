@@ -15,7 +15,7 @@ import { readClientFiles, stateNow } from './files.ts'
 import { type ResolvedClient, targetFor } from './target.ts'
 
 /** A process whose client uses the gateway. */
-export interface PointedRun extends LaunchSettings {
+export interface PointedProcess extends LaunchSettings {
   /** With the base URLs that have answered so far. */
   readonly access: GatewayAccess
   /** Shown before the run: the client, its gateway and its model. */
@@ -34,7 +34,7 @@ export function pointClient(
     process,
     answersSafeguards,
   }: { readonly process: ProcessToStart; readonly answersSafeguards?: boolean | undefined },
-): PointedRun {
+): PointedProcess {
   const { client, resolved } = chosen
   const env = {
     ...process.env,

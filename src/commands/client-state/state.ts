@@ -10,7 +10,7 @@ import {
   protocolOf,
   whyUnreadable,
 } from '../../clients/client.ts'
-import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import { optionsToKeep } from '../../clients/resolve.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
@@ -202,7 +202,7 @@ export async function clientsInUse(
   family?: string,
 ): Promise<Client[]> {
   const clients = await loadClients(
-    rows.filter((row) => family === undefined || row.family === family),
+    clientRows.filter((row) => family === undefined || row.family === family),
   )
   return familyRows.flatMap((row) => {
     const ofFamily = clients.filter((client) => client.family === row.family)

@@ -44,8 +44,8 @@ export async function findBaseUrl(
 
 /** @throws UserError `usage` if the text is not an address */
 function cleanAddress(text: string, flags: AddressFlags): SourcedValue {
-  const { baseUrl, query, notices } = normaliseBaseUrl(text, flags)
-  return { value: baseUrl, query, notices }
+  const { baseUrl, query, findings } = normaliseBaseUrl(text, flags)
+  return { value: baseUrl, query, findings }
 }
 
 /** The answer of the user: an address, or the name of a saved gateway if the list offers them. */

@@ -79,9 +79,9 @@ export async function findGateway(
       caFile,
       allowHttp: flags.allowHttp ?? known.allowHttp,
     }),
-    notices: [
-      ...(address.notices ?? []),
-      ...(key.notices ?? []),
+    findings: [
+      ...(address.findings ?? []),
+      ...(key.findings ?? []),
       ...worldWritableCaFile(session, caFile),
     ],
     fromPrompt: {
@@ -129,7 +129,7 @@ function addressIn(
   return {
     value: baseUrl,
     ...compact({ query: fromFlag?.query }),
-    notices: [{ code: 'link-read', message }, ...link.notices],
+    findings: [{ code: 'link-read', message }, ...link.findings],
   }
 }
 

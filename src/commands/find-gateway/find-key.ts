@@ -50,8 +50,8 @@ export async function findKey(
 function cleanedKey(text: string, flags: AddressFlags): SourcedValue {
   const link = linkIn(text, flags)
   if (link !== undefined) return { value: link.key, link }
-  const { key, notices } = cleanKey(text)
-  return { value: key, notices }
+  const { key, findings } = cleanKey(text)
+  return { value: key, findings }
 }
 
 /** The import link that a flag or the environment contains instead of a key. Undefined: it is not a link. */

@@ -31,7 +31,7 @@ export interface GatewayInUse extends Gateway {
 /** The gateway of a command, and where its address and key came from. */
 export interface FoundGateway {
   readonly access: GatewayAccess
-  readonly notices: readonly Finding[]
+  readonly findings: readonly Finding[]
   /** Whether the user entered these values at a prompt. If they are rejected, repoint asks again. */
   readonly fromPrompt: { readonly baseUrl: boolean; readonly key: boolean }
   /** The key belongs to a client or a saved gateway. It must not be sent to another address. */
@@ -45,7 +45,7 @@ export type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name
 /** An address or a key, with its source. */
 export interface SourcedValue {
   readonly value: string
-  readonly notices?: readonly Finding[]
+  readonly findings?: readonly Finding[]
   readonly isFromPrompt?: boolean
   readonly isInUse?: boolean
   /** The query of the address. */

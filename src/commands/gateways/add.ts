@@ -6,7 +6,7 @@ import { expectNoFinding } from '../../finding.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
 import { protocols } from '../../gateway/types.ts'
 import {
-  type AnsweredQuestion,
+  type AnsweredProbe,
   checkNameIsFree,
   savedGatewayFor,
   saveGateway,
@@ -54,7 +54,7 @@ export async function addGateway(
     saved: saved?.name ?? null,
     baseUrl: access.baseUrl,
     ...proof,
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
   return 0
 }
@@ -64,8 +64,8 @@ async function firstAnsweredModel(
   session: Session,
   model: string | undefined,
   gatewayInfo: GatewayInfo,
-  probe: (question: AnsweredQuestion) => Promise<unknown>,
-): Promise<AnsweredQuestion> {
+  probe: (question: AnsweredProbe) => Promise<unknown>,
+): Promise<AnsweredProbe> {
   const rejected: RejectedModel[] = []
   for (;;) {
     const question = questionFor(model, { ...gatewayInfo, rejected })
@@ -79,7 +79,7 @@ async function firstAnsweredModel(
   }
 }
 
-function questionFor(model: string | undefined, gatewayInfo: GatewayInfo): AnsweredQuestion {
+function questionFor(model: string | undefined, gatewayInfo: GatewayInfo): AnsweredProbe {
   const input = { requested: { model }, gatewayInfo }
   const resolved = expectNoFinding(resolveOneModel(input, protocols, { otherwise: '' }))
   const { probeModel, protocol = protocols[0] } = resolved

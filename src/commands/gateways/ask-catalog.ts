@@ -47,7 +47,7 @@ export async function askCatalog(
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
   if (inUse) session.remark(`Using ${inUse.label}'s gateway. Another: --base-url URL`)
 
-  const { access, notices } = await findGateway(session, flags, preset)
+  const { access, findings } = await findGateway(session, flags, preset)
 
   session.platform.ask.release()
   const finder = new GatewayFinder(access)
@@ -69,7 +69,7 @@ export async function askCatalog(
   const answer = await session.step('Asking the gateway for its models', catalogRequest)
   const result = { finder, answer, probe: (question: Question) => probe(question, answer) }
 
-  session.addFindings(...notices)
+  session.addFindings(...findings)
   if (answer instanceof UserError) {
     if (isExtra && mayStillServe(answer)) return result
     throw adviseNamingModel(answer)

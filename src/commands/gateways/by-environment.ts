@@ -92,7 +92,7 @@ async function showVariables(
     variables,
     unset,
     verified: { before: true, after: false },
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
     next: runCommand === undefined ? [] : [runCommand],
   })
   return 0

@@ -49,7 +49,7 @@ export const command = commandOf(define, (session, name, { forget }) => {
     changed: isChanged,
     here: here ?? null,
     folders,
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
   return 0
 })

@@ -57,7 +57,7 @@ export const command = commandOf(define, async (session, action, gateway, flags)
   session.document({
     command: 'gateways',
     gateways: all.map((saved) => asDocument(saved, clients)),
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
   })
   return 0
 })

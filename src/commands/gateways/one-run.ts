@@ -29,7 +29,7 @@ import {
 import { runsSoFar } from '../client-state/history.ts'
 import {
   loopbackWithoutProxy,
-  type PointedRun,
+  type PointedProcess,
   pointClient,
   providerIdOf,
 } from '../client-state/point-client.ts'
@@ -116,7 +116,7 @@ function filesOfFolders(session: Session, client: Client, folders: readonly stri
 }
 
 /** A process to start and the gateway that it should use. */
-export interface Target {
+export interface RunRequest {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   readonly process: ProcessToStart
@@ -141,21 +141,21 @@ export interface Target {
 export async function pointProgram(
   session: Session,
   clients: readonly Client[],
-  target: Target,
-): Promise<PointedRun> {
-  const { access, process } = target
+  request: RunRequest,
+): Promise<PointedProcess> {
+  const { access, process } = request
   if (clients.length === 0)
     return { args: process.args, env: gatewayEnv(access, process.env), access }
 
-  const chosen = resolveForRun(session, clients, target)
+  const chosen = resolveForRun(session, clients, request)
   const { client } = chosen
-  const program = target.versions.get(client.program.command) ?? {}
+  const program = request.versions.get(client.program.command) ?? {}
   const context = contextOf(session, client, readClientFiles(session, client), runsSoFar(session))
   const findings = checkClient({ session, client, purpose: 'run', program, access, context })
   refuseBlocked(findings)
-  const provenAccess = await proveAccess(session, chosen, target)
+  const provenAccess = await proveAccess(session, chosen, request)
   session.addFindings(...chosen.resolved.findings, ...findings)
-  return pointClient(session, chosen, provenAccess, target)
+  return pointClient(session, chosen, provenAccess, request)
 }
 
 /**
@@ -168,7 +168,7 @@ export async function pointProgram(
 async function proveAccess(
   session: Session,
   { client, resolved }: ResolvedClient,
-  { access, catalog, gatewayToProbe }: Target,
+  { access, catalog, gatewayToProbe }: RunRequest,
 ): Promise<GatewayAccess> {
   if (gatewayToProbe === undefined) return access
   const saved = gatewayToProbe === 'not-saved' ? undefined : gatewayToProbe
@@ -217,7 +217,7 @@ function isMessagesUnproven(
 function resolveForRun(
   session: Session,
   clients: readonly Client[],
-  { access, catalog, model, proven, versions }: Target,
+  { access, catalog, model, proven, versions }: RunRequest,
 ): ResolvedClient {
   const previous = previousSetups(session, clients, runsSoFar(session))
   const models = model === undefined && proven !== undefined ? [model, proven.model] : [model]

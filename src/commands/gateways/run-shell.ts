@@ -1,9 +1,9 @@
 /** `repoint run` without a command: a shell in which every client uses the gateway. */
 import type { Client } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
-import type { PointedRun } from '../client-state/point-client.ts'
+import type { PointedProcess } from '../client-state/point-client.ts'
 import type { Session } from '../screen/session.ts'
-import { clientsCalled, gatewayEnv, pointProgram, type Target } from './one-run.ts'
+import { clientsCalled, gatewayEnv, pointProgram, type RunRequest } from './one-run.ts'
 
 /** The first installed client for each program that a shell could start. */
 export function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
@@ -25,16 +25,16 @@ export function shellOf({ platform }: Session): readonly [string] {
 export async function pointShell(
   session: Session,
   clients: readonly Client[],
-  target: Target,
-): Promise<PointedRun> {
-  let { access, process } = target
+  request: RunRequest,
+): Promise<PointedProcess> {
+  let { access, process } = request
   // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
-  const gatewayToProbe = target.gatewayToProbe === 'not-saved' ? undefined : target.gatewayToProbe
+  const gatewayToProbe = request.gatewayToProbe === 'not-saved' ? undefined : request.gatewayToProbe
   const needArguments: string[] = []
   for (const program of installedPrograms(session, clients)) {
     try {
       const called = clientsCalled(session, clients, program)
-      const input = { ...target, access, process, gatewayToProbe }
+      const input = { ...request, access, process, gatewayToProbe }
       const pointed = await pointProgram(session, called, input)
       access = pointed.access
 

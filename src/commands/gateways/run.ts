@@ -26,7 +26,13 @@ import {
 import { findGateway } from '../find-gateway/find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './by-folder.ts'
-import { checkFolders, clientsCalled, exitStatusOf, pointProgram, type Target } from './one-run.ts'
+import {
+  checkFolders,
+  clientsCalled,
+  exitStatusOf,
+  pointProgram,
+  type RunRequest,
+} from './one-run.ts'
 import { firstInstalled, pointShell, shellOf } from './run-shell.ts'
 import { accessToSaved, withSavedGatewayHint } from './saved.ts'
 
@@ -80,15 +86,15 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
   const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
 
   const { platform } = session
-  const target = await targetOf(session, gateway, {
+  const request = await requestFor(session, gateway, {
     process: processFor(platform, program, gateway.access),
     installed,
     model,
     verify,
   })
   const { args, env, files, summary } = isShell
-    ? await pointShell(session, clients, target)
-    : await pointProgram(session, called, target)
+    ? await pointShell(session, clients, request)
+    : await pointProgram(session, called, request)
 
   session.showFindings('note')
   const notes = [summary, folder && describeFolder(session, folder, called[0])].filter(Boolean)
@@ -96,7 +102,7 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
   if (isShell || called.length === 0) noteUnsetHeaders(session, gateway.access)
   platform.ask.release()
 
-  const result = await withFiles(platform, target.process.tempFolder, files, () =>
+  const result = await withFiles(platform, request.process.tempFolder, files, () =>
     platform.runInForeground(program[0]!, args, { env }),
   )
   return exitStatusOf(result, program[0]!, 'Check the spelling of the command.')
@@ -128,7 +134,7 @@ function processFor(
  *
  * @throws UserError as `checkFolders` does, or why the gateway cannot serve anybody
  */
-async function targetOf(
+async function requestFor(
   session: Session,
   { access, saved }: GatewayToUse,
   {
@@ -142,7 +148,7 @@ async function targetOf(
     readonly model: string | undefined
     readonly verify: boolean
   },
-): Promise<Target> {
+): Promise<RunRequest> {
   await checkFolders(session, access, installed, process.args)
   const [catalog, versions] = await Promise.all([
     verify ? catalogOf(session, access, saved) : undefined,
@@ -239,8 +245,8 @@ function describeFolder(session: Session, folder: SavedFolder, client: Client | 
 
 /** The gateway that the flags name for this one process. repoint writes no files and saves nothing. */
 async function findUnsaved(session: Session, flags: GatewayFlags): Promise<GatewayAccess> {
-  const { access, notices } = await findGateway(session, flags)
-  session.addFindings(...notices)
+  const { access, findings } = await findGateway(session, flags)
+  session.addFindings(...findings)
   return access
 }
 

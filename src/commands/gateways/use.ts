@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import { rowOf, rows } from '../../clients/list.ts'
+import { clientRows, rowOf } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import {
@@ -92,7 +92,7 @@ async function clientsFor(session: Session, name: string | undefined): Promise<r
   if (setUp.length === 0)
     throw whyNotSetUp(skipped, {
       message: 'No client is set up yet',
-      hint: `Name a client: repoint use ${name ?? 'NAME'} ${rows[0]!.id}`,
+      hint: `Name a client: repoint use ${name ?? 'NAME'} ${clientRows[0]!.id}`,
     })
   if (name !== undefined) return setUp
 

@@ -5,7 +5,7 @@ import {
   usesSameCredentials,
   whyUnreadable,
 } from '../../clients/client.ts'
-import { environmentRows, loadClients, rowOf, rows } from '../../clients/list.ts'
+import { clientRows, environmentRows, loadClients, rowOf } from '../../clients/list.ts'
 import { asPlanned, readFile } from '../../clients/loaded-files.ts'
 import { isAtGateway, planOwnService } from '../../clients/own-service.ts'
 import { compact } from '../../compact.ts'
@@ -67,7 +67,7 @@ async function selectClients(
   ids: readonly string[],
 ): Promise<readonly Client[]> {
   const isSelected = (id: string) => ids.length === 0 || ids.includes(id)
-  const families = rows.flatMap(({ id }) => (isSelected(id) ? rowOf(id).family : []))
+  const families = clientRows.flatMap(({ id }) => (isSelected(id) ? rowOf(id).family : []))
   const clients = await clientsInUse(session, runs)
   const others = await loadClients(environmentRows.filter(({ id }) => isSelected(id)))
   return [...clients.filter(({ family }) => families.includes(family)), ...others]

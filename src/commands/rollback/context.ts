@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Client, ClientState, LoadedFiles } from '../../clients/client.ts'
-import { familyIds, rows } from '../../clients/list.ts'
+import { clientRows, familyIds } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import type { RecordedFile, Runs } from '../../transaction/record.ts'
 import type { RollbackPlan } from '../../transaction/rollback.ts'
@@ -56,5 +56,5 @@ export function isInstalledHere({
     .filter(({ use }) => use === 'target')
   const folders = new Set(targets.map((target) => path.dirname(target.path)))
   return (file) =>
-    rows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
+    clientRows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
 }

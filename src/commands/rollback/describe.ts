@@ -1,4 +1,4 @@
-import { rows } from '../../clients/list.ts'
+import { clientRows } from '../../clients/list.ts'
 import { counted, listWords } from '../../text.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
 
@@ -42,7 +42,7 @@ function nounOf(command: string): string {
 
 /** The clients' labels. */
 export function labelsOf(ids: readonly string[]): string {
-  const labels = ids.map((id) => rows.find((row) => row.id === id)?.label ?? id)
+  const labels = ids.map((id) => clientRows.find((row) => row.id === id)?.label ?? id)
   return listWords(labels)
 }
 

@@ -8,7 +8,11 @@ export function listRuns(session: Session, runs: Runs): number {
   session.showFindings('warning')
   if (runs.length === 0) session.say('repoint has recorded no run.')
   else showTable(session, runs)
-  session.document({ command: 'rollback', runs: runs.map(asDocument), warnings: session.warnings })
+  session.document({
+    command: 'rollback',
+    runs: runs.map(asDocument),
+    warnings: session.findingsAsJson,
+  })
   return 0
 }
 

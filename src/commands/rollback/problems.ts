@@ -5,7 +5,7 @@ import {
   type LoadedFiles,
   whyUnreadable,
 } from '../../clients/client.ts'
-import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import { textOf } from '../../clients/loaded-files.ts'
 import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -119,7 +119,7 @@ function movedAddressCheck(
  * @throws UserError `config-conflict`
  */
 export async function refuseUnknownClient(session: Session, { plan }: RollbackPlan): Promise<void> {
-  const isUnknown = (edit: FileEdit) => rows.every(({ id }) => id !== edit.client)
+  const isUnknown = (edit: FileEdit) => clientRows.every(({ id }) => id !== edit.client)
   const unknownEdits = plan.edits.filter(isUnknown)
   if (unknownEdits.length === 0) return
 

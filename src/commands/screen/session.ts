@@ -21,7 +21,7 @@ export class Session {
   readonly platform: Platform
   readonly isJson: boolean
   readonly #secrets = new Set<string>()
-  readonly #notices: Finding[] = []
+  readonly #findings: Finding[] = []
   readonly #shown = new Set<string>()
   #files: FilesState = 'unchanged'
   #undoCommand = 'repoint rollback'
@@ -66,7 +66,7 @@ export class Session {
 
   /** Adds findings to the result. */
   addFindings(...findings: readonly Finding[]): void {
-    this.#notices.push(...findings)
+    this.#findings.push(...findings)
   }
 
   /** Adds findings to the result, and shows them now. */
@@ -77,17 +77,17 @@ export class Session {
 
   /** The findings of the result, in the order in which they were added. */
   get findings(): readonly Finding[] {
-    return this.#notices
+    return this.#findings
   }
 
   /** The findings as `--json` prints them. */
-  get warnings() {
-    return this.#notices.map(({ code, message, hint }) => ({ code, message, hint }))
+  get findingsAsJson() {
+    return this.#findings.map(({ code, message, hint }) => ({ code, message, hint }))
   }
 
   /** Shows the findings that were not shown yet. */
   showFindings(label: 'note' | 'warning'): void {
-    for (const { message, hint } of this.#notices) {
+    for (const { message, hint } of this.#findings) {
       if (this.#shown.has(message)) continue
       this.#shown.add(message)
       this.remark(`${label}: ${message}`)

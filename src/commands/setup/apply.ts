@@ -28,7 +28,7 @@ export interface AppliedSetup {
 
 /** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
-  const { session, consent, catalog, clients } = plan.run
+  const { session, consent, catalog, clients } = plan.setup
   const applied = writeFiles(plan)
   forgetAddress(session.platform)
   if (catalog !== undefined) saveModels(session.platform, catalog)
@@ -77,12 +77,12 @@ export async function nextSteps(
 }
 
 /** Whether the gateway was asked before anything was written. */
-function isProven({ run }: SetupPlan): boolean {
-  return run.request.flags.verify
+function isProven({ setup }: SetupPlan): boolean {
+  return setup.request.flags.verify
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {
-  const { session } = plan.run
+  const { session } = plan.setup
   acceptUnchanged(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
@@ -111,14 +111,14 @@ export function writePlan(
     lastStep,
   })
   session.noteApplied(applied)
-  session.warn(...applied.notices)
+  session.warn(...applied.findings)
   if (mismatches[0] !== undefined) throw mismatches[0]
   return applied
 }
 
 /** Changes by others that this setup keeps no longer count as drift, although nothing is written. */
 function acceptUnchanged(plan: SetupPlan): void {
-  const { session, runs } = plan.run
+  const { session, runs } = plan.setup
   const keptEdits = plan.edits.filter(
     (edit) =>
       actionOf(edit) === 'unchanged' &&
@@ -128,7 +128,7 @@ function acceptUnchanged(plan: SetupPlan): void {
 }
 
 /** Why the written files do not say what was planned. */
-function mismatchesIn({ run: { session, access }, clients }: SetupPlan): readonly UserError[] {
+function mismatchesIn({ setup: { session, access }, clients }: SetupPlan): readonly UserError[] {
   return clients
     .map(({ client }) =>
       resultOf(() => refuseMismatch(client, readClientFiles(session, client), access)),
@@ -144,13 +144,13 @@ function gatewayToSave(plan: SetupPlan) {
     answersSafeguards,
   })
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
-  const isByClient = plan.run.chosen.get(client)?.isProvenByClient === true
-  return { access: plan.run.access, proof: isProven(plan) && !isByClient ? proof : undefined }
+  const isByClient = plan.setup.chosen.get(client)?.isProvenByClient === true
+  return { access: plan.setup.access, proof: isProven(plan) && !isByClient ? proof : undefined }
 }
 
 /** Starts each client once for `--try-client`. */
-async function tryClients({ run }: SetupPlan): Promise<readonly ClientAnswer[]> {
-  const { session, request, clients, access } = run
+async function tryClients({ setup }: SetupPlan): Promise<readonly ClientAnswer[]> {
+  const { session, request, clients, access } = setup
   if (!request.flags.tryClient) return []
 
   const { tryClient } = await import('../client-state/try-client.ts')

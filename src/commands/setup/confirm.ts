@@ -10,11 +10,11 @@ import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import { checkTargets } from '../../transaction/check-targets.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import type { ClientPlan, SetupPlan } from './plan.ts'
-import type { ProvenRun } from './request.ts'
+import type { ProvenSetup } from './request.ts'
 
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {
-  const { session } = plan.run
+  const { session } = plan.setup
   session.addFindings(...plan.clients.flatMap(({ findings }) => findings))
   showPlan(plan, showsDetails(plan))
   session.showFindings('note')
@@ -30,7 +30,7 @@ export function showSetup(plan: SetupPlan): void {
  * @throws UserError `cancelled`; `confirmation-needed` without a terminal and without `--yes`
  */
 export function confirmSetup(plan: SetupPlan): Promise<void> {
-  const { session, consent } = plan.run
+  const { session, consent } = plan.setup
   const showDetails = showsDetails(plan) ? undefined : () => showPlan(plan, true)
   return confirmEdits(session, { ...plan, consent, showDetails })
 }
@@ -58,20 +58,20 @@ export function showEdits(session: Session, edits: readonly FileEdit[], isDetail
   for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
 }
 
-function showsDetails({ run: { request } }: SetupPlan): boolean {
+function showsDetails({ setup: { request } }: SetupPlan): boolean {
   return request.flags.details === true || request.flags.dryRun === true
 }
 
 /** The plan of each client, and what needs consent. Several clients get a short table, unless detailed. */
 function showPlan(plan: SetupPlan, isDetailed: boolean): void {
-  const { run, clients, consents } = plan
+  const { setup, clients, consents } = plan
   if (clients.length > 1 && !isDetailed) showSummary(plan)
-  else for (const client of clients) showClient(run, client, isDetailed)
-  for (const { message } of consents) run.session.say(`  ! ${message}`)
+  else for (const client of clients) showClient(setup, client, isDetailed)
+  for (const { message } of consents) setup.session.say(`  ! ${message}`)
 }
 
 /** One row for each client: its model and its files. */
-function showSummary({ run: { session }, clients }: SetupPlan): void {
+function showSummary({ setup: { session }, clients }: SetupPlan): void {
   const rows = clients.map(({ client, resolved, edits }) => {
     const files = edits.map(({ path }) => basename(path))
     return [client.label, modelOf(resolved), files.join(', ')]
@@ -83,7 +83,7 @@ function showSummary({ run: { session }, clients }: SetupPlan): void {
 
 /** Two lines for one client, or every key. */
 function showClient(
-  { session, access, catalog }: ProvenRun,
+  { session, access, catalog }: ProvenSetup,
   { client, resolved, problems, edits }: ClientPlan,
   isDetailed: boolean,
 ): void {

@@ -26,7 +26,7 @@ import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
 import { targetFor } from '../client-state/target.ts'
 import { isFromOtherGateway } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
-import type { ProvenRun } from './request.ts'
+import type { ProvenSetup } from './request.ts'
 import { resolveInputFor, unavailableModels } from './resolve-input.ts'
 
 /** What a setup will do for one client. */
@@ -43,18 +43,18 @@ export interface ClientPlan {
 
 /** What a setup will do. It is shown, then applied. */
 export interface SetupPlan extends Plan {
-  readonly run: ProvenRun
+  readonly setup: ProvenSetup
   readonly clients: readonly [ClientPlan, ...ClientPlan[]]
   /** What the user must agree to. */
   readonly consents: readonly Finding[]
 }
 
 /** @throws UserError `config-invalid`, `config-conflict`, `not-permitted` */
-export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
+export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
   const clients: ClientPlan[] = []
-  for (const client of run.clients) clients.push(await planClient(run, client))
+  for (const client of setup.clients) clients.push(await planClient(setup, client))
 
-  const { request, access } = run
+  const { request, access } = setup
   const problems = clients.flatMap((client) => client.problems)
   const consents = problems.flatMap(({ code, consent }) =>
     consent === undefined ? [] : [{ code, message: consent }],
@@ -65,7 +65,7 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
     baseUrls: unusualRoots(access),
     model: clients[0]!.resolved.model,
     edits: clients.flatMap(({ edits }) => edits),
-    run,
+    setup,
     clients: clients as [ClientPlan, ...ClientPlan[]],
     consents,
   }
@@ -77,12 +77,12 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
-  const { session, request, access, runs, consent, chosen } = run
+async function planClient(setup: ProvenSetup, client: Client): Promise<ClientPlan> {
+  const { session, request, access, runs, consent, chosen } = setup
   const { resolved: withCatalog, input: provenInput, answersSafeguards } = chosen.get(client)!
   const { gatewayInfo } = provenInput
   // Decided again, because the probes may have found other base URLs.
-  const input = resolveInputFor(run, client, access, gatewayInfo)
+  const input = resolveInputFor(setup, client, access, gatewayInfo)
   const resolved = request.isKeyOnly ? withoutCatalog(withCatalog) : withCatalog
   const files = readClientFiles(session, client)
   const target: SetupTarget = {
@@ -91,7 +91,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
       access,
       effectiveOptions(input).providerId ?? 'gateway',
     ),
-    ...(await targetFromRecords(run, files)),
+    ...(await targetFromRecords(setup, files)),
     caFile: access.caFile,
     answersSafeguards: request.isKeyOnly ? undefined : answersSafeguards,
   }
@@ -130,7 +130,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
       ...(client.sideEffects?.(session.platform, { by: 'setup', before: files, after }) ?? []),
       ...resolved.findings.filter(isNew),
       ...[...unlistedModelFindings(client, after, resolved, gatewayInfo)].filter(isNew),
-      ...lostModelFindings(run, client, after, input),
+      ...lostModelFindings(setup, client, after, input),
     ],
   }
 }
@@ -142,7 +142,7 @@ function isReportedWithPlan({ fix, consent, isReported }: Finding): boolean {
 
 /** What saved gateways and earlier runs have written, so that the plan can remove it. */
 async function targetFromRecords(
-  { session, access, runs }: ProvenRun,
+  { session, access, runs }: ProvenSetup,
   files: LoadedFiles,
 ): Promise<Partial<SetupTarget>> {
   const saved = savedExtras(session)
@@ -197,7 +197,7 @@ function* unlistedModelFindings(
 
 /** Reports previous choices that no longer apply: models, and the window or protocol of models that stay. */
 function* lostModelFindings(
-  { previous, request }: ProvenRun,
+  { previous, request }: ProvenSetup,
   client: Client,
   after: LoadedFiles,
   input: ResolveInput,

@@ -40,7 +40,7 @@ export function fileDocuments({ edits }: Pick<Plan, 'edits'>, applied: ApplyResu
 
 /** @param result absent: a dry run */
 export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
-  const { session, request, balance } = plan.run
+  const { session, request, balance } = plan.setup
   const { applied, tried = [], next = [], toType = [] } = result ?? {}
   const { verify, dryRun } = request.flags
   const done = `✔ Done${verify ? '' : ', not verified'}`
@@ -65,7 +65,7 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
     verified: { before: verify, after: applied ? verify : null },
     balance,
     tried: tried.length > 0 ? tried : undefined,
-    warnings: session.warnings,
+    warnings: session.findingsAsJson,
     next,
   })
 }

@@ -26,7 +26,10 @@ export interface SetupRequest {
   /** The user chooses the model from the catalog. */
   readonly picksModel?: boolean
   /** Asks which of `clients` to set up, once the gateway has answered. Absent: all of them. */
-  readonly chooseClients?: (run: SetupRun, answer: GatewayAnswer) => Promise<readonly string[]>
+  readonly chooseClients?: (
+    context: SetupContext,
+    answer: GatewayAnswer,
+  ) => Promise<readonly string[]>
   /** What is known of the gateway before repoint looks for it. */
   readonly preset?: Preset
   /** Changes only the key, whatever else the gateway offers now. */
@@ -34,7 +37,7 @@ export interface SetupRequest {
 }
 
 /** The input of a setup's steps. */
-export interface SetupRun {
+export interface SetupContext {
   readonly session: Session
   readonly request: SetupRequest
   readonly consent: Consent
@@ -75,8 +78,8 @@ export interface Proof {
   /** The balance of the key. Absent: the gateway does not report it, or not in time. */
   readonly balance?: Balance | undefined
   /** What the user should know about the gateway. */
-  readonly notices: readonly Finding[]
+  readonly findings: readonly Finding[]
 }
 
 /** A setup after the gateway was proven. */
-export interface ProvenRun extends SetupRun, Proof {}
+export interface ProvenSetup extends SetupContext, Proof {}

@@ -21,7 +21,7 @@ import { stateNow } from '../client-state/files.ts'
 import { configuredOptions, isSetUp } from '../client-state/state.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import type { SetupRequest, SetupRun } from './request.ts'
+import type { SetupContext, SetupRequest } from './request.ts'
 
 /** The state of each client that is set up, with the options that a setup keeps. */
 export function previousSetups(
@@ -46,7 +46,7 @@ export function requestedFor(
 }
 
 /** The part of a setup on which a client's input depends. `repoint run` has no more than this. */
-interface InputSources extends Pick<SetupRun, 'previous'> {
+interface InputSources extends Pick<SetupContext, 'previous'> {
   readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
     readonly flags: Pick<SetupFlags, 'defaults'>
   }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ClientFlag, ClientOptions } from '../../clients/client.ts'
 import { mergeOptions } from '../../clients/flags.ts'
-import { type ClientRow, rows } from '../../clients/list.ts'
+import { type ClientRow, clientRows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { errorFor, judge } from '../../gateway/ask.ts'
@@ -140,7 +140,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
     baseUrl: rootIn(addresses.baseUrl),
     messagesUrl: addresses.messagesUrl && rootIn(addresses.messagesUrl),
     name,
-    clients: rows.flatMap((row) => {
+    clients: clientRows.flatMap((row) => {
       const flags = clients[row.id]
       return flags === undefined ? [] : [{ id: row.id, flags, options: optionsOfFlags(row, flags) }]
     }),
@@ -161,7 +161,9 @@ const fileSchema = object({
   name: v.optional(text),
   baseUrl: text,
   messagesUrl: v.optional(text),
-  clients: object(Object.fromEntries(rows.map((row) => [row.id, v.optional(flagsSchema(row))]))),
+  clients: object(
+    Object.fromEntries(clientRows.map((row) => [row.id, v.optional(flagsSchema(row))])),
+  ),
 })
 
 function flagsSchema({ flags }: ClientRow) {

@@ -56,7 +56,7 @@ export interface AddressOptions {
 export function normaliseBaseUrl(
   input: string,
   options: AddressOptions,
-): { baseUrl: string; query: readonly HeaderChange[]; notices: Finding[] } {
+): { baseUrl: string; query: readonly HeaderChange[]; findings: Finding[] } {
   const changes: string[] = []
   const typed = parseAddress(input, changes)
   const url = replaceWebPage(typed, changes)
@@ -87,9 +87,9 @@ export function normaliseBaseUrl(
 
   const port = url.port === '' ? '' : `:${url.port}`
   const baseUrl = `${url.protocol}//${hostname}${port}${path}`
-  if (changes.length === 0) return { baseUrl, query, notices: [] }
+  if (changes.length === 0) return { baseUrl, query, findings: [] }
   const message = `Using ${baseUrl} (${changes.join(', ')})`
-  return { baseUrl, query, notices: [{ code: 'url-cleaned', message }] }
+  return { baseUrl, query, findings: [{ code: 'url-cleaned', message }] }
 }
 
 /** Replaces a known web page by the address of its API. */

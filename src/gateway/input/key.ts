@@ -34,7 +34,7 @@ const keyCharacters = /^[\w-]+$/
  *
  * @throws UserError `key-missing`, `key-placeholder`, or `usage` if the text cannot be a key
  */
-export function cleanKey(input: string): { key: string; notices: Finding[] } {
+export function cleanKey(input: string): { key: string; findings: Finding[] } {
   // Files and pipes end with a line break. Its removal needs no notice.
   const withoutLineEnd = input.replace(/\r?\n$/, '')
   const withoutComments = withoutLineEnd.replace(/^\s*#.*(?:[\r\n]+|$)/gm, '')
@@ -51,7 +51,7 @@ export function cleanKey(input: string): { key: string; notices: Finding[] } {
 
   rejectPlaceholder(key)
   rejectNonKey(key)
-  return { key, notices: removed.length === 0 ? [] : [keyCleaned(removed)] }
+  return { key, findings: removed.length === 0 ? [] : [keyCleaned(removed)] }
 }
 
 function keyCleaned(removed: readonly string[]): Finding {

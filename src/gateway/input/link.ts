@@ -17,7 +17,7 @@ export interface ImportLink {
   readonly model: string | undefined
   /** By slot: opus, sonnet, haiku. */
   readonly slotModels: Readonly<Record<string, string>>
-  readonly notices: readonly Finding[]
+  readonly findings: readonly Finding[]
 }
 
 const maxAddresses = 8
@@ -55,7 +55,7 @@ export function readImportLink(text: string, options: AddressOptions): ImportLin
     throw invalidLink(`The link contains no ${what}`)
   }
 
-  const { key, notices } = cleanKey(keyText)
+  const { key, findings } = cleanKey(keyText)
   const baseUrls = readAddresses(addresses, options)
   const slotModels = ['opus', 'sonnet', 'haiku'].flatMap((slot): [string, string][] => {
     const model = readField(fields, `${slot}Model`)
@@ -69,7 +69,7 @@ export function readImportLink(text: string, options: AddressOptions): ImportLin
     name: readField(fields, 'name'),
     model: readField(fields, 'model'),
     slotModels: Object.fromEntries(slotModels),
-    notices: [...notices, ...unusedParts(fields)],
+    findings: [...findings, ...unusedParts(fields)],
   }
 }
 

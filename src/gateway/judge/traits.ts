@@ -28,7 +28,7 @@ export interface Traits {
   /** A working gateway without a catalog may answer the catalog request like this. */
   readonly mayLackList: boolean
   /** What may work although the user changes nothing. Empty: nothing. */
-  readonly mayHelp: readonly Remedy[]
+  readonly mayHelp: readonly NextAttempt[]
 }
 
 /**
@@ -36,7 +36,7 @@ export interface Traits {
  * request may succeed, and `--try-client` would prove it. `retry`: the same request may succeed a few
  * seconds later.
  */
-export type Remedy = 'protocol' | 'client' | 'retry'
+export type NextAttempt = 'protocol' | 'client' | 'retry'
 
 const nothingProven = { provesAnApi: false, mayLackList: false }
 const anApi = { provesAnApi: true, mayLackList: true }
@@ -98,6 +98,6 @@ export function traitsOf({ code }: { readonly code: ErrorCode }): Traits | undef
 }
 
 /** Whether a remedy may help after an error. */
-export function mayHelp(remedy: Remedy, error: { readonly code: ErrorCode }): boolean {
+export function mayHelp(remedy: NextAttempt, error: { readonly code: ErrorCode }): boolean {
   return traitsOf(error)?.mayHelp.includes(remedy) === true
 }

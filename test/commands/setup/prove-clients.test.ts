@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Client, ClientOptions } from '../../../src/clients/client.ts'
-import { loadClients, rowOf, rows } from '../../../src/clients/list.ts'
+import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
-import type { SetupRun } from '../../../src/commands/setup/request.ts'
+import type { SetupContext } from '../../../src/commands/setup/request.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
 import { nodeFiles } from '../../../src/platform/node-files.ts'
 import { aMachine } from '../../client-modules/support.ts'
@@ -38,7 +38,7 @@ async function proofOf(
   const options = { model, slotModels }
   const request = { optionsOf: () => options, flags: {} }
   const run = { session, clients, request, consent: 'none', previous: new Map(), runs: [] }
-  const proof = await proveClients(run as unknown as SetupRun, access)
+  const proof = await proveClients(run as unknown as SetupContext, access)
   for (const error of proof.failed.values()) throw error
   return proof
 }
@@ -59,8 +59,8 @@ test('a successful check has the notes of the catalog and of the probe', async (
       ? sendJson(response, 200, { data: [...models, { id: `claude-${key}` }] })
       : sendJson(response, 200, { type: 'message', content: [] }),
   )
-  const { notices } = await proofOf('claude', accessTo(server))
-  expect(notices.map(({ code }) => code)).toEqual(['models-left-out', 'not-streamed'])
+  const { findings } = await proofOf('claude', accessTo(server))
+  expect(findings.map(({ code }) => code)).toEqual(['models-left-out', 'not-streamed'])
 })
 
 test('a failed check names the nearest models of the catalog, which it requests once', async () => {
@@ -96,9 +96,9 @@ test.each([
       ['codex', 'team-sol', '/v1/responses'],
     ] as const) {
       server.seen.splice(0)
-      const { catalog, notices } = await proofOf(client, accessTo(server), model)
+      const { catalog, findings } = await proofOf(client, accessTo(server), model)
       expect(catalog).toBeUndefined()
-      expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
+      expect(findings.map(({ code }) => code)).toContain('catalog-unavailable')
       expect(asked(server)).toEqual([...gets, `POST ${route}`])
     }
   },
@@ -116,8 +116,8 @@ test('a slow list of models stops no named model, because it gets only a part of
     if (request.method === 'POST') goodGateway(request, response)
   })
   const access = accessTo(server, { timeoutMs: 400 })
-  const { notices } = await proofOf('codex', access, 'team-sol')
-  expect(notices[0]?.message).toContain('within')
+  const { findings } = await proofOf('codex', access, 'team-sol')
+  expect(findings[0]?.message).toContain('within')
   expect((await failure(proofOf('codex', access))).code).toBe('timeout')
 })
 
@@ -236,7 +236,7 @@ test('if several probes fail, the error is that of the first client, after all h
 })
 
 describe('the check of a rejected client sends one request for each protocol, and two to find the cause', async () => {
-  const clients = await loadClients(rows)
+  const clients = await loadClients(clientRows)
   const model = 'gpt-5.6-sol'
   const posts = ({ seen }: Forged) => seen.filter(({ method }) => method === 'POST')
   // Claude Code itself repeats a rejected request without its safeguards.

@@ -163,11 +163,11 @@ describe('base URL: accepted input', () => {
     const result = read(input)
     expect(result.baseUrl).toBe(baseUrl)
     const message = `Using ${baseUrl} (${said})`
-    expect(result.notices).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
+    expect(result.findings).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
   })
 
   test('reports what was changed, without the query', () => {
-    const [notice] = read('gw.example/v1/chat/completions?ref=sk-secret').notices
+    const [notice] = read('gw.example/v1/chat/completions?ref=sk-secret').findings
     expect(notice?.message).toBe(
       'Using https://gw.example (with https://, without the query, without /v1/chat/completions, which clients add)',
     )
@@ -175,9 +175,9 @@ describe('base URL: accepted input', () => {
 })
 
 test('a web page of a known service becomes its API, except one with a password', () => {
-  const { baseUrl, notices } = read('https://platform.openai.com/api-keys')
+  const { baseUrl, findings } = read('https://platform.openai.com/api-keys')
   expect(baseUrl).toBe('https://api.openai.com')
-  expect(notices[0]?.message).toContain('platform.openai.com is a web page of OpenAI')
+  expect(findings[0]?.message).toContain('platform.openai.com is a web page of OpenAI')
   for (const user of ['me@', 'me:secret@', ':secret@'])
     expect(() => read(`https://${user}platform.openai.com`)).toThrow(/password/)
 })
@@ -441,7 +441,7 @@ describe('base URL: any input', () => {
           }
           expect(baseUrl).toMatch(/^https?:\/\/[^/]+(?:\/.*[^/])?$/)
           expect(baseUrl).not.toMatch(/[^/]\/v1$/)
-          expect(read(baseUrl, true)).toEqual({ baseUrl, query: [], notices: [] })
+          expect(read(baseUrl, true)).toEqual({ baseUrl, query: [], findings: [] })
         },
       ),
       { numRuns: 2_000 },

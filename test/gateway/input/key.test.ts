@@ -97,7 +97,7 @@ describe('key: accepted input', () => {
     const isOurs = /sk-Ab/.test(input)
     const result = cleanKey(input)
     expect(result.key).toBe(isOurs ? key : input)
-    expect(result.notices.map(({ message }) => message)).toEqual(
+    expect(result.findings.map(({ message }) => message)).toEqual(
       removed.length === 0
         ? []
         : [`Removed ${new Intl.ListFormat('en').format(removed)} from the key`],
@@ -271,9 +271,9 @@ describe('key: any input', () => {
             return
           }
           expect(cleaned.key).toMatch(/^[!-~]+$/)
-          expect(cleanKey(cleaned.key)).toEqual({ key: cleaned.key, notices: [] })
+          expect(cleanKey(cleaned.key)).toEqual({ key: cleaned.key, findings: [] })
           if (cleaned.key.length > 8) {
-            for (const { message } of cleaned.notices) expect(message).not.toContain(cleaned.key)
+            for (const { message } of cleaned.findings) expect(message).not.toContain(cleaned.key)
           }
         },
       ),
@@ -296,5 +296,5 @@ test.each([
   'a=b;c=d==',
   'abc==',
 ])('a key that consists of settings is valid: %s', (text) =>
-  expect(cleanKey(text)).toEqual({ key: text, notices: [] }),
+  expect(cleanKey(text)).toEqual({ key: text, findings: [] }),
 )

@@ -43,7 +43,7 @@ describe("a gateway's link", () => {
       name: 'My Claude',
       model: 'claude-sonnet-5-5',
       slotModels: { opus: 'claude-opus-5-5', haiku: 'claude-haiku-5-5' },
-      notices: [],
+      findings: [],
     })
     const codex = linkOf({ ...given, app: 'codex', endpoint: 'https://gw.example/v1' })
     expect(readImportLink(` <${codex}>\n`, {})).toMatchObject({
@@ -54,12 +54,12 @@ describe("a gateway's link", () => {
 
   test('from sub2api: a script is ignored', () => {
     const usageScript = btoa('({ request: { url: "https://elsewhere.example" } })')
-    const { notices, baseUrls } = readImportLink(
+    const { findings, baseUrls } = readImportLink(
       linkOf({ ...given, usageEnabled: 'true', usageScript, configUrl: 'https://x.example/c' }),
       {},
     )
     expect(baseUrls).toEqual(['https://gw.example'])
-    expect(notices.map(({ message }) => message)).toEqual([
+    expect(findings.map(({ message }) => message)).toEqual([
       'repoint ignores a script and the address of a configuration in the link',
     ])
   })

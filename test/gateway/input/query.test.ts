@@ -48,9 +48,9 @@ describe('the query of an address', () => {
     'https://gw.example/?x=1#/token',
     'https://team.openai.azure.com/openai/deployments/sol/responses?api-version=p',
   ])('of %s belongs to the page or the older route, and is removed', (address) => {
-    const { query, notices } = normaliseBaseUrl(address, {})
+    const { query, findings } = normaliseBaseUrl(address, {})
     expect(query).toEqual([])
-    expect(notices[0]!.message).toContain('without the query')
+    expect(findings[0]!.message).toContain('without the query')
   })
 
   test('is appended to that of a route, and shown masked', () => {

@@ -13,7 +13,7 @@ import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/m
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import type { Session } from '../../screen/session.ts'
-import type { Chosen, SetupRun } from '../request.ts'
+import type { Chosen, SetupContext } from '../request.ts'
 import { requestedFor, withoutModels } from '../resolve-input.ts'
 import type { ResolvingClient } from './proving.ts'
 
@@ -34,11 +34,11 @@ export function nothingToPickFrom({ canAsk }: Session): UserError {
  * @throws UserError `usage` without a catalog or a terminal
  */
 export async function withModelFromUser(
-  run: SetupRun,
+  context: SetupContext,
   catalog: Catalog | undefined,
-): Promise<SetupRun> {
-  const { session, request, clients } = run
-  if (!request.picksModel) return run
+): Promise<SetupContext> {
+  const { session, request, clients } = context
+  if (!request.picksModel) return context
   if (catalog === undefined || !session.canAsk) throw nothingToPickFrom(session)
 
   const labels = clients.map(({ label }) => label)
@@ -50,7 +50,7 @@ export async function withModelFromUser(
   })
 
   const optionsOf = (id: string) => ({ ...request.optionsOf?.(id), model })
-  return { ...run, request: { ...request, optionsOf } }
+  return { ...context, request: { ...request, optionsOf } }
 }
 
 function canUse({ protocols }: Client, requested: ClientOptions, model: CatalogModel): boolean {
@@ -136,7 +136,7 @@ function optionsWith(
 
 /** The model that the user picks from the catalog. Undefined: the user skips the client. */
 async function pickModel(
-  { run: { session, clients }, client, gatewayInfo: { rejected } }: ResolvingClient,
+  { context: { session, clients }, client, gatewayInfo: { rejected } }: ResolvingClient,
   catalog: Catalog,
   { message }: UserError,
 ): Promise<string | undefined> {
@@ -171,8 +171,8 @@ async function typeModel(
   input: ResolveInput,
   reason: UserError,
 ): Promise<string> {
-  const { run, client, probes } = resolving
-  const { session } = run
+  const { context, client, probes } = resolving
+  const { session } = context
   session.remark(`note: ${reason.message}`)
   const answer = await session.platform.ask.input({
     message: `Which model should ${client.label} use? (several: repoint takes the first that answers; Enter: you do not know)`,

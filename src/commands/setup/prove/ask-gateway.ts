@@ -8,7 +8,7 @@ import { preopenConnections } from '../../../gateway/http/request.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificate-stores.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
-import type { SetupRun } from '../request.ts'
+import type { SetupContext } from '../request.ts'
 import { resolveInputFor } from '../resolve-input.ts'
 import { isDecided } from './choose-models.ts'
 import { ifSlow, type Probes } from './probes.ts'
@@ -31,8 +31,8 @@ export interface AskedGateway {
 const usualClientCount = 3
 
 /** Opens the connections that the probes will need, while the catalog is on its way. */
-export function openGateway(run: SetupRun, foundAccess: GatewayAccess): GatewayFinder {
-  const { clients, request } = run
+export function openGateway(context: SetupContext, foundAccess: GatewayAccess): GatewayFinder {
+  const { clients, request } = context
   const access = { ...foundAccess, authorities: authoritiesOf(foundAccess.env, clients) }
   const count = request.chooseClients ? Math.min(clients.length, usualClientCount) : clients.length
   if (clients.length > 1) void preopenConnections(access, count)
@@ -45,17 +45,20 @@ export function openGateway(run: SetupRun, foundAccess: GatewayAccess): GatewayF
  *
  * @throws UserError if the gateway cannot serve anybody: the key, the address, the network, the account
  */
-export async function askGateway(run: SetupRun, finder: GatewayFinder): Promise<AskedGateway> {
-  const { session, request, clients } = run
+export async function askGateway(
+  context: SetupContext,
+  finder: GatewayFinder,
+): Promise<AskedGateway> {
+  const { session, request, clients } = context
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
   const isCatalogOptional =
-    !userChooses && clients.every((client) => isDecided(run, client, finder.access))
+    !userChooses && clients.every((client) => isDecided(context, client, finder.access))
 
   const catalogRequest = finder.askCatalog({ isExtra: isCatalogOptional })
-  const programsRequest = userChoosesClients ? undefined : programsOf(run)
+  const programsRequest = userChoosesClients ? undefined : programsOf(context)
   const startEarlyProbes = async (slowCatalog: UserError) =>
-    startProbes(run, finder, slowCatalog, await programsRequest!)
+    startProbes(context, finder, slowCatalog, await programsRequest!)
   const earlyProbes = isCatalogOptional
     ? ifSlow(catalogRequest, finder.access, startEarlyProbes)
     : undefined
@@ -76,17 +79,17 @@ export async function askGateway(run: SetupRun, finder: GatewayFinder): Promise<
 
 /** Sends the first request of every client, without the catalog. */
 function startProbes(
-  run: SetupRun,
+  context: SetupContext,
   finder: GatewayFinder,
   catalogError: UserError,
   programs: ReadonlyMap<Client, InstalledProgram>,
 ): Probes {
   const { access } = finder
   const catalog = undefined
-  const probes = probesFor(run, finder, { catalog, catalogError, programs })
-  const resolving = resolvingClients(run, { access, catalog, catalogError, programs, probes })
+  const probes = probesFor(context, finder, { catalog, catalogError, programs })
+  const resolving = resolvingClients(context, { access, catalog, catalogError, programs, probes })
   for (const { client, version, gatewayInfo } of resolving) {
-    const resolved = client.resolve(resolveInputFor(run, client, access, gatewayInfo), version)
+    const resolved = client.resolve(resolveInputFor(context, client, access, gatewayInfo), version)
     if (!isFinding(resolved)) void probes.askFor(client, resolved)
   }
   return probes

@@ -143,7 +143,7 @@ async function withOtherModel(
   { proving, resolving, current, answers, replacements }: ProbedClient,
   protocolError: UserError | undefined,
 ): Promise<Decision> {
-  const { run, catalog } = proving
+  const { context, catalog } = proving
   const rejections = rejectionsIn(answers)
   const afterRejection = { ...resolving, gatewayInfo: withRejected(current, rejections) }
 
@@ -156,7 +156,7 @@ async function withOtherModel(
   const rejectionErrors = rejections.map(({ error }) => error)
   const errors = protocolError === undefined ? rejectionErrors : [protocolError, ...rejectionErrors]
   const modelError = errors.find(isModelRejection)
-  const canAsk = run.consent === 'ask' && replacements < maxTries
+  const canAsk = context.consent === 'ask' && replacements < maxTries
   if (modelError === undefined || !canAsk) return { kind: 'keep' }
   return probeOrSkip(await askForOtherModel(afterRejection, current.input, modelError))
 }

@@ -6,7 +6,7 @@ import { errorFrom, type Finding, isFinding } from '../../../finding.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import type { Chosen, SetupRun } from '../request.ts'
+import type { Chosen, SetupContext } from '../request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import { askForModel } from './ask-for-model.ts'
 import type { ResolvingClient } from './proving.ts'
@@ -19,8 +19,8 @@ import type { ResolvingClient } from './proving.ts'
  *   catalog could have decided
  */
 export async function chooseModels(resolving: ResolvingClient): Promise<Chosen | undefined> {
-  const { run, access, client, version, gatewayInfo, rejection } = resolving
-  const input = resolveInputFor(run, client, access, gatewayInfo)
+  const { context, access, client, version, gatewayInfo, rejection } = resolving
+  const input = resolveInputFor(context, client, access, gatewayInfo)
 
   // Without a catalog the rules would choose the rejected model again.
   if (rejection !== undefined && gatewayInfo.catalog === undefined)
@@ -37,17 +37,17 @@ export async function chooseModels(resolving: ResolvingClient): Promise<Chosen |
 
   // If the catalog failed for another reason, such as a wrong key, a model would not help.
   const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
-  if (run.consent !== 'ask' || isOtherFailure) throw reason
+  if (context.consent !== 'ask' || isOtherFailure) throw reason
   return askForModel(resolving, input, reason)
 }
 
 /** Whether a client's options are decided without the gateway's catalog. */
-export function isDecided(run: SetupRun, client: Client, access: GatewayAccess): boolean {
+export function isDecided(context: SetupContext, client: Client, access: GatewayAccess): boolean {
   const catalogError = new UserError({
     code: 'usage',
     message: 'repoint did not ask the gateway for its models',
   })
-  const input = resolveInputFor(run, client, access, { ...noGatewayInfo, catalogError })
+  const input = resolveInputFor(context, client, access, { ...noGatewayInfo, catalogError })
   const resolved = client.resolve(input)
 
   if (!isFinding(resolved)) return true
@@ -65,10 +65,10 @@ export function isUndecided({ code }: Finding): boolean {
  * models, unless only the key changes. Without a catalog and a requested model, the user may know one.
  */
 export function canChooseAgain(
-  { run, client, gatewayInfo }: ResolvingClient,
+  { context, client, gatewayInfo }: ResolvingClient,
   rejected: readonly string[],
 ): boolean {
-  const { consent, request, previous } = run
+  const { consent, request, previous } = context
   const requested = modelsIn(requestedFor(request, client))
   if (rejected.every((id) => requested.includes(id))) return false
   if (gatewayInfo.catalog === undefined)

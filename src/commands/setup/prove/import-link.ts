@@ -6,18 +6,18 @@ import { UserError } from '../../../errors.ts'
 import type { ImportLink } from '../../../gateway/input/link.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { FoundGateway, Preset } from '../../find-gateway/types.ts'
-import type { SetupRun } from '../request.ts'
+import type { SetupContext } from '../request.ts'
 
-/** The run with the models that the link names. What the user requests now overrides them. */
-export function withLink(run: SetupRun, link: ImportLink | undefined): SetupRun {
-  if (link === undefined) return run
+/** The setup with the models that the link names. What the user requests now overrides them. */
+export function withLink(context: SetupContext, link: ImportLink | undefined): SetupContext {
+  if (link === undefined) return context
 
-  const { request } = run
+  const { request } = context
   const optionsOf = (id: string): ClientOptions => ({
     ...optionsOfLink(link, id),
     ...request.optionsOf?.(id),
   })
-  return { ...run, request: { ...request, optionsOf } }
+  return { ...context, request: { ...request, optionsOf } }
 }
 
 function optionsOfLink({ client, model, slotModels }: ImportLink, id: string): ClientOptions {

@@ -5,14 +5,14 @@ import type { GatewayAccess } from '../../../gateway/types.ts'
 import { blocksSetup, checkClient, refuseBlocked } from '../../client-state/check-client.ts'
 import { type InstalledProgram, programOf } from '../../client-state/program.ts'
 import type { Session } from '../../screen/session.ts'
-import type { SetupRun } from '../request.ts'
+import type { SetupContext } from '../request.ts'
 
 /** The installed programs of the clients. */
 export async function programsOf({
   session,
   clients,
   programs: started,
-}: SetupRun): Promise<ReadonlyMap<Client, InstalledProgram>> {
+}: SetupContext): Promise<ReadonlyMap<Client, InstalledProgram>> {
   const programs = await Promise.all(
     clients.map(async (client) => {
       const program = started?.get(client.id) ?? programOf(session, client)
@@ -40,7 +40,7 @@ export function programFindings(
  * @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown`
  */
 export function expectUsable(
-  { session, request }: SetupRun,
+  { session, request }: SetupContext,
   client: Client,
   access: GatewayAccess,
   program?: InstalledProgram,

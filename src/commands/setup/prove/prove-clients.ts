@@ -10,7 +10,7 @@ import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificate-stores.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
-import type { Chosen, GatewayAnswer, Proof, SetupRun } from '../request.ts'
+import type { Chosen, GatewayAnswer, Proof, SetupContext } from '../request.ts'
 import { askClient } from './ask-client.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { type AskedGateway, askGateway, openGateway } from './ask-gateway.ts'
@@ -36,8 +36,10 @@ export interface ClientsProof extends Proof {
 export interface ProveOptions {
   /** If a client cannot use the gateway, that is an error before any model is probed. */
   readonly needsAll?: boolean
-  /** Called once the catalog has answered or failed. Returns the run with the clients that the user chose. */
-  readonly onAnswer?: ((run: SetupRun, answer: GatewayAnswer) => Promise<SetupRun>) | undefined
+  /** Called once the catalog has answered or failed. Returns the context with the clients that the user chose. */
+  readonly onAnswer?:
+    | ((context: SetupContext, answer: GatewayAnswer) => Promise<SetupContext>)
+    | undefined
 }
 
 /**
@@ -49,9 +51,9 @@ export interface ProveOptions {
  * @throws UserError if no client can use the gateway: the key, the address, the network, the account
  */
 export async function proveClients(
-  started: SetupRun,
+  started: SetupContext,
   foundAccess: GatewayAccess,
-  { needsAll = false, onAnswer = async (run) => run }: ProveOptions = {},
+  { needsAll = false, onAnswer = async (context) => context }: ProveOptions = {},
 ): Promise<ClientsProof> {
   const finder = openGateway(started, foundAccess)
   let balance: BalanceBeside | undefined
@@ -62,13 +64,13 @@ export async function proveClients(
     balance = askBalanceBeside(finder.access, catalog)
 
     const withClients = await onAnswer(started, { access: finder.access, catalog, catalogError })
-    const run = await withModelFromUser(withClients, catalog)
-    const programs = answer.programs ?? (await programsOf(run))
-    const proving = startProving(run, finder, { ...answer, programs })
+    const context = await withModelFromUser(withClients, catalog)
+    const programs = answer.programs ?? (await programsOf(context))
+    const proving = startProving(context, finder, { ...answer, programs })
 
-    for (const client of run.clients)
+    for (const client of context.clients)
       await runForClient(proving, client, async () =>
-        expectUsable(run, client, finder.access, programs.get(client)),
+        expectUsable(context, client, finder.access, programs.get(client)),
       )
     const [firstFailure] = proving.failed.values()
     if (needsAll && firstFailure !== undefined) throw firstFailure
@@ -79,14 +81,14 @@ export async function proveClients(
 
     const remainingBalance = await balance?.answered()
     const isKeyEmpty = remainingBalance?.remaining === 0
-    const notices = [
+    const findings = [
       ...(catalog?.findings ?? []),
-      ...programFindings(run.session, programs),
+      ...programFindings(context.session, programs),
       ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
-      ...proof.notices,
+      ...proof.findings,
       ...(isKeyEmpty ? [emptyKey] : []),
     ]
-    return { ...proof, balance: remainingBalance, notices }
+    return { ...proof, balance: remainingBalance, findings }
   } finally {
     await balance?.end()
     await finder.hangUp()
@@ -94,7 +96,7 @@ export async function proveClients(
 }
 
 function startProving(
-  run: SetupRun,
+  context: SetupContext,
   finder: GatewayFinder,
   {
     catalog,
@@ -103,10 +105,15 @@ function startProving(
     earlyProbes,
   }: AskedGateway & { readonly programs: ReadonlyMap<Client, InstalledProgram> },
 ): Proving {
-  const probes = probesFor(run, finder, { catalog, catalogError, programs, earlier: earlyProbes })
+  const probes = probesFor(context, finder, {
+    catalog,
+    catalogError,
+    programs,
+    earlier: earlyProbes,
+  })
   const { access } = finder
-  const clients = resolvingClients(run, { access, catalog, catalogError, programs, probes })
-  return { run, finder, catalog, probes, clients, chosen: new Map(), failed: new Map() }
+  const clients = resolvingClients(context, { access, catalog, catalogError, programs, probes })
+  return { context, finder, catalog, probes, clients, chosen: new Map(), failed: new Map() }
 }
 
 /** Step 3, for every client that may still use the gateway. */
@@ -123,7 +130,7 @@ async function resolveAll(proving: Proving): Promise<void> {
 
 /** Step 4: every chosen model must answer now. A client whose model does not answer has failed. */
 async function proveChosen(proving: Proving): Promise<ClientsProof> {
-  const { run, finder, catalog, chosen, failed } = proving
+  const { context, finder, catalog, chosen, failed } = proving
   for (const client of [...chosen.keys()])
     await runForClient(proving, client, () => expectTrustedBy(client, finder.access))
 
@@ -133,7 +140,7 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
     await runForClient(proving, client, async () => {
       if (await expectAnswered(proving, client, answers)) provenByClient.add(client)
       // The probes may have found out that the gateway accepts the key in another header only.
-      expectUsable(run, client, finder.access)
+      expectUsable(context, client, finder.access)
     })
 
   const proven = [...chosen].map(([client, options]): [Client, Chosen] => {
@@ -146,15 +153,15 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
   })
   const answers = [...chosen.keys()].flatMap((client) => answersOf.get(client) ?? [])
   const findings = answers.flatMap(({ result }) =>
-    result.status === 'fulfilled' ? result.value.notices : [],
+    result.status === 'fulfilled' ? result.value.findings : [],
   )
   return {
-    request: run.request,
+    request: context.request,
     access: finder.access,
     catalog,
     chosen: new Map(proven),
     failed,
-    notices: [...new Set(findings), ...(provenByClient.size > 0 ? [onlyCertainClients] : [])],
+    findings: [...new Set(findings), ...(provenByClient.size > 0 ? [onlyCertainClients] : [])],
   }
 }
 
@@ -166,17 +173,17 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
  * @throws UserError why a model does not work for this client
  */
 async function expectAnswered(
-  { run, finder: { access }, chosen }: Proving,
+  { context, finder: { access }, chosen }: Proving,
   client: Client,
   answers: readonly ProbeAnswer[],
 ): Promise<boolean> {
   const rejections = rejectionsIn(answers)
-  const finalRejection = rejections.find(({ error }) => !mayAcceptClient(run, error))
+  const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
   if (finalRejection !== undefined) throw await withOtherClients(finalRejection, client, access)
 
   const [rejection] = rejections
   if (rejection === undefined) return false
-  await askClient(run.session, client, {
+  await askClient(context.session, client, {
     access,
     chosen: chosen.get(client)!,
     rejection: rejection.error,
@@ -206,7 +213,7 @@ const onlyCertainClients: Finding = {
 }
 
 /** Whether the gateway may accept the installed client's request, although it rejects repoint's. */
-function mayAcceptClient({ request }: SetupRun, error: UserError): boolean {
+function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
   if (error.code === 'client-refused') return true
   return request.flags.tryClient === true && mayHelp('client', error)
 }

@@ -11,7 +11,7 @@ import { checkNameIsFree } from '../../../state/save-gateway.ts'
 import { findGateway } from '../../find-gateway/find-gateway.ts'
 import { gatewaysInUse, namesGateway } from '../../find-gateway/gateways-in-use.ts'
 import type { FoundGateway, GatewayInUse, Preset } from '../../find-gateway/types.ts'
-import type { Chosen, GatewayAnswer, Proof, ProvenRun, SetupRun } from '../request.ts'
+import type { Chosen, GatewayAnswer, Proof, ProvenSetup, SetupContext } from '../request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { withLink, withNextAddress } from './import-link.ts'
@@ -27,30 +27,30 @@ const maxTries = 5
  * the gateway rejects an address or a key that the user typed, repoint asks for it again. If it came from a
  * flag or the environment, that is an error.
  */
-export async function proveGateway(started: SetupRun): Promise<ProvenRun> {
+export async function proveGateway(started: SetupContext): Promise<ProvenSetup> {
   const { session, request } = started
   const { flags } = request
-  let run = started
+  let context = started
   let preset = await firstPreset(started)
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, flags, preset)
     checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
 
-    const onAnswer = async (asked: SetupRun, answer: GatewayAnswer) => {
+    const onAnswer = async (asked: SetupContext, answer: GatewayAnswer) => {
       showAnswer(session, answer)
       const withClients = await withClientsFromUser(asked, answer)
       // A later try does not ask for the clients again.
-      if (withClients !== asked) run = withClients
+      if (withClients !== asked) context = withClients
       return withClients
     }
 
     try {
-      const proof = await proofOf(withLink(run, found.link), found.access, onAnswer)
+      const proof = await proofOf(withLink(context, found.link), found.access, onAnswer)
       const headerFindings = keyHeaderFindings(found.access, proof.access)
-      session.addFindings(...found.notices, ...headerFindings, ...proof.notices)
+      session.addFindings(...found.findings, ...headerFindings, ...proof.findings)
       if (flags.verify) showProof(session, proof)
-      return { ...run, ...proof, clients: [...proof.chosen.keys()] }
+      return { ...context, ...proof, clients: [...proof.chosen.keys()] }
     } catch (error) {
       const isLastTry = tries >= maxTries
       const next =
@@ -65,34 +65,37 @@ export async function proveGateway(started: SetupRun): Promise<ProvenRun> {
 }
 
 /** What is known of the gateway before the first try. */
-async function firstPreset(run: SetupRun): Promise<Preset> {
-  const { session, request, runs } = run
+async function firstPreset(context: SetupContext): Promise<Preset> {
+  const { session, request, runs } = context
   const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
   return {
     lastBaseUrl: keptAddress(session.platform) ?? runs[0]?.baseUrl,
     inUse: session.canAsk ? inUse : [],
-    gateway: currentGateway(run, inUse),
+    gateway: currentGateway(context, inUse),
     ...request.preset,
   }
 }
 
-/** The run with the clients that the user chooses, now that the gateway has answered. */
-async function withClientsFromUser(run: SetupRun, answer: GatewayAnswer): Promise<SetupRun> {
-  const { chooseClients, ...request } = run.request
-  if (chooseClients === undefined) return run
+/** The setup with the clients that the user chooses, now that the gateway has answered. */
+async function withClientsFromUser(
+  context: SetupContext,
+  answer: GatewayAnswer,
+): Promise<SetupContext> {
+  const { chooseClients, ...request } = context.request
+  if (chooseClients === undefined) return context
 
-  const ids = await chooseClients(run, answer)
+  const ids = await chooseClients(context, answer)
   const command = ids.length === 1 ? ids[0]! : request.command
   return {
-    ...run,
+    ...context,
     request: { ...request, command, clients: ids },
-    clients: run.clients.filter(({ id }) => ids.includes(id)),
+    clients: context.clients.filter(({ id }) => ids.includes(id)),
   }
 }
 
 /** The gateway that the client uses, if the user requests other options and no gateway. */
 function currentGateway(
-  { session, request, clients: [client], previous }: SetupRun,
+  { session, request, clients: [client], previous }: SetupContext,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
   const { clients, flags, picksModel = false } = request
@@ -140,17 +143,17 @@ function retryWith(
 
 /** The proof for all clients that can use the gateway, unless the user said `--no-verify`. */
 async function proofOf(
-  run: SetupRun,
+  context: SetupContext,
   access: GatewayAccess,
   onAnswer: ProveOptions['onAnswer'],
 ): Promise<Proof> {
-  if (!run.request.flags.verify) return unverified(run, access)
+  if (!context.request.flags.verify) return unverified(context, access)
 
-  const isScript = run.consent !== 'ask'
+  const isScript = context.consent !== 'ask'
   // A script gets this error before anything is sent.
-  if (isScript) for (const client of run.clients) expectUsable(run, client, access)
-  const proof = await proveClients(run, access, { needsAll: isScript, onAnswer })
-  return withoutFailed(run, proof)
+  if (isScript) for (const client of context.clients) expectUsable(context, client, access)
+  const proof = await proveClients(context, access, { needsAll: isScript, onAnswer })
+  return withoutFailed(context, proof)
 }
 
 /**
@@ -159,8 +162,8 @@ async function proofOf(
  *
  * @throws UserError why a client cannot use it, with the clients that can
  */
-function withoutFailed(run: SetupRun, { failed, ...proof }: ClientsProof): Proof {
-  const { session, consent } = run
+function withoutFailed(context: SetupContext, { failed, ...proof }: ClientsProof): Proof {
+  const { session, consent } = context
   const [firstFailure] = failed
   if (firstFailure === undefined) return proof
 
@@ -192,18 +195,18 @@ function withOtherClients(
 }
 
 /** Resolves the options for `--no-verify`, without a request to the gateway. */
-async function unverified(run: SetupRun, access: GatewayAccess): Promise<Proof> {
-  const { clients, request } = run
-  for (const client of clients) expectUsable(run, client, access)
-  if (request.picksModel) throw nothingToPickFrom(run.session)
+async function unverified(context: SetupContext, access: GatewayAccess): Promise<Proof> {
+  const { clients, request } = context
+  for (const client of clients) expectUsable(context, client, access)
+  if (request.picksModel) throw nothingToPickFrom(context.session)
 
-  const programs = await programsOf(run)
-  for (const [client, program] of programs) expectUsable(run, client, access, program)
+  const programs = await programsOf(context)
+  for (const [client, program] of programs) expectUsable(context, client, access, program)
 
   const chosen = clients.map((client): [Client, Chosen] => {
     const { version, modelTable } = programs.get(client)!
     const gatewayInfo = { ...noGatewayInfo, modelTable }
-    const input = resolveInputFor(run, client, access, gatewayInfo)
+    const input = resolveInputFor(context, client, access, gatewayInfo)
     const resolved = expectNoFinding(client.resolve(input, version))
     return [client, { resolved, input }]
   })
@@ -212,7 +215,7 @@ async function unverified(run: SetupRun, access: GatewayAccess): Promise<Proof> 
     access,
     chosen: new Map(chosen),
     catalog: undefined,
-    notices: [...assumedRootsFinding(access), ...programFindings(run.session, programs)],
+    findings: [...assumedRootsFinding(access), ...programFindings(context.session, programs)],
   }
 }
 

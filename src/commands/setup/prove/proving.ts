@@ -5,12 +5,12 @@ import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { type Culprit, traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
-import type { Chosen, SetupRun } from '../request.ts'
+import type { Chosen, SetupContext } from '../request.ts'
 import type { ProbeAnswer, Probes } from './probes.ts'
 
 /** The state of steps 3 and 4. A client is in `chosen`, or in `failed`, or the user has skipped it. */
 export interface Proving {
-  readonly run: SetupRun
+  readonly context: SetupContext
   readonly finder: GatewayFinder
   readonly catalog: Catalog | undefined
   readonly probes: Probes
@@ -23,7 +23,7 @@ export interface Proving {
 
 /** One client whose options are being decided. */
 export interface ResolvingClient {
-  readonly run: SetupRun
+  readonly context: SetupContext
   readonly access: GatewayAccess
   readonly client: Client
   readonly version: string | undefined
@@ -35,7 +35,7 @@ export interface ResolvingClient {
 
 /** Each client with what the gateway has answered so far. */
 export function resolvingClients(
-  run: SetupRun,
+  context: SetupContext,
   {
     access,
     catalog,
@@ -48,10 +48,10 @@ export function resolvingClients(
     readonly probes: Probes
   },
 ): readonly ResolvingClient[] {
-  return run.clients.map((client) => {
+  return context.clients.map((client) => {
     const { version, modelTable } = programs.get(client)!
     const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access, modelTable }
-    return { run, access, client, version, gatewayInfo, probes }
+    return { context, access, client, version, gatewayInfo, probes }
   })
 }
 
@@ -95,7 +95,7 @@ const isSharedByClients: Readonly<Record<Culprit, boolean>> = {
 
 /** Probes every chosen model that was not probed yet. Returns the answers of all. */
 export async function probeChosen({
-  run: { session },
+  context: { session },
   probes,
   chosen,
 }: Proving): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {

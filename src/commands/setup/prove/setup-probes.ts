@@ -7,13 +7,13 @@ import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { readClientFiles } from '../../client-state/files.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
 import { targetFor } from '../../client-state/target.ts'
-import type { SetupRun } from '../request.ts'
+import type { SetupContext } from '../request.ts'
 import { resolveInputFor } from '../resolve-input.ts'
 import { Probes, sendersOf } from './probes.ts'
 
 /** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
 export function probesFor(
-  run: SetupRun,
+  context: SetupContext,
   finder: GatewayFinder,
   {
     catalog,
@@ -31,8 +31,8 @@ export function probesFor(
     (...question) => finder.probe(...question),
     catalog ?? catalogError,
     (client, resolved) =>
-      sendersOf(run.session, client, {
-        texts: filesAfter(run, client, { access: finder.access, resolved, catalog }),
+      sendersOf(context.session, client, {
+        texts: filesAfter(context, client, { access: finder.access, resolved, catalog }),
         ...programs.get(client)!,
       }),
     earlier,
@@ -41,7 +41,7 @@ export function probesFor(
 
 /** A client's files as the setup would leave them, with only the models that are probed. */
 function filesAfter(
-  run: SetupRun,
+  context: SetupContext,
   client: Client,
   {
     access,
@@ -53,10 +53,10 @@ function filesAfter(
     readonly catalog: Catalog | undefined
   },
 ): LoadedFiles {
-  const files = readClientFiles(run.session, client)
-  if (run.request.isKeyOnly) return files
+  const files = readClientFiles(context.session, client)
+  if (context.request.isKeyOnly) return files
 
-  const input = resolveInputFor(run, client, access, { catalog, rejected: [] })
+  const input = resolveInputFor(context, client, access, { catalog, rejected: [] })
   const { providerId = 'gateway' } = effectiveOptions(input)
 
   const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
