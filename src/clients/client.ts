@@ -603,7 +603,7 @@ export interface ClientContext {
   readonly files: LoadedFiles
   readonly machine: Machine
   /** The base URLs that repoint wrote for this client, from its records. */
-  readonly ownRoots: readonly string[]
+  readonly writtenBaseUrls: readonly string[]
   /** The model IDs of the last catalog that repoint read. */
   readonly knownModels: readonly string[]
   /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */

@@ -10,8 +10,8 @@ import type {
 } from '../edits/plan.ts'
 import { UnsupportedFile } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
+import { isSameButVersion } from '../gateway/base-urls.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
-import { isSameButVersion } from '../gateway/roots.ts'
 import type { Protocol } from '../gateway/types.ts'
 import type {
   ClientContext,
@@ -198,12 +198,12 @@ export function isLoopbackUrl(url: string | undefined): boolean {
  */
 export function isOwnAddress(
   url: string | undefined,
-  { ownRoots }: ClientContext,
+  { writtenBaseUrls }: ClientContext,
   target?: SetupTarget,
 ): boolean {
   if (url === undefined) return false
-  const own = target === undefined ? ownRoots : [...ownRoots, target.baseUrl]
-  return own.some((root) => isSameButVersion(root, withoutTrailingSlash(url)))
+  const written = target === undefined ? writtenBaseUrls : [...writtenBaseUrls, target.baseUrl]
+  return written.some((baseUrl) => isSameButVersion(baseUrl, withoutTrailingSlash(url)))
 }
 
 /** A model server on this machine may need no key, unless repoint wrote its address. */
@@ -218,13 +218,15 @@ export function mayNeedNoKey(url: string | undefined, context: ClientContext): b
  */
 export function withLostVersion(
   url: string,
-  { ownRoots }: ClientContext,
+  { writtenBaseUrls }: ClientContext,
   protocol?: Protocol,
 ): string | undefined {
-  const root = `${withoutTrailingSlash(url)}/v1`
+  const withVersion = `${withoutTrailingSlash(url)}/v1`
   const isRight =
-    protocol === undefined ? ownRoots.includes(withoutTrailingSlash(url)) : protocol === 'messages'
-  return ownRoots.includes(root) && !isRight ? root : undefined
+    protocol === undefined
+      ? writtenBaseUrls.includes(withoutTrailingSlash(url))
+      : protocol === 'messages'
+  return writtenBaseUrls.includes(withVersion) && !isRight ? withVersion : undefined
 }
 
 /** An address without parts that may be secret: user and password, query and fragment. */

@@ -1,7 +1,7 @@
 import type { ConfigValue, SettingPath, SettingRole } from '../edits/plan.ts'
 import { uniquePaths } from '../edits/values/paths.ts'
 import type { Finding, Severity } from '../finding.ts'
-import { isSameButVersion } from '../gateway/roots.ts'
+import { isSameButVersion } from '../gateway/base-urls.ts'
 import {
   type ClientModule,
   type ClientName,

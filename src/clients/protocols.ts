@@ -4,9 +4,9 @@
  */
 import { compact } from '../compact.ts'
 import type { Finding } from '../finding.ts'
+import { isSameButVersion } from '../gateway/base-urls.ts'
 import { traitsOf } from '../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../gateway/models/rules.ts'
-import { isSameButVersion } from '../gateway/roots.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
 import type {
   Client,

@@ -12,8 +12,8 @@ import {
   findingFrom,
   messageWithLocation,
 } from '../finding.ts'
+import { customBaseUrls } from '../gateway/base-urls.ts'
 import { closeIdleConnections } from '../gateway/http/request.ts'
-import { unusualRoots } from '../gateway/roots.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
 import {
@@ -33,7 +33,7 @@ import {
 import { describeDrift, driftSince } from './client-state/drift.ts'
 import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled, readVersion, tableOf } from './client-state/program.ts'
-import { clientsInUse, isAtOwnRoot } from './client-state/state.ts'
+import { clientsInUse, hasWrittenBaseUrl } from './client-state/state.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import type { Consent, Session } from './screen/session.ts'
@@ -287,12 +287,14 @@ async function applyFixes(
     await session.agree(consent, { message: 'Apply these fixes?', default: true })
 
   // A rollback treats every recorded address as ours, so the record needs one that repoint wrote.
-  const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
+  const configured = states.find(({ client, settings }) =>
+    hasWrittenBaseUrl(client, settings, runs),
+  )
   const gateway = configured?.gateway
   const plan: Plan = {
     command: 'doctor',
     baseUrl: gateway?.baseUrl ?? '',
-    baseUrls: gateway && unusualRoots(gateway),
+    baseUrls: gateway && customBaseUrls(gateway),
     model: (configured && shownModel(configured.settings)) ?? '',
     edits,
   }

@@ -19,7 +19,7 @@ interface Editor {
 
 interface FieldValues {
   readonly key: string
-  readonly root: string
+  readonly baseUrl: string
   readonly model: string
 }
 
@@ -33,9 +33,9 @@ const editors: Readonly<Record<string, Editor>> = {
       'Cursor never sends claude-* models to a gateway.',
       'Cursor needs a paid plan to use your own key.',
     ],
-    fields: ({ key, root, model }) => [
+    fields: ({ key, baseUrl, model }) => [
       ['Settings > Models > OpenAI API Key', key],
-      ['Settings > Models > Override OpenAI Base URL', root],
+      ['Settings > Models > Override OpenAI Base URL', baseUrl],
       ['Settings > Models > Add custom model', model],
     ],
   },
@@ -43,12 +43,12 @@ const editors: Readonly<Record<string, Editor>> = {
   vscode: {
     label: 'VS Code',
     limits: ['"Custom Endpoint" exists since 1.122. You need no GitHub login.'],
-    fields: ({ key, root, model }) => [
+    fields: ({ key, baseUrl, model }) => [
       ['Chat: Manage Language Models > Add Models', 'Custom Endpoint'],
       ['API key', key],
       ['API type', 'chat-completions'],
       ['models > id, and name', model],
-      ['models > url', `${root}/chat/completions`],
+      ['models > url', `${baseUrl}/chat/completions`],
       ['models > toolCalling', 'true'],
     ],
   },
@@ -56,9 +56,9 @@ const editors: Readonly<Record<string, Editor>> = {
   zed: {
     label: 'Zed',
     limits: ['The same settings in settings.json: language_models.openai_compatible.'],
-    fields: ({ key, root, model }) => [
+    fields: ({ key, baseUrl, model }) => [
       ['Agent Panel > Settings > Add Provider', 'OpenAI'],
-      ['API URL (api_url)', root],
+      ['API URL (api_url)', baseUrl],
       ['API Key (or the variable <NAME>_API_KEY)', key],
       ['Model Name (available_models > name)', model],
       ['Capabilities (tools)', 'on'],
@@ -96,7 +96,7 @@ export const command = commandOf(define, async (session, flags) => {
   if (id === 'cursor') session.addFindings(...outOfReachFinding(baseUrl))
 
   const key = `your key (${maskSecret(access.key)})`
-  const rows = fieldsFor({ key, root: baseUrls.chat, model: models.probeModel })
+  const rows = fieldsFor({ key, baseUrl: baseUrls.chat, model: models.probeModel })
   session.showFindings('warning')
   session.say(`The key, the address and the model work. Enter in ${label}:`)
   const width = Math.max(...rows.map(([field]) => field.length))

@@ -1,8 +1,8 @@
 import { protocolOf } from '../clients/client.ts'
 import { clientRows, rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
+import { baseUrlsOf } from '../gateway/base-urls.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import { rootsOf } from '../gateway/roots.ts'
 import type { BaseUrls, Gateway } from '../gateway/types.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
@@ -74,7 +74,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
       flags,
       clients: affected.map(({ client }) => client.id),
       preset: {
-        gateway: { baseUrl, baseUrls: rootsUsed(affected), name: affected[0]?.gateway.name },
+        gateway: { baseUrl, baseUrls: baseUrlsInUse(affected), name: affected[0]?.gateway.name },
       },
       isKeyOnly: true,
     },
@@ -133,7 +133,7 @@ function selectClients(
 }
 
 /** Takes each base URL from a client that uses its protocol. */
-function rootsUsed(clients: readonly SetUpClient[]): BaseUrls | undefined {
+function baseUrlsInUse(clients: readonly SetUpClient[]): BaseUrls | undefined {
   const gatewayFor = (isMessages: boolean) =>
     clients.find(
       ({ client, settings }) =>
@@ -141,7 +141,7 @@ function rootsUsed(clients: readonly SetUpClient[]): BaseUrls | undefined {
     )?.gateway
   const messages = gatewayFor(true)
   const chat = gatewayFor(false) ?? messages
-  return chat && { chat: rootsOf(chat).chat, messages: rootsOf(messages ?? chat).messages }
+  return chat && { chat: baseUrlsOf(chat).chat, messages: baseUrlsOf(messages ?? chat).messages }
 }
 
 /**

@@ -12,11 +12,11 @@ import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values/paths.ts'
 import { exitStatus, resultOf, UserError } from '../errors.ts'
 import { findingFrom } from '../finding.ts'
+import { addressFor, assumedBaseUrls, baseUrlFor } from '../gateway/base-urls.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { formatHeader, headerDocument } from '../gateway/input/header.ts'
 import { formatQuery } from '../gateway/input/query.ts'
-import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
-import { savedGateway, savedRoots } from '../state/find-gateways.ts'
+import { savedBaseUrls, savedGateway } from '../state/find-gateways.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
@@ -197,7 +197,10 @@ function parseExpected(session: Session, text: string): ExpectedGateway {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
     const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })
-    return { baseUrl, baseUrls: savedRoots(session.platform, baseUrl) ?? assumedRoots(baseUrl) }
+    return {
+      baseUrl,
+      baseUrls: savedBaseUrls(session.platform, baseUrl) ?? assumedBaseUrls(baseUrl),
+    }
   }
   const gateway = savedGateway(session, text)
   const { baseUrl, baseUrls } = gateway
@@ -304,7 +307,7 @@ function asDocument({ state, expectedGateway, drift }: StatusReport) {
     origins: compact(origins),
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
-    expected: expectedGateway ? shownRoot(rootOf(expectedGateway, protocol), protocol) : null,
+    expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
     drift,
     files: files.map((file) => ({
       ...file,

@@ -38,7 +38,7 @@ interface Judged {
 
 /** The result at one base URL. */
 export interface Attempt extends Judged {
-  readonly root: string
+  readonly baseUrl: string
 }
 
 /**
@@ -57,19 +57,28 @@ export function newSearches(): CauseSearches {
 }
 
 /** Sends the first request to one base URL, with the client's repetitions. */
-export async function askRoot(input: ProbeInput, root: string): Promise<Attempt> {
+export async function askAt(input: ProbeInput, baseUrl: string): Promise<Attempt> {
   const { sender } = input
   const form = formOf(input, {
     isLimited: true,
     ...(sender ? { clientRequest: sender } : { tools: 'noop' }),
   })
-  const judged = await repeatAsClient(input, root, form, await sendWithRetry(input, root, form))
-  return { root, ...judged }
+  const judged = await repeatAsClient(
+    input,
+    baseUrl,
+    form,
+    await sendWithRetry(input, baseUrl, form),
+  )
+  return { baseUrl, ...judged }
 }
 
 /** Sends one request and judges the response. */
-export async function send(input: ProbeInput, root: string, form: QuestionForm): Promise<Judged> {
-  const result = await ask(input.access, requestAt(root, form), input.sender?.keyHeader)
+export async function send(
+  input: ProbeInput,
+  baseUrl: string,
+  form: QuestionForm,
+): Promise<Judged> {
+  const result = await ask(input.access, requestAt(baseUrl, form), input.sender?.keyHeader)
   return { result, outcome: outcomeOf(input, result) }
 }
 
@@ -80,14 +89,18 @@ const longestWaitMs = 5_000
 const usualWaitMs = 1_000
 
 /** Sends a request, and once more if the gateway is busy and the client would try again. */
-async function sendWithRetry(input: ProbeInput, root: string, form: QuestionForm): Promise<Judged> {
-  const judged = await send(input, root, form)
+async function sendWithRetry(
+  input: ProbeInput,
+  baseUrl: string,
+  form: QuestionForm,
+): Promise<Judged> {
+  const judged = await send(input, baseUrl, form)
   if (judged.outcome === undefined || !mayHelp('retry', judged.outcome)) return judged
 
   const wait = waitMs(judged.result, input.sender?.accepts)
   if (wait === undefined) return judged
   await pause(wait)
-  return send(input, root, form)
+  return send(input, baseUrl, form)
 }
 
 /** How long a client waits after a response. Undefined: it does not try again, or much later. */
@@ -105,7 +118,7 @@ function waitMs(result: Judged['result'], accepts: Sender['accepts']): number | 
 /** Repeats the request as the client does, each time without what the gateway rejects. */
 async function repeatAsClient(
   input: ProbeInput,
-  root: string,
+  baseUrl: string,
   form: QuestionForm,
   judged: Judged,
 ): Promise<Judged> {
@@ -115,7 +128,7 @@ async function repeatAsClient(
   const smallerForm =
     withoutRejectedSafeguards(form, result, outcome) ?? withoutRejectedPart(form, result)
   if (smallerForm === undefined) return judged
-  return repeatAsClient(input, root, smallerForm, await send(input, root, smallerForm))
+  return repeatAsClient(input, baseUrl, smallerForm, await send(input, baseUrl, smallerForm))
 }
 
 /**

@@ -10,10 +10,10 @@ import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
-export function catalogRequest(root: string): RequestSpec {
+export function catalogRequest(baseUrl: string): RequestSpec {
   return {
     method: 'GET',
-    url: `${root}/models`,
+    url: `${baseUrl}/models`,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
     maxBytes: maxCatalogBytes,
   }
@@ -28,7 +28,7 @@ const maxOptionalMs = 10_000
 
 export interface CatalogOptions {
   /** The base URL to request it from. Absent: the chat base URL. */
-  readonly root?: string
+  readonly baseUrl?: string
   /** The user has named the models, so a slow catalog can be left out. */
   readonly isExtra?: boolean | undefined
 }
@@ -40,11 +40,11 @@ export interface CatalogOptions {
  */
 export async function readCatalog(
   access: GatewayAccess,
-  { root = access.baseUrls.chat, isExtra }: CatalogOptions = {},
+  { baseUrl = access.baseUrls.chat, isExtra }: CatalogOptions = {},
 ): Promise<Catalog> {
   const answerWithinMs = isExtra ? Math.min(maxOptionalMs, access.timeoutMs / 2) : undefined
   const deadline = Date.now() + access.timeoutMs
-  const firstRequest = catalogRequest(root)
+  const firstRequest = catalogRequest(baseUrl)
 
   const models = new Map<string, CatalogModel>()
   let entries = 0

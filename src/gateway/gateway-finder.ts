@@ -1,11 +1,11 @@
 import { UserError } from '../errors.ts'
 import { ask, judge, KeyHeaderError, withHint } from './ask.ts'
+import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
 import { traitsOf } from './judge/traits.ts'
 import { isAboutAddress, type ProbeOptions, type ProbeResult, probe, provesAnApi } from './probe.ts'
-import { chatRoots, isSameRoots, messagesRoots } from './roots.ts'
 import {
   type BaseUrls,
   type Catalog,
@@ -20,7 +20,7 @@ import {
  * it accepts the key in. The finder remembers what answered, so that later requests need no search.
  *
  * - A request is sent first to the expected base URL. If no API answers there, the finder tries other paths
- *   of the same origin (roots.ts).
+ *   of the same origin (base-urls.ts).
  * - If the gateway rejects the key, the finder sends it once more in the other headers for keys.
  * - If the account has no credit left, the finder tries the base URLs of the host's other products.
  */
@@ -32,7 +32,7 @@ export class GatewayFinder {
   /** Every access that sent requests. Each has separate connections, which `hangUp` closes. */
   readonly #used: GatewayAccess[]
   /** The base URLs that have answered so far, or that the user named. */
-  #answered: readonly AnsweredRoot[] = []
+  #answered: readonly AnsweredBaseUrl[] = []
   /**
    * The search for the header that the gateway accepts the key in. It starts when a key is first rejected,
    * runs once, and resolves to undefined if no other header works.
@@ -45,7 +45,7 @@ export class GatewayFinder {
     this.#current = access
     this.#used = [access]
     if (options.isMessagesGiven)
-      this.#answered = [{ side: 'messages', root: access.baseUrls.messages }]
+      this.#answered = [{ side: 'messages', baseUrl: access.baseUrls.messages }]
   }
 
   /**
@@ -55,10 +55,10 @@ export class GatewayFinder {
   get access(): GatewayAccess {
     const { baseUrls } = this.#original
     const answered: BaseUrls = {
-      chat: this.#rootOf('chat') ?? baseUrls.chat,
-      messages: this.#rootOf('messages') ?? baseUrls.messages,
+      chat: this.#answeredAt('chat') ?? baseUrls.chat,
+      messages: this.#answeredAt('messages') ?? baseUrls.messages,
     }
-    if (isSameRoots(answered, baseUrls)) return this.#current
+    if (sameBaseUrls(answered, baseUrls)) return this.#current
     return { ...this.#current, baseUrls: answered }
   }
 
@@ -68,7 +68,7 @@ export class GatewayFinder {
   }
 
   /** Requests the catalog, like `catalogOrError`. */
-  async askCatalog(options: Omit<CatalogOptions, 'root'> = {}): Promise<Catalog | UserError> {
+  async askCatalog(options: Omit<CatalogOptions, 'baseUrl'> = {}): Promise<Catalog | UserError> {
     const answer = await this.#askForList(options)
     if (!(answer instanceof KeyHeaderError)) return answer
 
@@ -76,23 +76,23 @@ export class GatewayFinder {
     return (await this.#headerSearch) === undefined ? answer : this.#askForList(options)
   }
 
-  async #askForList(options: Omit<CatalogOptions, 'root'>): Promise<Catalog | UserError> {
-    const [expectedRoot, ...alternatives] = this.#candidates('chat')
-    const askAt = async (root: string): Promise<Catalog | UserError> => {
-      const answer = await catalogOrError(this.#current, { ...options, root })
-      if (!(answer instanceof UserError)) this.#remember({ side: 'chat', root })
+  async #askForList(options: Omit<CatalogOptions, 'baseUrl'>): Promise<Catalog | UserError> {
+    const [expectedBaseUrl, ...alternatives] = this.#candidates('chat')
+    const askAt = async (baseUrl: string): Promise<Catalog | UserError> => {
+      const answer = await catalogOrError(this.#current, { ...options, baseUrl })
+      if (!(answer instanceof UserError)) this.#remember({ side: 'chat', baseUrl })
       return answer
     }
 
-    const firstAnswer = await askAt(expectedRoot!)
+    const firstAnswer = await askAt(expectedBaseUrl!)
     if (!(firstAnswer instanceof UserError) || !isAboutAddress(firstAnswer)) return firstAnswer
-    for (const root of alternatives) {
-      const answer = await askAt(root)
+    for (const baseUrl of alternatives) {
+      const answer = await askAt(baseUrl)
       if (!(answer instanceof UserError) || provesAnApi(answer)) return answer
     }
 
     if (alternatives.length === 0) return firstAnswer
-    const asked = alternatives.map((root) => `${root}/models`)
+    const asked = alternatives.map((baseUrl) => `${baseUrl}/models`)
     return withHint(firstAnswer, `repoint also asked ${asked.join(', ')}.`)
   }
 
@@ -100,7 +100,7 @@ export class GatewayFinder {
   async probe(
     protocol: Protocol,
     model: string,
-    options?: Omit<ProbeOptions, 'roots'>,
+    options?: Omit<ProbeOptions, 'candidates'>,
   ): Promise<ProbeResult> {
     const question: ProbeQuestion = { protocol, model, options }
     const access = this.#current
@@ -149,11 +149,14 @@ export class GatewayFinder {
     const { origin, pathname } = new URL(this.#original.baseUrl)
 
     if (pathname === '/') {
-      for (const { root } of products) {
+      for (const { baseUrl } of products) {
         try {
-          const result = await probe(this.#current, protocol, model, { ...options, roots: [root] })
-          this.#forgetCatalogRoot(side)
-          this.#rememberProbe(this.#current, protocol, root)
+          const result = await probe(this.#current, protocol, model, {
+            ...options,
+            candidates: [baseUrl],
+          })
+          this.#forgetCatalogBaseUrl(side)
+          this.#rememberProbe(this.#current, protocol, baseUrl)
           return result
         } catch (error) {
           if (!(error instanceof UserError)) throw error
@@ -171,16 +174,17 @@ export class GatewayFinder {
   #otherProducts(side: keyof BaseUrls): readonly Product[] {
     const { baseUrl } = this.#original
     const { origin } = new URL(baseUrl)
-    const currentRoot = this.access.baseUrls[side]
+    const currentBaseUrl = this.access.baseUrls[side]
     return productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) => {
-      const root = origin + path
-      return path === undefined || root === currentRoot ? [] : [{ name, product, root }]
+      const baseUrl = origin + path
+      return path === undefined || baseUrl === currentBaseUrl ? [] : [{ name, product, baseUrl }]
     })
   }
 
   /** Drops the base URL of the catalog: it belongs to another product than the one that answered. */
-  #forgetCatalogRoot(side: keyof BaseUrls): void {
-    const isOfCatalog = (answer: AnsweredRoot) => answer.side === side && answer.probe === undefined
+  #forgetCatalogBaseUrl(side: keyof BaseUrls): void {
+    const isOfCatalog = (answer: AnsweredBaseUrl) =>
+      answer.side === side && answer.probe === undefined
     this.#answered = this.#answered.filter((answer) => !isOfCatalog(answer))
   }
 
@@ -250,33 +254,33 @@ export class GatewayFinder {
     access: GatewayAccess,
     { protocol, model, options }: ProbeQuestion,
   ): Promise<ProbeResult> {
-    const roots = this.#candidates(sideOf(protocol))
-    const result = await probe(access, protocol, model, { ...options, roots })
-    this.#rememberProbe(access, protocol, result.root)
+    const candidates = this.#candidates(sideOf(protocol))
+    const result = await probe(access, protocol, model, { ...options, candidates })
+    this.#rememberProbe(access, protocol, result.baseUrl)
     return result
   }
 
-  #rootOf(side: keyof BaseUrls): string | undefined {
-    return this.#answered.find((answer) => answer.side === side)?.root
+  #answeredAt(side: keyof BaseUrls): string | undefined {
+    return this.#answered.find((answer) => answer.side === side)?.baseUrl
   }
 
   /** The possible base URLs for this side, most likely first. If one has answered, it is the only one. */
   #candidates(side: keyof BaseUrls): readonly string[] {
-    const answered = this.#rootOf(side)
+    const answered = this.#answeredAt(side)
     if (answered !== undefined) return [answered]
 
     const { baseUrl, baseUrls } = this.#original
-    const guessedRoots = side === 'messages' ? messagesRoots(baseUrl) : chatRoots(baseUrl)
-    return [...new Set([baseUrls[side], ...guessedRoots])]
+    const guesses = side === 'messages' ? messagesBaseUrls(baseUrl) : chatBaseUrls(baseUrl)
+    return [...new Set([baseUrls[side], ...guesses])]
   }
 
-  #rememberProbe(access: GatewayAccess, protocol: Protocol, root: string): void {
+  #rememberProbe(access: GatewayAccess, protocol: Protocol, baseUrl: string): void {
     const keyHeader = access.keyHeader ?? 'authorization'
-    this.#remember({ side: sideOf(protocol), root, probe: { protocol, keyHeader } })
+    this.#remember({ side: sideOf(protocol), baseUrl, probe: { protocol, keyHeader } })
   }
 
   /** @throws UserError if the answer contradicts an earlier one */
-  #remember(answer: AnsweredRoot): void {
+  #remember(answer: AnsweredBaseUrl): void {
     const contradiction = this.#answered
       .map((earlier) => contradictionBetween(earlier, answer))
       .find(Boolean)
@@ -290,9 +294,9 @@ export class GatewayFinder {
 class Contradiction extends UserError {}
 
 /** A base URL that answered. */
-interface AnsweredRoot {
+interface AnsweredBaseUrl {
   readonly side: keyof BaseUrls
-  readonly root: string
+  readonly baseUrl: string
   /** The probe that it answered. Absent: it answered the catalog request, or the user named it. */
   readonly probe?: { readonly protocol: Protocol; readonly keyHeader: string }
 }
@@ -308,8 +312,8 @@ interface Trial {
 
 /** Why one saved gateway cannot have the settings of two answers. Undefined: it can. */
 function contradictionBetween(
-  earlier: AnsweredRoot,
-  { side, root, probe }: AnsweredRoot,
+  earlier: AnsweredBaseUrl,
+  { side, baseUrl, probe }: AnsweredBaseUrl,
 ): { readonly message: string; readonly hint: string } | undefined {
   if (probe === undefined) return undefined
   if (earlier.probe !== undefined && earlier.probe.keyHeader !== probe.keyHeader)
@@ -317,9 +321,9 @@ function contradictionBetween(
       message: `The gateway accepts the key as ${probe.keyHeader} for the ${probe.protocol} protocol, and as ${earlier.probe.keyHeader} for another protocol`,
       hint: 'Set up each client separately, with a different --name NAME.',
     }
-  if (earlier.side === side && earlier.root !== root)
+  if (earlier.side === side && earlier.baseUrl !== baseUrl)
     return {
-      message: `The gateway serves the ${probe.protocol} protocol at ${root}, and another protocol at ${earlier.root}`,
+      message: `The gateway serves the ${probe.protocol} protocol at ${baseUrl}, and another protocol at ${earlier.baseUrl}`,
       hint: 'Set up each client separately, each with its address (--base-url URL).',
     }
   return undefined
@@ -329,7 +333,7 @@ function contradictionBetween(
 interface ProbeQuestion {
   readonly protocol: Protocol
   readonly model: string
-  readonly options: Omit<ProbeOptions, 'roots'> | undefined
+  readonly options: Omit<ProbeOptions, 'candidates'> | undefined
 }
 
 /** A product of the gateway's host, with its base URL. */
@@ -337,7 +341,7 @@ interface Product {
   readonly name: string
   /** Its path, as users type it after the host. */
   readonly product: string
-  readonly root: string
+  readonly baseUrl: string
 }
 
 function sideOf(protocol: Protocol): keyof BaseUrls {

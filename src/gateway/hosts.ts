@@ -26,17 +26,17 @@ export interface KnownHost {
 export const knownHosts: readonly KnownHost[] = rows
 
 /** The product that the path of an address names, or else the usual product of its host. */
-export function knownHost(baseUrl: string): KnownHost | undefined {
-  const { pathname } = new URL(baseUrl)
-  const rows = productsAt(baseUrl)
+export function knownHost(address: string): KnownHost | undefined {
+  const { pathname } = new URL(address)
+  const rows = productsAt(address)
   const isBelow = ({ product }: KnownHost) =>
     product !== undefined && `${pathname.replace(/\/$/, '')}/`.startsWith(`${product}/`)
   return rows.find(isBelow) ?? rows.find(({ product }) => product === undefined)
 }
 
 /** All products of an address's host. If two patterns match, the longer one counts. */
-export function productsAt(baseUrl: string): readonly KnownHost[] {
-  const { hostname } = new URL(baseUrl)
+export function productsAt(address: string): readonly KnownHost[] {
+  const { hostname } = new URL(address)
   const rows = knownHosts.filter(({ host }) => matchesHost(host, hostname))
   const longest = Math.max(...rows.map(({ host }) => host.length))
   return rows.filter(({ host }) => host.length === longest)

@@ -3,27 +3,27 @@ import type { Finding } from '../finding.ts'
 import { ask, errorFor, judge, withHint } from './ask.ts'
 import {
   type Attempt,
-  askRoot,
+  askAt,
   type CauseSearches,
   formOf,
   newSearches,
   outcomeOf,
   type ProbeInput,
 } from './attempt.ts'
+import { baseUrlFor } from './base-urls.ts'
 import { catalogRequest } from './catalog.ts'
 import type { HttpAnswer, Outcome } from './judge/answer.ts'
 import { isUnlisted } from './judge/outcomes.ts'
 import { acceptedBy, answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { placeOf, requestAt } from './question.ts'
-import { rootOf } from './roots.ts'
 import { withCause } from './search-cause.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
 /** The result if the gateway serves the model over the protocol to this key. */
 export interface ProbeResult {
   /** The base URL that answered. */
-  readonly root: string
+  readonly baseUrl: string
   readonly findings: readonly Finding[]
   /** Whether the gateway answers the client's `safeguards`. Absent: the client does not send them. */
   readonly answersSafeguards?: boolean
@@ -43,7 +43,7 @@ export interface ProbeOptions {
    * Base URLs that may serve the model, most likely first. The next one is tried if the answer is not
    * from an API. Absent: only the base URL of the access.
    */
-  readonly roots?: readonly string[] | undefined
+  readonly candidates?: readonly string[] | undefined
   /** Absent: the probe may search as often as a single client. */
   readonly searches?: CauseSearches | undefined
 }
@@ -65,14 +65,14 @@ export async function probe(
   model: string,
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
-  const { roots = [rootOf(access, protocol)], sender, unservedHint } = options
+  const { candidates = [baseUrlFor(access, protocol)], sender, unservedHint } = options
   const catalogError = options.catalog instanceof UserError ? options.catalog : undefined
   const catalog = options.catalog instanceof UserError ? undefined : options.catalog
   const { searches = newSearches() } = options
   const input: ProbeInput = { access, protocol, model, catalog, catalogError, sender, searches }
 
-  const attempt = await askInOrder(input, roots)
-  const { root, result, outcome } = await judgeWithProvenBase(input, attempt, roots)
+  const attempt = await askInOrder(input, candidates)
+  const { baseUrl, result, outcome } = await judgeWithProvenBase(input, attempt, candidates)
   if (outcome !== undefined) throw probeError(outcome, protocol, sender, unservedHint)
 
   const answer = result as HttpAnswer
@@ -81,7 +81,7 @@ export async function probe(
   const clientRepeats =
     proof.kind === 'answered' && proof.flaws.some((flaw) => repeats.includes(flaw))
   return {
-    root,
+    baseUrl,
     findings: clientRepeats ? [notStreamed] : [],
     ...(sender?.safeguards && {
       answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(answer.body),
@@ -122,10 +122,10 @@ const notStreamed: Finding = {
 }
 
 /** Tries the first base URL, and the others only if no API answers there. */
-async function askInOrder(input: ProbeInput, roots: readonly string[]): Promise<Attempt> {
+async function askInOrder(input: ProbeInput, candidates: readonly string[]): Promise<Attempt> {
   let first: Attempt | undefined
-  for (const root of roots) {
-    const attempt = await withCause(input, await askRoot(input, root))
+  for (const baseUrl of candidates) {
+    const attempt = await withCause(input, await askAt(input, baseUrl))
     const { outcome } = attempt
     if (outcome === undefined) return attempt
 
@@ -141,33 +141,38 @@ async function askInOrder(input: ProbeInput, roots: readonly string[]): Promise<
 async function judgeWithProvenBase(
   input: ProbeInput,
   attempt: Attempt,
-  roots: readonly string[],
+  candidates: readonly string[],
 ): Promise<Attempt> {
   const { access, catalog, catalogError } = input
-  const { root, result, outcome } = attempt
+  const { baseUrl, result, outcome } = attempt
   if (outcome === undefined || !('status' in result) || !isAboutAddress(outcome)) return attempt
 
   const isApi =
     catalogError !== undefined &&
     provesAnApi(catalogError) &&
     traitsOf(catalogError)?.blames !== 'key'
-  if (catalogError !== undefined && !isApi) throw noApiError(catalogError, input, roots)
+  if (catalogError !== undefined && !isApi) throw noApiError(catalogError, input, candidates)
   const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
 
   const judged = outcomeOf(input, result, { isBaseProven })
   const mayLackRoute = judged?.code === 'protocol-unsupported' && isUnlisted(input)
-  if (!mayLackRoute || !(await hasRoute(input, root))) return { root, result, outcome: judged }
-  return { root, result, outcome: outcomeOf(input, result, { isBaseProven, isRouteProven: true }) }
+  if (!mayLackRoute || !(await hasRoute(input, baseUrl)))
+    return { baseUrl, result, outcome: judged }
+  return {
+    baseUrl,
+    result,
+    outcome: outcomeOf(input, result, { isBaseProven, isRouteProven: true }),
+  }
 }
 
 /** The catalog's error, which is clearer than that of the route, if neither answers as an API. */
 function noApiError(
   catalogError: UserError,
   { protocol }: ProbeInput,
-  roots: readonly string[],
+  candidates: readonly string[],
 ): UserError {
   if (!isAboutAddress(catalogError)) return catalogError
-  const asked = roots.map((root) => placeOf(root, protocol))
+  const asked = candidates.map((baseUrl) => placeOf(baseUrl, protocol))
   return withHint(catalogError, `No API answers at ${asked.join(', ')}.`)
 }
 
@@ -190,9 +195,9 @@ export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
 }
 
 /** Whether a route exists. A request that names no model costs nothing. */
-async function hasRoute(input: ProbeInput, root: string): Promise<boolean> {
+async function hasRoute(input: ProbeInput, baseUrl: string): Promise<boolean> {
   const { access, protocol } = input
-  const spec = requestAt(root, formOf(input, {}))
+  const spec = requestAt(baseUrl, formOf(input, {}))
   const result = await ask(access, { ...spec, body: '{}' })
   const outcome = judge(access, result, { asked: protocol })
   return 'status' in result && outcome !== undefined && !isAboutAddress(outcome)

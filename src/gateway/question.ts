@@ -35,15 +35,15 @@ export function hasLimit(clientRequest: FirstRequest | undefined): boolean {
   return limitNames.some((name) => clientRequest?.body[name] !== undefined)
 }
 
-/** The probe's request for the gateway at `root`. */
-export function requestAt(root: string, form: QuestionForm): RequestSpec {
+/** The probe's request for the gateway at `baseUrl`. */
+export function requestAt(baseUrl: string, form: QuestionForm): RequestSpec {
   const { protocol, model, isLimited = false, needsEnd = false, tools, clientRequest } = form
   const { headers, limit, body } = questions[protocol]
   const addsLimit = (isLimited || protocol === 'messages') && !hasLimit(clientRequest)
 
   return {
     method: 'POST',
-    url: urlAt(root, protocol, clientRequest),
+    url: urlAt(baseUrl, protocol, clientRequest),
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
@@ -92,15 +92,19 @@ const routes: Readonly<Record<Protocol, string>> = {
 }
 
 /** Without a client, the probe requests messages as Claude Code 2.1.197 and 2.1.329 do (2026-11-21). */
-function urlAt(root: string, protocol: Protocol, clientRequest: FirstRequest | undefined): string {
+function urlAt(
+  baseUrl: string,
+  protocol: Protocol,
+  clientRequest: FirstRequest | undefined,
+): string {
   const usual = protocol === 'messages' ? 'beta=true' : undefined
   const query = clientRequest === undefined ? usual : clientRequest.query
-  return placeOf(root, protocol) + (query === undefined ? '' : `?${query}`)
+  return placeOf(baseUrl, protocol) + (query === undefined ? '' : `?${query}`)
 }
 
 /** The URL of the probe without its query. */
-export function placeOf(root: string, protocol: Protocol): string {
-  return root + routes[protocol]
+export function placeOf(baseUrl: string, protocol: Protocol): string {
+  return baseUrl + routes[protocol]
 }
 
 interface ProtocolQuestion {

@@ -23,7 +23,7 @@ interface Rejection extends Attempt {
 
 /** An attempt whose outcome names the cause, if a part of the client's request may be the cause. */
 export async function withCause(input: ProbeInput, attempt: Attempt): Promise<Attempt> {
-  const { root, result, outcome } = attempt
+  const { baseUrl, result, outcome } = attempt
   if (outcome === undefined || !('status' in result)) return attempt
 
   const { sender } = input
@@ -31,7 +31,7 @@ export async function withCause(input: ProbeInput, attempt: Attempt): Promise<At
     sender !== undefined &&
     (rejectedParts(result, sender).length > 0 || isAboutRequest(result, outcome))
   if (!speaksOfTools(outcome) && !mayBlameClient) return attempt
-  return { ...attempt, outcome: await searchCause(input, { root, result, outcome }) }
+  return { ...attempt, outcome: await searchCause(input, { baseUrl, result, outcome }) }
 }
 
 /**
@@ -41,14 +41,14 @@ export async function withCause(input: ProbeInput, attempt: Attempt): Promise<At
  */
 async function searchCause(
   input: ProbeInput,
-  { root, result, outcome }: Rejection,
+  { baseUrl, result, outcome }: Rejection,
 ): Promise<Outcome> {
   const { protocol, model, sender, searches } = input
   const isLimited = !rejectsLimit(result)
   const serves = async (more: Partial<QuestionForm>): Promise<boolean> => {
     if (searches.left <= 0) return false
     searches.left--
-    const answer = await send(input, root, formOf(input, { isLimited, ...more }))
+    const answer = await send(input, baseUrl, formOf(input, { isLimited, ...more }))
     return answer.outcome === undefined
   }
   const ifMinimalServed = async (cause: Outcome): Promise<Outcome> =>

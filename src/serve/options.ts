@@ -87,7 +87,7 @@ const allowedValues: Readonly<Record<'fragment' | 'families', readonly string[]>
 }
 
 export interface Upstream {
-  /** The root, without `/v1`. */
+  /** The address, without `/v1`. */
   readonly url: string
   readonly key: string
 }

@@ -36,11 +36,11 @@ import { withUsageErrors } from './settings/schema.ts'
 
 /** The part of a gateway that belongs to one key. */
 export interface GatewayScope {
-  /** The root, without `/v1`: `http://127.0.0.1:49152`. */
+  /** The address, without `/v1`: `http://127.0.0.1:49152`. */
   readonly url: string
-  /** The base URL for OpenAI's SDKs and compatible ones: the root with `/v1`. */
+  /** The base URL for OpenAI's SDKs and compatible ones: the address with `/v1`. */
   readonly openaiUrl: string
-  /** The base URL for Anthropic's SDKs: the root. */
+  /** The base URL for Anthropic's SDKs: the address. */
   readonly anthropicUrl: string
   readonly key: string
   /**

@@ -42,8 +42,8 @@ interface ForwardedRequest {
 export function forwardRequest({ reply, upstream, body, recorder }: ForwardedRequest): void {
   const { request, entry } = reply
   recordModel(entry)
-  const root = new URL(upstream.url)
-  const path = upstreamPath(root, request, entry.key)
+  const address = new URL(upstream.url)
+  const path = upstreamPath(address, request, entry.key)
 
   if (path === undefined) {
     const reason = `${requestPath(request)} may lead outside of the address of --upstream, so it is not forwarded.`
@@ -51,8 +51,8 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
     return
   }
 
-  const send = root.protocol === 'https:' ? requestHttps : requestHttp
-  const outgoing = send(root, {
+  const send = address.protocol === 'https:' ? requestHttps : requestHttp
+  const outgoing = send(address, {
     path,
     method: entry.method,
     headers: {
@@ -96,11 +96,11 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
  * the path unchanged, and the path must have no step to a parent, however often it is decoded (`..`,
  * `%2e%2e`, `%252e`, `..%2f`, `..\\`, `..;`, `..%00`).
  */
-function upstreamPath(root: URL, request: IncomingMessage, key: string): string | undefined {
-  const path = root.pathname.replace(/\/+$/, '') + requestPath(request)
+function upstreamPath(address: URL, request: IncomingMessage, key: string): string | undefined {
+  const path = address.pathname.replace(/\/+$/, '') + requestPath(request)
   const [, query] = /^[^?]*(\?.*)?$/s.exec(request.url ?? '') ?? []
-  const parsed = URL.canParse(path, root.href) ? new URL(path, root) : undefined
-  if (parsed?.origin !== root.origin || parsed.pathname !== path) return undefined
+  const parsed = URL.canParse(path, address.href) ? new URL(path, address) : undefined
+  if (parsed?.origin !== address.origin || parsed.pathname !== path) return undefined
 
   const steps = decodePath(path)?.split(/[/\\]/)
   // Some servers end a step at a zero byte, or remove spaces.

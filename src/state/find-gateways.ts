@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { resultOf, UserError } from '../errors.ts'
+import { baseUrlFor, baseUrlsOf, isSameButVersion } from '../gateway/base-urls.ts'
 import { includesHeader } from '../gateway/input/header.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
-import { isSameButVersion, rootOf, rootsOf } from '../gateway/roots.ts'
 import type { BaseUrls, ExtraHeader, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { closestNames, looksLikeKey } from '../text.ts'
@@ -76,10 +76,10 @@ export function savedExtras(session: MaskingSession) {
   }
 }
 
-/** The roots of the saved gateway with this address. */
-export function savedRoots(world: World, baseUrl: string): BaseUrls | undefined {
+/** The base URLs of the saved gateway with this address. */
+export function savedBaseUrls(world: World, baseUrl: string): BaseUrls | undefined {
   const saved = gatewayAt(world, baseUrl)
-  return saved && rootsOf(saved)
+  return saved && baseUrlsOf(saved)
 }
 
 /** The absolute path of a file with additional authorities: the flag's, or the saved gateway's. */
@@ -112,7 +112,7 @@ export function findGatewayName(
   const { baseUrl, key } = settings
   if (baseUrl === undefined) return undefined
   const candidates = savedGatewaysIfReadable(session).filter(
-    (gateway) => gateway.key === key && isSameButVersion(rootOf(gateway, protocol), baseUrl),
+    (gateway) => gateway.key === key && isSameButVersion(baseUrlFor(gateway, protocol), baseUrl),
   )
 
   // Several can have the same address and key. The one whose headers the client sends matches best.

@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import { resultOf, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
-import { unusualRoots } from '../gateway/roots.ts'
+import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { World } from '../transaction/record.ts'
 import type { StatePaths } from '../transaction/records/state-folder.ts'
@@ -62,7 +62,7 @@ export function saveProof(
 ): readonly Finding[] {
   const proven = { at: world.clock.now().toISOString(), ...proof }
   const { keyHeader } = access
-  const changes = { baseUrls: unusualRoots(access), keyHeader, proven }
+  const changes = { baseUrls: customBaseUrls(access), keyHeader, proven }
 
   return saveFindings(() =>
     changeGateways(world, (all) =>
@@ -106,7 +106,7 @@ function newEntry(
   return compact({
     name,
     baseUrl,
-    baseUrls: unusualRoots(access),
+    baseUrls: customBaseUrls(access),
     key,
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,

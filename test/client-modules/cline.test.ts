@@ -120,8 +120,8 @@ describe('check finds', () => {
     ['cline-base-url-version', home({}, { baseUrl: 'https://gw.example' }), {}],
     ['cline-relative-folder', {}, { CLINE_DIR: 'here' }],
   ])('%s', (code, disk, env) => {
-    const ownRoots = [ours.baseUrl]
-    expect(codesOf(findingsOn(cline, disk, aMachine({ env }), { ownRoots }))).toEqual([code])
+    const writtenBaseUrls = [ours.baseUrl]
+    expect(codesOf(findingsOn(cline, disk, aMachine({ env }), { writtenBaseUrls }))).toEqual([code])
   })
 
   test('nothing if the environment has a second key next to the one in the file', () => {

@@ -48,7 +48,7 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
   return {
     files: filesOf(droid, aMachine(machine), disk),
     machine: aMachine(machine),
-    ownRoots: ['https://gw.example/v1'],
+    writtenBaseUrls: ['https://gw.example/v1'],
     knownModels: [],
     shellProfiles: [],
     world: emptyWorld(aMachine(machine)),
@@ -56,7 +56,7 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
 }
 
 function findingsAt(disk: Disk, machine: Partial<Machine> = {}): readonly Finding[] {
-  return findingsOn(droid, disk, aMachine(machine), { ownRoots: ['https://gw.example/v1'] })
+  return findingsOn(droid, disk, aMachine(machine), { writtenBaseUrls: ['https://gw.example/v1'] })
 }
 
 const codes = (found: readonly Finding[]) => found.map(({ code }) => code)

@@ -105,7 +105,7 @@ const codexCases: Case[] = [
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(/^openai_base_url.*\n/m, ''),
     },
-    context: { ownRoots: ['https://gw.example/v1'] },
+    context: { writtenBaseUrls: ['https://gw.example/v1'] },
   },
   {
     ...expected('codex-old-conversations', '~/.codex/config.toml:3', 'error', 'plain'),
@@ -113,7 +113,7 @@ const codexCases: Case[] = [
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('https://gw', 'https://user:secret@other'),
     },
-    context: { ownRoots: ['https://gw.example/v1'] },
+    context: { writtenBaseUrls: ['https://gw.example/v1'] },
   },
   {
     ...expected('codex-model-migrated', '~/.codex/config.toml:1', 'error', 'plain'),
@@ -124,7 +124,7 @@ const codexCases: Case[] = [
 "gpt-5.6-sol" = "gpt-6-sol"
 `,
     },
-    context: { ownRoots: ['https://gw.example/v1'], knownModels: ['gpt-5.6-sol'] },
+    context: { writtenBaseUrls: ['https://gw.example/v1'], knownModels: ['gpt-5.6-sol'] },
   },
   {
     ...expected('codex-credential-store', '~/.codex/config.toml:1', 'error', 'plain'),
@@ -729,7 +729,7 @@ describe('a setup', () => {
   test('of codex needs no consent for a new key if repoint wrote the address', () => {
     const { findings } = planOn(byId('codex'), codexHome(), {
       target: { baseUrl: 'https://new.example/v1' },
-      context: { ownRoots: ['https://gw.example/v1'] },
+      context: { writtenBaseUrls: ['https://gw.example/v1'] },
     })
     expect(findings).toEqual([])
   })
@@ -738,7 +738,7 @@ describe('a setup', () => {
     const answered = '[notice.model_migrations]\n"gpt-5.6-sol" = "gpt-6-sol"\n'
     const found = (answer: string, knownModels: readonly string[]) => {
       const config = codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"') + answer
-      const context = { ownRoots: ['https://gw.example/v1'], knownModels }
+      const context = { writtenBaseUrls: ['https://gw.example/v1'], knownModels }
       const disk = { ...codexAuth, '.codex/config.toml': config }
       return findingsOn(byId('codex'), disk, aMachine(), context).map(({ code }) => code)
     }
@@ -855,6 +855,6 @@ test.each([
 
 test('a gateway of repoint on this machine is not reported as the proxy of another tool', () => {
   const disk = claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' })
-  const context = { ownRoots: ['http://127.0.0.1:3456'] }
+  const context = { writtenBaseUrls: ['http://127.0.0.1:3456'] }
   expect(findingsOn(byId('claude'), disk, aMachine(), context)).toEqual([])
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/clients/client.ts'
 import { byId, type Disk, planOn, text, written } from './support.ts'
 
-const ours = { ownRoots: ['https://gw.example/v1'] }
+const ours = { writtenBaseUrls: ['https://gw.example/v1'] }
 
 /** The disk after a setup with the default ID, which keeps the user's lines. */
 function afterSetup(client: Client): Disk {
@@ -73,7 +73,7 @@ describe('opencode: a setup with another provider ID', () => {
 
   test('keeps a provider that repoint did not write', () => {
     const disk = afterSetup(client)
-    expect(renamed(client, disk, 'https://gw.example', { ownRoots: [] }).former).toEqual([])
+    expect(renamed(client, disk, 'https://gw.example', { writtenBaseUrls: [] }).former).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import type { Client, ConfigFile, SensitiveSetting } from '../../src/clients/cli
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { overrideFindings } from '../../src/clients/overrides.ts'
 import { formatOf } from '../../src/edits/format.ts'
-import { usualRoots } from '../../src/gateway/roots.ts'
+import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import {
   aMachine,
   baseUrl,
@@ -196,7 +196,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
         values?.test(one),
       )
       const target = {
-        baseUrls: usualRoots(baseUrl),
+        baseUrls: usualBaseUrls(baseUrl),
         ...{ baseUrl: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
         ...{ resolved: resolvedBy(client, inputFor(catalog)), input: { requested: {} } },
       }

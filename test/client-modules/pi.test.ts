@@ -303,7 +303,7 @@ const cases: Case[] = [
   {
     code: 'pi-base-url-version',
     disk: piHome({ baseUrl: 'https://gw.example' }),
-    context: { ownRoots: ['https://gw.example/v1'] },
+    context: { writtenBaseUrls: ['https://gw.example/v1'] },
     location: `${models}:4`,
   },
   {
@@ -373,7 +373,7 @@ describe('before a setup, check finds', () => {
   })
 
   test('a provider of an earlier setup with another ID, and the setup removes it with its key', () => {
-    const context = { ownRoots: ['https://gw.example/v1'] }
+    const context = { writtenBaseUrls: ['https://gw.example/v1'] }
     const disk = piHome()
     const setup = { options: { providerId: 'work' }, context }
     expect(codes(disk, setup)).toEqual(['pi-former-provider'])

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
-import { usualRoots } from '../../src/gateway/roots.ts'
+import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import {
   aMachine,
@@ -54,7 +54,7 @@ const options = { model: 'glm-5' }
 const elsewhere = {
   target: {
     baseUrl: 'https://other.example/v1',
-    baseUrls: usualRoots('https://other.example'),
+    baseUrls: usualBaseUrls('https://other.example'),
     key: 'sk-other-0123456789',
   },
 }

@@ -9,7 +9,7 @@ import {
 } from '../../src/clients/protocols.ts'
 import { UserError } from '../../src/errors.ts'
 import type { Finding } from '../../src/finding.ts'
-import { usualRoots } from '../../src/gateway/roots.ts'
+import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import { type Catalog, type KeyHeader, type Protocol, protocols } from '../../src/gateway/types.ts'
 import { byId, inputFor } from './support.ts'
 
@@ -122,7 +122,7 @@ describe('a gateway that accepts the key in one header only', () => {
     protocolsForKey(
       client,
       inputFor(undefined, { protocol: requested }, undefined, {
-        gateway: { baseUrls: usualRoots('https://gw.example'), keyHeader },
+        gateway: { baseUrls: usualBaseUrls('https://gw.example'), keyHeader },
       }),
     )
 
@@ -151,7 +151,7 @@ describe('a gateway that accepts the key in one header only', () => {
   })
 
   test.each(['opencode', 'kilo', 'droid'])('%s: never over a protocol that cannot', (id) => {
-    const gateway = { baseUrls: usualRoots('https://gw.example'), keyHeader: 'api-key' } as const
+    const gateway = { baseUrls: usualBaseUrls('https://gw.example'), keyHeader: 'api-key' } as const
     const catalog = listed('claude-opus-5-5', 'anthropic', 'openai')
     const resolve = (requested: ClientOptions) =>
       byId(id).resolve(inputFor(catalog, requested, undefined, { gateway }))

@@ -22,7 +22,7 @@ import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { expectNoFinding } from '../../src/finding.ts'
-import { rootOf, usualRoots } from '../../src/gateway/roots.ts'
+import { baseUrlFor, usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 
@@ -146,8 +146,8 @@ function targetFor(client: Client, setup: Setup = {}): SetupTarget {
   const input = inputFor(list, options, previous, gatewayInfo)
   const resolved = resolvedBy(client, input)
   return {
-    baseUrl: rootOf({ baseUrl }, protocolOf(client, resolved)),
-    baseUrls: usualRoots(baseUrl),
+    baseUrl: baseUrlFor({ baseUrl }, protocolOf(client, resolved)),
+    baseUrls: usualBaseUrls(baseUrl),
     key,
     providerId: options.providerId ?? 'gateway',
     resolved,
@@ -164,7 +164,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const context: ClientContext = {
     files,
     machine,
-    ownRoots: [],
+    writtenBaseUrls: [],
     knownModels: [],
     shellProfiles: [],
     world: emptyWorld(machine),
@@ -211,7 +211,7 @@ export function findingsOn(
   const fullContext = {
     files,
     machine,
-    ownRoots: [],
+    writtenBaseUrls: [],
     knownModels: [],
     shellProfiles: [],
     world: emptyWorld(machine),

@@ -7,7 +7,7 @@ import tls from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { UserError } from '../../src/errors.ts'
-import { usualRoots } from '../../src/gateway/roots.ts'
+import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import type { GatewayAccess } from '../../src/gateway/types.ts'
 
 export const key = 'sk-live-abcdefghijklmnop'
@@ -121,7 +121,7 @@ export function accessTo(
   const baseUrl = `${scheme}://${host}:${server.port}${prefix}`
   return {
     baseUrl,
-    baseUrls: usualRoots(baseUrl),
+    baseUrls: usualBaseUrls(baseUrl),
     key,
     timeoutMs: 5_000,
     env: {},

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
+import { assumedBaseUrls, chatBaseUrls, messagesBaseUrls } from '../../src/gateway/base-urls.ts'
 import { GatewayFinder } from '../../src/gateway/gateway-finder.ts'
-import { assumedRoots, chatRoots, messagesRoots } from '../../src/gateway/roots.ts'
 import type { GatewayAccess, Protocol } from '../../src/gateway/types.ts'
 import { accessTo, aServer, type Forged, failure, goodGateway, sendJson } from './forged.ts'
 
@@ -52,12 +52,12 @@ function usualUrl(url: string, chat?: string, messages?: string): string | undef
 
 function access(server: Forged, prefix: string): GatewayAccess {
   const usual = accessTo(server, { prefix })
-  return { ...usual, baseUrls: assumedRoots(usual.baseUrl) }
+  return { ...usual, baseUrls: assumedBaseUrls(usual.baseUrl) }
 }
 
 const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
 
-/** The paths of the roots that are found from one address, for clients of these protocols. */
+/** The paths of the base URLs that are found from one address, for clients of these protocols. */
 async function find(server: Forged, prefix: string, protocols: readonly Protocol[]) {
   const finder = new GatewayFinder(access(server, prefix))
   const catalog = await finder.askCatalog()
@@ -74,7 +74,7 @@ test.each([
   ['https://gw.example/v1beta/openai', '/v1beta/openai /v1beta/openai/v1'],
   ['https://gw.example/v1/account/team/compat', '/v1/account/team/compat'],
 ])('%s: looks for the chat routes at %s first', (baseUrl, expected) => {
-  const paths = chatRoots(baseUrl).map((root) => new URL(root).pathname)
+  const paths = chatBaseUrls(baseUrl).map((root) => new URL(root).pathname)
   expect(paths.join(' ')).toMatch(new RegExp(`^${expected}`))
 })
 
@@ -87,7 +87,7 @@ test('no candidate has another origin, and none is repeated', () => {
     '/a/b/c/d/e/f/v1beta/openai',
     '/apps/anthropic',
   ])
-    for (const roots of [chatRoots, messagesRoots]) {
+    for (const roots of [chatBaseUrls, messagesBaseUrls]) {
       const found = roots(`https://gw.example:8443${path}`)
       expect(new Set(found).size).toBe(found.length)
       expect(found.length).toBeLessThan(10)
@@ -136,7 +136,7 @@ test.each([
   ['/compatible-mode', '/compatible-mode/v1', '/apps/anthropic'],
   ['/anthropic', '/v1', '/anthropic'],
   ['/api/anthropic', '/api/paas/v4', '/api/anthropic'],
-])('finds both roots from %s: %s and %s', async (prefix, chat, messages) => {
+])('finds both base URLs from %s: %s and %s', async (prefix, chat, messages) => {
   for (const unknown of [unknownPaths['a web page'], unknownPaths['a 200 with an error of Z.ai']]) {
     const server = await aGateway({ chat, messages, unknown })
     expect(await find(server, prefix, ['messages', 'chat'])).toEqual({ chat, messages })
@@ -181,7 +181,7 @@ test('a gateway without the messages protocol is reported as such', async () => 
   })
 })
 
-test('the root of --messages-url is the only one that is asked', async () => {
+test('the base URL of --messages-url is the only one that is asked', async () => {
   const server = await aGateway({ chat: '/v1', messages: '/anthropic' })
   const usual = access(server, '')
   const given = {
@@ -193,7 +193,7 @@ test('the root of --messages-url is the only one that is asked', async () => {
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
 })
 
-test('chat and responses at two different roots are not accepted as one gateway', async () => {
+test('chat and responses at two different base URLs are not accepted as one gateway', async () => {
   const server = await aServer((request, response) =>
     request.url === '/p/v1/chat/completions' || request.url === '/p/responses'
       ? goodGateway({ ...request, url: request.url.replace(/^\/p(?:\/v1)?/, '/v1') }, response)

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { chatBaseUrls, messagesBaseUrls } from '../../src/gateway/base-urls.ts'
 import { knownHost, knownHosts, ownerOfPage } from '../../src/gateway/hosts.ts'
 import { normaliseBaseUrl } from '../../src/gateway/input/base-url.ts'
-import { chatRoots, messagesRoots } from '../../src/gateway/roots.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
@@ -42,13 +42,13 @@ describe('hosts by name', () => {
     ['https://bedrock-runtime.eu-west-1.amazonaws.com', '/openai/v1', ''],
     ['https://dbc-1.cloud.databricks.com', '/serving-endpoints', '/serving-endpoints/anthropic'],
   ])('%s is asked at %s and %s first', (baseUrl, chat, messages) => {
-    expect(chatRoots(baseUrl)[0]).toBe(baseUrl + chat)
-    expect(messagesRoots(baseUrl)[0]).toBe(baseUrl + messages)
+    expect(chatBaseUrls(baseUrl)[0]).toBe(baseUrl + chat)
+    expect(messagesBaseUrls(baseUrl)[0]).toBe(baseUrl + messages)
   })
 
   test('after a typed path, the paths of the host are tried last, and unknown hosts have none', () => {
-    expect(chatRoots('https://api.groq.com/team').at(-1)).toBe('https://api.groq.com/openai/v1')
-    expect(chatRoots('https://api.groq.com/team')[0]).toBe('https://api.groq.com/team/v1')
+    expect(chatBaseUrls('https://api.groq.com/team').at(-1)).toBe('https://api.groq.com/openai/v1')
+    expect(chatBaseUrls('https://api.groq.com/team')[0]).toBe('https://api.groq.com/team/v1')
     expect(knownHost('https://api.groq.com.evil.example')).toBeUndefined()
     expect(knownHost('https://evil-openai.azure.com')).toBeUndefined()
     expect(ownerOfPage('evil.groq.com')).toBeUndefined()
@@ -64,23 +64,23 @@ describe('hosts by name', () => {
     ['https://openrouter.ai/api/v1', '/api/v1', '/api'],
   ])('%s names a product: %s and %s are asked first', (baseUrl, chat, messages) => {
     const { origin } = new URL(baseUrl)
-    expect(chatRoots(baseUrl)[0]).toBe(origin + chat)
-    expect(messagesRoots(baseUrl)[0]).toBe(origin + messages)
+    expect(chatBaseUrls(baseUrl)[0]).toBe(origin + chat)
+    expect(messagesBaseUrls(baseUrl)[0]).toBe(origin + messages)
   })
 
   test.each(['/api/other', '/api/coding', '/api/plan/v3', '/team/v1'])(
     'a typed path %s never selects another product of the host',
     (path) => {
-      const roots = chatRoots(`https://ark.cn-beijing.volces.com${path}`)
+      const roots = chatBaseUrls(`https://ark.cn-beijing.volces.com${path}`)
       expect(roots).not.toContain('https://ark.cn-beijing.volces.com/api/v3')
     },
   )
 
   test('the paths of an address with an account are below that account', () => {
     const baseUrl = 'https://gateway.ai.cloudflare.com/v1/account/gateway'
-    expect(chatRoots(baseUrl)).toContain(`${baseUrl}/compat`)
-    expect(chatRoots(baseUrl)[0]).toBe(baseUrl)
-    expect(messagesRoots(baseUrl)).toContain(`${baseUrl}/anthropic`)
+    expect(chatBaseUrls(baseUrl)).toContain(`${baseUrl}/compat`)
+    expect(chatBaseUrls(baseUrl)[0]).toBe(baseUrl)
+    expect(messagesBaseUrls(baseUrl)).toContain(`${baseUrl}/anthropic`)
   })
 
   test.each(['my-gateway.example', 'https://my-company.openai.azure.com', 'your-llm.internal'])(
@@ -94,7 +94,7 @@ describe('hosts by name', () => {
     const typed =
       'https://team.openai.azure.com/openai/deployments/sol/chat/completions?api-version=p'
     const { baseUrl, findings } = normaliseBaseUrl(typed, {})
-    expect(chatRoots(baseUrl).at(-1)).toBe('https://team.openai.azure.com/openai/v1')
+    expect(chatBaseUrls(baseUrl).at(-1)).toBe('https://team.openai.azure.com/openai/v1')
     expect(findings[0]!.message).toContain('without the query')
   })
 

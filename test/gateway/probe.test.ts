@@ -121,7 +121,7 @@ describe('probe: proves a protocol', () => {
     const access = accessTo(server)
     const results = await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
     const { chat, messages } = access.baseUrls
-    expect(results.map(({ root }) => root)).toEqual([chat, chat, messages])
+    expect(results.map(({ baseUrl }) => baseUrl)).toEqual([chat, chat, messages])
   })
 
   test('without waiting for a stream that stays open after its last event', async () => {
@@ -159,18 +159,18 @@ describe('probe: proves a protocol', () => {
         goodGateway({ ...request, url: request.url.replace('/right', '/v1') }, response)
       })
       const { baseUrl, ...access } = accessTo(server)
-      const roots = [`${baseUrl}/wrong`, `${baseUrl}/right`]
-      const asked = probe({ baseUrl, ...access }, 'chat', model, { sender, roots })
+      const candidates = [`${baseUrl}/wrong`, `${baseUrl}/right`]
+      const asked = probe({ baseUrl, ...access }, 'chat', model, { sender, candidates })
       expect((await failure(asked)).code).toBe('parameter-unsupported')
     })
 
     test('at only one address, if each rejects everything without a reason', async () => {
       const server = await aServer((_request, response) => sendJson(response, 400, {}))
       const { baseUrl, ...access } = accessTo(server)
-      const roots = ['/a', '/b', '/c'].map((path) => baseUrl + path)
-      await failure(probe({ baseUrl, ...access }, 'chat', model, { sender, roots }))
+      const candidates = ['/a', '/b', '/c'].map((path) => baseUrl + path)
+      await failure(probe({ baseUrl, ...access }, 'chat', model, { sender, candidates }))
       const posts = server.seen.filter(({ method }) => method === 'POST')
-      expect(posts.length).toBeLessThanOrEqual(roots.length + 2)
+      expect(posts.length).toBeLessThanOrEqual(candidates.length + 2)
     })
   })
 

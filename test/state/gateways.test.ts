@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { rootsOf } from '../../src/gateway/roots.ts'
+import { baseUrlsOf } from '../../src/gateway/base-urls.ts'
 import {
   changeGateways,
   gatewayNamePattern,
@@ -188,7 +188,7 @@ describe('a run and the list', () => {
   const newer = { ...work, key: 'sk-newer' }
   /** Saves `newer` as the last step. */
   const saving = (world: World) => {
-    const access = { ...newer, baseUrls: rootsOf(newer), timeoutMs: 1_000 }
+    const access = { ...newer, baseUrls: baseUrlsOf(newer), timeoutMs: 1_000 }
     return { lastStep: (locked?: StatePaths) => saveGateway(world, { access }, locked) }
   }
 

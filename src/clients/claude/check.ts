@@ -307,7 +307,7 @@ function* checkOldPins(
 
 function* checkAddress(context: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const { env } = settings
-  if (/\/v1\/*$/.test(url) && !context.ownRoots.includes(withoutTrailingSlash(url))) {
+  if (/\/v1\/*$/.test(url) && !context.writtenBaseUrls.includes(withoutTrailingSlash(url))) {
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, and Claude Code adds /v1 itself: every request fails`,

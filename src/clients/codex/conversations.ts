@@ -1,6 +1,6 @@
 import { ifPossible } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { shownRoot } from '../../gateway/roots.ts'
+import { addressFor } from '../../gateway/base-urls.ts'
 import type { ClientWorld, LoadedFiles } from '../client.ts'
 import { type ReadFile, readKind, shownUrl, withoutTrailingSlash } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
@@ -78,7 +78,7 @@ export function* aboutConversations(
     )
       yield {
         code: 'codex-conversations-move',
-        message: `${some}, once resumed, go to ${shownUrl(shownRoot(withoutTrailingSlash(now.url), 'responses'))} too, with the whole conversation${wait}`,
+        message: `${some}, once resumed, go to ${shownUrl(addressFor(withoutTrailingSlash(now.url), 'responses'))} too, with the whole conversation${wait}`,
       }
   }
 }

@@ -12,7 +12,7 @@ import { compact } from '../../compact.ts'
  */
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
-import { isSameButVersion, shownRoot } from '../../gateway/roots.ts'
+import { addressFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import type { ClientContext, ClientOptions, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt, formerProviderFinding, placeholderOf } from '../findings.ts'
 import {
@@ -59,14 +59,14 @@ interface OtherProvider {
 }
 
 /**
- * The providers that send the key of auth.json to another address than `root`, including Codex's own. For the
+ * The providers that send the key of auth.json to another address than `baseUrl`, including Codex's own. For the
  * table of `ownId` only the address counts: a setup removes its `namesOfHarmful`.
  *
  * @param planned what a setup is about to write into config.toml
  */
 function* otherProviders(
   files: LoadedFiles,
-  root: string,
+  baseUrl: string,
   ownId: string | undefined,
   planned: Table = {},
 ): Generator<OtherProvider> {
@@ -84,7 +84,7 @@ function* otherProviders(
     for (const [id, table] of Object.entries(providerTablesIn(settings))) {
       if (reported.has(id) || !isTable(table) || hasOwnKey(table)) continue
       const url = textIn(table, ['base_url']) ?? vendorUrl
-      const isAtGateway = isSameButVersion(root, withoutTrailingSlash(url))
+      const isAtGateway = isSameButVersion(baseUrl, withoutTrailingSlash(url))
       const [harmful] = id === ownId ? [] : namesOfHarmful(table)
       if (isAtGateway && harmful === undefined) continue
       reported.add(id)
@@ -115,13 +115,13 @@ function providerTablesIn(settings: Table): Table {
   return { ...tableIn(settings, ['model_providers']), openai }
 }
 
-/** The other address, besides `root`, to which every version sends the key of auth.json. */
-export function otherAddress(files: LoadedFiles, root: string): string | undefined {
+/** The other address, besides `baseUrl`, to which every version sends the key of auth.json. */
+export function otherAddress(files: LoadedFiles, baseUrl: string): string | undefined {
   const ownId = providerInUse(readKind(files, 'config'))?.id
-  for (const { table, url, address } of otherProviders(files, root, ownId)) {
+  for (const { table, url, address } of otherProviders(files, baseUrl, ownId)) {
     if (table['requires_openai_auth'] !== true) continue
-    const isAtGateway = isSameButVersion(root, withoutTrailingSlash(url))
-    return isAtGateway ? address : shownUrl(shownRoot(withoutTrailingSlash(url), 'responses'))
+    const isAtGateway = isSameButVersion(baseUrl, withoutTrailingSlash(url))
+    return isAtGateway ? address : shownUrl(addressFor(withoutTrailingSlash(url), 'responses'))
   }
   return undefined
 }
@@ -217,9 +217,9 @@ export function* checkOthersForSetup(
 }
 
 /** Reports other addresses to which Codex can send its current key. */
-export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: string): Findings {
+export function* checkOthersNow(files: LoadedFiles, config: ReadFile, baseUrl: string): Findings {
   const ownId = providerInUse(config)?.id
-  for (const other of otherProviders(files, root, ownId)) {
+  for (const other of otherProviders(files, baseUrl, ownId)) {
     const { id, address, place: location, isAbove } = other
 
     if (id !== 'openai' && id !== ownId) yield withoutOurKey(config, other)
@@ -229,8 +229,8 @@ export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: stri
         code: 'codex-old-conversations',
         message: `an old conversation, if you resume it, sends the key of auth.json to ${address}`,
         location,
-        hint: `Set openai_base_url = ${JSON.stringify(root)}.`,
-        fix: configRepair({ path: ownAddressPath, value: root }),
+        hint: `Set openai_base_url = ${JSON.stringify(baseUrl)}.`,
+        fix: configRepair({ path: ownAddressPath, value: baseUrl }),
         severity: 'error',
       }
   }

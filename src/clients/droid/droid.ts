@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
 import { isFinding } from '../../finding.ts'
-import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
+import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
@@ -230,7 +230,7 @@ function entryChanges(
 ): readonly SettingChange[] {
   const { providerId } = target
   const protocol = protocolFor(target.resolved, model)
-  const baseUrl = rootOf(target, protocol)
+  const baseUrl = baseUrlFor(target, protocol)
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])

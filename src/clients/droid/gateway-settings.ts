@@ -1,4 +1,4 @@
-import { isSameButVersion } from '../../gateway/roots.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'
 import { fileOf, knownElement, type Table, textIn, withoutTrailingSlash } from '../loaded-files.ts'
 import { defaultModelPath, modelCalled, readSettings } from './settings.ts'

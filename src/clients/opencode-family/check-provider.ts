@@ -174,7 +174,7 @@ export function* checkFormerProviders(view: OpencodeView, choice: SetupTarget): 
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === usualPackage
     if (id === providerId || !isAsWeWrite) continue
-    if (url === undefined || !context.ownRoots.includes(withoutTrailingSlash(url))) continue
+    if (url === undefined || !context.writtenBaseUrls.includes(withoutTrailingSlash(url))) continue
 
     const hasKey = auth.text([id, 'type']) === 'api'
     const provider = formerProviderFinding(view, choice, target, {

@@ -11,7 +11,7 @@ import { type FactSetting, isAddedSince, listChanges } from '../picker.ts'
 import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
-import { baseUrlFor, routeOf, usualPackage } from './protocols.ts'
+import { routeOf, sdkBaseUrl, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
@@ -75,7 +75,7 @@ export function ourChanges(
 ): readonly SettingChange[] {
   const now = readFile(file)
   const { resolved, providerId: id } = target
-  const baseUrl = baseUrlFor(target)
+  const baseUrl = sdkBaseUrl(target)
   const provider = ['provider', id]
   const url = now.text([...provider, 'options', 'baseURL'])
   const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl

@@ -29,7 +29,7 @@ export function isOneBaseUrl({ chat, messages }: BaseUrls): boolean {
 }
 
 /** The provider's `baseURL` for the model that the client starts with. */
-export function baseUrlFor({ baseUrl, resolved }: SetupTarget): string {
+export function sdkBaseUrl({ baseUrl, resolved }: SetupTarget): string {
   return resolved.protocol === 'messages' ? `${baseUrl}/v1` : baseUrl
 }
 
@@ -59,9 +59,9 @@ export function readRoute(
   const modelPackage = textIn(table, ['models', model ?? '', ...npmPath])
   const name = modelPackage ?? textIn(table, ['npm']) ?? usualPackage
   const protocol = protocols.find((candidate) => packages[candidate] === name) ?? 'chat'
-  const root = withoutTrailingSlash(url)
+  const baseUrl = withoutTrailingSlash(url)
   return {
-    baseUrl: protocol === 'messages' ? root.replace(/\/v1$/, '') : root,
+    baseUrl: protocol === 'messages' ? baseUrl.replace(/\/v1$/, '') : baseUrl,
     protocol,
     isProtocolNamed: modelPackage !== undefined,
   }

@@ -1,6 +1,6 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
-import { isSameButVersion } from '../../gateway/roots.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { protocols } from '../../gateway/types.ts'
 import type { ClientContext, FoundKey, SetupTarget } from '../client.ts'
 import {
@@ -131,19 +131,19 @@ function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings
 /** A model with another address: the client sends the provider's key there too. */
 function* checkModelAddresses(
   { at, models, providerId, provider }: ProviderView,
-  root: string,
+  baseUrl: string,
   isOurs: (url: string) => boolean = () => false,
 ): Findings {
-  for (const { id, baseUrl } of provider.models) {
-    if (typeof baseUrl !== 'string' || isSameButVersion(withoutTrailingSlash(baseUrl), root))
+  for (const { id, baseUrl: modelUrl } of provider.models) {
+    if (typeof modelUrl !== 'string' || isSameButVersion(withoutTrailingSlash(modelUrl), baseUrl))
       continue
-    if (isOurs(baseUrl)) continue
+    if (isOurs(modelUrl)) continue
 
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`
     yield findingAt(models, path, {
       code: `${at.client.id}-model-address`,
-      message: `${what} has a separate address, ${shownUrl(baseUrl)}, which also gets the key`,
+      message: `${what} has a separate address, ${shownUrl(modelUrl)}, which also gets the key`,
       ...removal(models, `the address of ${what}`, { path }),
     })
   }
@@ -186,7 +186,7 @@ export function* checkFormerProviders(
     if (
       id === providerId ||
       url === undefined ||
-      !context.ownRoots.includes(withoutTrailingSlash(url))
+      !context.writtenBaseUrls.includes(withoutTrailingSlash(url))
     )
       continue
 

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
+import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
 import type {
   ClientName,
@@ -91,18 +91,20 @@ export function effectiveSettings(
   const entry = modelOf({ table, url: shared, models }, model) ?? {}
   const url = entry['baseUrl'] ?? shared
   const api = entry['api'] ?? table['api']
-  const root = typeof url === 'string' ? withoutTrailingSlash(url) : undefined
+  const baseUrl = typeof url === 'string' ? withoutTrailingSlash(url) : undefined
   const { headers, keyed } = readHeaders(table['headers'])
 
   // A model of the same provider may have another address, to which the client sends the same key. The base
   // URL of another protocol of the same gateway does not count.
-  const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
+  const urls = models.flatMap(({ baseUrl: modelUrl }) =>
+    typeof modelUrl === 'string' ? [modelUrl] : [],
+  )
   return {
     endpoint: {
-      baseUrl: root,
+      baseUrl,
       keyHeader: keyed?.keyHeader,
       headers,
-      alsoSendsTo: urls.find((url) => !isSameButVersion(withoutTrailingSlash(url), root ?? '')),
+      alsoSendsTo: urls.find((url) => !isSameButVersion(withoutTrailingSlash(url), baseUrl ?? '')),
     },
     options: {
       protocol: protocols.find((protocol) => apiOf[protocol] === api),
@@ -186,10 +188,10 @@ function modelChanges(
 function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChange[] {
   const protocol = protocolFor(target.resolved, model)
   const isProvider = protocol === (target.resolved.protocol ?? usualProtocol)
-  const root = rootOf(target, protocol)
+  const baseUrl = baseUrlFor(target, protocol)
   return [
     { path: ['api'], value: isProvider ? undefined : apiOf[protocol] },
-    { path: ['baseUrl'], value: root === target.baseUrl ? undefined : root },
+    { path: ['baseUrl'], value: baseUrl === target.baseUrl ? undefined : baseUrl },
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { ListElement, SettingPath } from '../../edits/plan.ts'
 import { uniquePaths } from '../../edits/values/paths.ts'
-import { isSameButVersion } from '../../gateway/roots.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { protocols } from '../../gateway/types.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'
 import { fileOf, knownElement, readFile, type Table } from '../loaded-files.ts'

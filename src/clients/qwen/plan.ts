@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange, SettingPath } from '../../edits/plan.ts'
-import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
+import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { headerChanges } from '../headers.ts'
@@ -114,7 +114,7 @@ function leavingEntries(
     .map(({ id, protocol, entry }) => ({
       id,
       path: entryPath(protocol, id),
-      isOtherGateway: isOtherGateway(entry, rootOf(target, protocol)),
+      isOtherGateway: isOtherGateway(entry, baseUrlFor(target, protocol)),
       isMarked: true as const,
     }))
   return removedEntries(file, listed, [], target)
@@ -131,7 +131,7 @@ function entryChanges(
 ): readonly SettingChange[] {
   const { resolved } = target
   const protocol = protocolFor(resolved, model)
-  const baseUrl = rootOf(target, protocol)
+  const baseUrl = baseUrlFor(target, protocol)
   const now = present?.entry
   const isMoved = present !== undefined && present.protocol !== protocol
   const config = {

@@ -11,6 +11,7 @@ import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { expectNoFinding, findingFrom, hasCause, isFinding } from '../../finding.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
+import { baseUrlsOf } from '../../gateway/base-urls.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
@@ -18,7 +19,6 @@ import { preopenConnections } from '../../gateway/http/request.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
-import { rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
@@ -62,7 +62,7 @@ export function askGateways(
     if (isBroken || state.gateway === undefined || !key) continue
 
     const { baseUrl } = state.gateway
-    const request = { baseUrls: rootsOf(state.gateway), key, keyHeader, headers, query }
+    const request = { baseUrls: baseUrlsOf(state.gateway), key, keyHeader, headers, query }
     const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? configuredCaFile
     const timeoutMs = flags.timeout * 1000
     const id = JSON.stringify(request)

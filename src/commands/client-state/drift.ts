@@ -11,8 +11,8 @@ import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values/paths.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type FileFix, type Finding, messageWithLocation } from '../../finding.ts'
+import { addressFor, baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
-import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
@@ -63,10 +63,10 @@ function settingsDrift(
   const { endpoint, options, login } = settings
   const { baseUrl, key } = endpoint
   const protocol = protocolOf(client, options)
-  const expectedRoot = rootOf(expected, protocol)
-  if (baseUrl === undefined || !isSameButVersion(baseUrl, expectedRoot)) {
+  const expectedBaseUrl = baseUrlFor(expected, protocol)
+  if (baseUrl === undefined || !isSameButVersion(baseUrl, expectedBaseUrl)) {
     const now = shownAddress(client, settings) ?? 'its own service'
-    return [`points at ${now}, expected ${shownRoot(expectedRoot, protocol)}`]
+    return [`points at ${now}, expected ${addressFor(expectedBaseUrl, protocol)}`]
   }
 
   if (key === undefined) return [`${login ?? 'nothing'} instead of the key`]

@@ -7,7 +7,7 @@ import {
 } from '../../clients/client.ts'
 import { checkOptions } from '../../clients/list.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { rootOf, shownRoot } from '../../gateway/roots.ts'
+import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
@@ -51,7 +51,7 @@ export function pointClient(
   )
 
   const protocol = protocolOf(client, resolved)
-  const address = shownRoot(rootOf(access, protocol), protocol)
+  const address = addressFor(baseUrlFor(access, protocol), protocol)
   const { resume } = client.program
   const resumeNote =
     resume && run.resumeKeeps

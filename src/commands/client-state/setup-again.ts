@@ -1,6 +1,6 @@
 import type { Client } from '../../clients/client.ts'
+import { baseUrlsOf, messagesBaseUrls } from '../../gateway/base-urls.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
-import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 
 /** The command that sets a client up at its gateway again. */
@@ -11,8 +11,8 @@ export function setupAgain({ id }: Client, gateway: Gateway, caFile: string | un
 /** The flags with which a command reaches a gateway in the same way. */
 export function addressFlags(gateway: Gateway, caFile: string | undefined): string {
   const { baseUrl } = gateway
-  const { messages } = rootsOf(gateway)
-  const isMessagesDefault = messagesRoots(baseUrl).includes(messages)
+  const { messages } = baseUrlsOf(gateway)
+  const isMessagesDefault = messagesBaseUrls(baseUrl).includes(messages)
   return [
     `--base-url ${baseUrl}`,
     ...(isMessagesDefault ? [] : [`--messages-url ${messages}`]),

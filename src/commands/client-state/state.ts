@@ -14,7 +14,7 @@ import { clientRows, familyIds, familyRows, loadClients } from '../../clients/li
 import { optionsToKeep } from '../../clients/resolve.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
-import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
+import { addressFor, baseUrlFor, gatewayAt, isSameButVersion } from '../../gateway/base-urls.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { findGatewayName, gatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
@@ -52,28 +52,28 @@ function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[]
 }
 
 /** The base URLs that repoint wrote for this client. */
-export function ownRoots(client: Client, runs: Runs): readonly string[] {
-  const roots = gatewaysOfClient(client, runs).flatMap((gateway) =>
-    client.protocols.map((protocol) => rootOf(gateway, protocol)),
+export function writtenBaseUrls(client: Client, runs: Runs): readonly string[] {
+  const baseUrls = gatewaysOfClient(client, runs).flatMap((gateway) =>
+    client.protocols.map((protocol) => baseUrlFor(gateway, protocol)),
   )
-  return [...new Set(roots)]
+  return [...new Set(baseUrls)]
 }
 
 /** Whether a client uses a base URL that repoint wrote for it. */
-export function isAtOwnRoot(
+export function hasWrittenBaseUrl(
   client: Client,
   { endpoint: { baseUrl } }: ClientState,
   runs: Runs,
 ): boolean {
-  return ownRoots(client, runs).some(
-    (root) => baseUrl !== undefined && isSameButVersion(root, baseUrl),
+  return writtenBaseUrls(client, runs).some(
+    (written) => baseUrl !== undefined && isSameButVersion(written, baseUrl),
   )
 }
 
 /** The address that a client uses, as shown. Undefined: its own service. */
 export function shownAddress(client: Client, state: ClientState): string | undefined {
   const { baseUrl } = state.endpoint
-  return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, state.options))
+  return baseUrl === undefined ? undefined : addressFor(baseUrl, protocolOf(client, state.options))
 }
 
 /**
@@ -86,8 +86,8 @@ export function gatewayOf(
   state: ClientState,
   runs: Runs,
 ): Gateway | undefined {
-  const { baseUrl: root } = state.endpoint
-  if (root === undefined) return undefined
+  const { baseUrl } = state.endpoint
+  if (baseUrl === undefined) return undefined
 
   const protocol = protocolOf(client, state.options)
   const known = [...gatewaysIfReadable(session.platform), ...gatewaysOfClient(client, runs)]
@@ -95,16 +95,16 @@ export function gatewayOf(
     .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
 
   const gateway =
-    known.find((candidate) => rootOf(candidate, protocol) === root) ??
-    known.find((candidate) => isSameButVersion(rootOf(candidate, protocol), root)) ??
-    gatewayAt(root, protocol)
+    known.find((candidate) => baseUrlFor(candidate, protocol) === baseUrl) ??
+    known.find((candidate) => isSameButVersion(baseUrlFor(candidate, protocol), baseUrl)) ??
+    gatewayAt(baseUrl, protocol)
   return { ...gateway, name: findGatewayName(session, protocol, state.endpoint) }
 }
 
 /** Whether repoint has set up the client, even if the user has changed the address since. */
 export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean {
   if (state.endpoint.baseUrl === undefined) return false
-  return setupInForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
+  return setupInForce(client, runs) !== undefined || hasWrittenBaseUrl(client, state, runs)
 }
 
 /** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
@@ -257,7 +257,7 @@ export function contextOf(
   return {
     files,
     machine: session.platform.machine,
-    ownRoots: ownRoots(client, runs),
+    writtenBaseUrls: writtenBaseUrls(client, runs),
     // These read files, and few checks need them.
     get knownModels() {
       return savedModels(session.platform)

@@ -5,7 +5,7 @@ import {
   type ResolveInput,
   type SetupTarget,
 } from '../../clients/client.ts'
-import { rootOf } from '../../gateway/roots.ts'
+import { baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 
 /** A client with its options for a gateway. */
@@ -22,7 +22,7 @@ export function targetFor(
   providerId: string,
 ): SetupTarget {
   return {
-    baseUrl: rootOf(access, protocolOf(client, resolved)),
+    baseUrl: baseUrlFor(access, protocolOf(client, resolved)),
     baseUrls: access.baseUrls,
     key: access.key,
     keyHeader: access.keyHeader,

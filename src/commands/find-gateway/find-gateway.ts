@@ -1,6 +1,7 @@
 /** Step 1 of a setup, and of every other command that needs a gateway: its address, key and headers. */
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import { assumedBaseUrls } from '../../gateway/base-urls.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
 import {
   applyHeaderChanges,
@@ -9,9 +10,8 @@ import {
   readHeader,
 } from '../../gateway/input/header.ts'
 import { formatLink, type ImportLink } from '../../gateway/input/link.ts'
-import { assumedRoots } from '../../gateway/roots.ts'
 import type { BaseUrls, Gateway } from '../../gateway/types.ts'
-import { caFileFor, hideHeaders, savedRoots } from '../../state/find-gateways.ts'
+import { caFileFor, hideHeaders, savedBaseUrls } from '../../state/find-gateways.ts'
 import { savedGatewayFor } from '../../state/save-gateway.ts'
 import { worldWritableCaFile } from '../client-state/files.ts'
 import type { Session } from '../screen/session.ts'
@@ -71,7 +71,7 @@ export async function findGateway(
   return {
     access: accessTo(session, {
       ...gateway,
-      baseUrls: rootsAt(session, flags, { ...known, query }, address.value),
+      baseUrls: findBaseUrls(session, flags, { ...known, query }, address.value),
       keyHeader: saved.keyHeader,
       headers,
       query,
@@ -139,7 +139,7 @@ function addressIn(
  *
  * @throws UserError `usage` if `--messages-url` has another origin
  */
-function rootsAt(
+function findBaseUrls(
   session: Session,
   { messagesUrl, allowHttp }: AddressFlags,
   known: Partial<Gateway>,
@@ -147,13 +147,13 @@ function rootsAt(
 ): BaseUrls {
   // An address with a query was copied whole from instructions: its path is the path of the routes.
   const isExact = (known.query ?? []).length > 0 && new URL(baseUrl).pathname !== '/'
-  const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedRoots(baseUrl)
-  const roots = known.baseUrls ?? savedRoots(session.platform, baseUrl) ?? assumed
-  if (messagesUrl === undefined) return roots
+  const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedBaseUrls(baseUrl)
+  const baseUrls = known.baseUrls ?? savedBaseUrls(session.platform, baseUrl) ?? assumed
+  if (messagesUrl === undefined) return baseUrls
 
-  const messages = messagesRootIn(messagesUrl, { allowHttp })
+  const messages = readMessagesUrl(messagesUrl, { allowHttp })
   const { origin } = new URL(baseUrl)
-  if (new URL(messages).origin === origin) return { ...roots, messages }
+  if (new URL(messages).origin === origin) return { ...baseUrls, messages }
   throw new UserError({
     code: 'usage',
     message: `--messages-url must be at ${origin}, because the key is only for that address`,
@@ -162,7 +162,7 @@ function rootsAt(
 }
 
 /** @throws UserError `usage` */
-function messagesRootIn(text: string, allowed: AddressOptions): string {
+function readMessagesUrl(text: string, allowed: AddressOptions): string {
   const address = resultOf(() => normaliseBaseUrl(text, allowed))
   const isError = address instanceof UserError
   if (!isError && address.query.length === 0) return address.baseUrl

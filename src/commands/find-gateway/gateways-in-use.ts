@@ -2,7 +2,7 @@ import { type ClientName, emptyState } from '../../clients/client.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/files.ts'
-import { gatewayOf, isAtOwnRoot, runsOf } from '../client-state/state.ts'
+import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/state.ts'
 import type { GatewayFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import type { GatewayInUse, Preset } from './types.ts'
@@ -38,7 +38,7 @@ export async function gatewaysInUse(
     const state = stateNow(session, client) ?? emptyState
     const { key, keyHeader, headers, query } = state.endpoint
     const gateway = gatewayOf(session, client, state, runs)
-    if (gateway === undefined || !key || !isAtOwnRoot(client, state, runs)) return []
+    if (gateway === undefined || !key || !hasWrittenBaseUrl(client, state, runs)) return []
     return [{ ...gateway, family, label, key, keyHeader, headers, query }]
   })
 }

@@ -1,6 +1,6 @@
 import { type Client, protocolOf, runKeyVariable } from '../../clients/client.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
-import { rootOf, shownRoot } from '../../gateway/roots.ts'
+import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
@@ -72,7 +72,7 @@ async function showVariables(
     access,
     machine,
   )
-  const address = shownRoot(rootOf(access, protocol), protocol)
+  const address = addressFor(baseUrlFor(access, protocol), protocol)
   session.showFindings('warning')
   session.say(`The key, the address and the model work: ${address}, ${models.model}.`)
   if (runCommand !== undefined)

@@ -1,9 +1,9 @@
 import { Argument } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
+import { baseUrlsOf } from '../../gateway/base-urls.ts'
 import { formatHeader, headerDocument } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
-import { rootsOf } from '../../gateway/roots.ts'
 import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
@@ -64,10 +64,10 @@ export const command = commandOf(define, async (session, action, gateway, flags)
 
 /** A saved gateway as `--json` prints it. */
 function asDocument(saved: SavedGateway, clients: readonly ClientNow[]) {
-  const { headers = [], query, baseUrls: roots, ...members } = saved
+  const { headers = [], query, baseUrls, ...members } = saved
   return {
     ...members,
-    roots,
+    roots: baseUrls,
     key: maskSecret(saved.key),
     headers: headerDocument(headers),
     query: query && formatQuery(query),
@@ -100,7 +100,7 @@ async function exportDefaults(session: Session, name: string): Promise<number> {
       hint: 'Set up each machine with the whole address: --base-url URL',
     })
 
-  const { messages } = rootsOf(saved)
+  const { messages } = baseUrlsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
   const users = usersOf(saved, await clientsNow(session, runsSoFar(session)))
   const clients = users.map(({ client, options }): ClientDefaults => {

@@ -11,10 +11,10 @@ import { modelsIn } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, UserError } from '../../errors.ts'
 import { expectNoFinding, isFinding, messageWithLocation } from '../../finding.ts'
+import { baseUrlFor } from '../../gateway/base-urls.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
-import { rootOf } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
@@ -70,7 +70,7 @@ export async function checkFolders(
   for (const client of clients) {
     const folders = workingFolders(session, client, args)
     const ownSetup = {
-      baseUrl: rootOf(access, client.protocols[0]),
+      baseUrl: baseUrlFor(access, client.protocols[0]),
       providerId: providerIdOf(session, client),
     }
     const layers = filesOfFolders(session, client, folders)

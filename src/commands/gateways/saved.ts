@@ -1,7 +1,7 @@
 import { UserError } from '../../errors.ts'
 import { withHint } from '../../gateway/ask.ts'
+import { baseUrlsOf } from '../../gateway/base-urls.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { rootsOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { accessTo } from '../find-gateway/access.ts'
@@ -13,7 +13,7 @@ export function accessToSaved(
   saved: SavedGateway,
   timeoutMs: number,
 ): GatewayAccess {
-  return accessTo(session, { ...saved, baseUrls: rootsOf(saved), timeoutMs })
+  return accessTo(session, { ...saved, baseUrls: baseUrlsOf(saved), timeoutMs })
 }
 
 /**

@@ -14,7 +14,7 @@ import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
 import { isAddress } from '../../transaction/undo/settings.ts'
 import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
 import { asRecorded, readClientFiles } from '../client-state/files.ts'
-import { ownRoots, runsOf } from '../client-state/state.ts'
+import { runsOf, writtenBaseUrls } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import { type RollbackContext, readAllFiles } from './context.ts'
 import { wrongKeyCheck } from './wrong-key.ts'
@@ -91,7 +91,7 @@ function movedAddressCheck(
   files: LoadedFiles,
   runs: Runs,
 ): (after: Contents, before: Contents) => boolean {
-  const hosts = ownRoots(client, runs).flatMap((root) =>
+  const hosts = writtenBaseUrls(client, runs).flatMap((root) =>
     URL.canParse(root) ? [new URL(root).host] : [],
   )
   const namesOurGateway = (bytes: Bytes | null) => {

@@ -12,12 +12,18 @@ import {
 } from '../../clients/client.ts'
 import { documentOf } from '../../edits/format.ts'
 import { UserError } from '../../errors.ts'
-import { isSameButVersion } from '../../gateway/roots.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { RecordedFile, RecordedSetting, RunRecord, Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import { isAddress } from '../../transaction/undo/settings.ts'
 import { asRecorded } from '../client-state/files.ts'
-import { gatewayOf, isAtOwnRoot, ownRoots, runsOf, shownAddress } from '../client-state/state.ts'
+import {
+  gatewayOf,
+  hasWrittenBaseUrl,
+  runsOf,
+  shownAddress,
+  writtenBaseUrls,
+} from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import type { ClientUndo, RollbackContext } from './context.ts'
 
@@ -32,13 +38,13 @@ export function wrongKeyCheck(
   runs: Runs,
 ): (before: ClientState, after: ClientState) => boolean {
   const clientRuns = runsOf(client, runs)
-  const roots = ownRoots(client, runs)
+  const written = writtenBaseUrls(client, runs)
   const isWrittenKey = writtenKeyCheck(session, client, files, clientRuns)
   let earlierStates: readonly ClientState[] | undefined
 
   return (before, after) => {
     const { baseUrl, key } = after.endpoint
-    if (baseUrl === undefined || !roots.some((root) => isSameButVersion(root, baseUrl)))
+    if (baseUrl === undefined || !written.some((candidate) => isSameButVersion(candidate, baseUrl)))
       return false
     // The client does so already, so the undo is not the cause.
     if (usesSameCredentials(before, after)) return false
@@ -136,7 +142,7 @@ function statesOfUser(
     current = asRecorded(session, current, run.files, 'before')
     const state = client.read(current)
     const isUsersOwn =
-      state.endpoint.baseUrl !== undefined && !isAtOwnRoot(client, state, earlierRuns)
+      state.endpoint.baseUrl !== undefined && !hasWrittenBaseUrl(client, state, earlierRuns)
     if (isUsersOwn) states.push(state)
 
     earlierRuns.push(run)

@@ -3,10 +3,10 @@ import type { Client } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { usualBaseUrls } from '../../gateway/base-urls.ts'
 import { readCatalog } from '../../gateway/catalog.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { maxKeyBytes } from '../../gateway/input/key.ts'
-import { usualRoots } from '../../gateway/roots.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { isUsableKey } from '../../serve/auth.ts'
@@ -211,7 +211,7 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
       code: 'usage',
       // The text before an @ may be a password, even without a scheme.
       message: `--upstream ${flags.upstream.replace(/^.*@/s, '…@')} is not an http address`,
-      hint: 'Give the root of the gateway, for example https://gw.example',
+      hint: 'Give the address of the gateway, for example https://gw.example',
     })
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !flags.allowHttp)
     throw new UserError({
@@ -249,7 +249,7 @@ async function runWithGateway(
   const { machine, interrupt } = platform
   // REPOINT_UPSTREAM_KEY is only for the upstream.
   const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
-  const baseUrls = usualRoots(url)
+  const baseUrls = usualBaseUrls(url)
   const access = accessTo(session, { baseUrl: url, baseUrls, key, timeoutMs: catalogTimeoutMs })
 
   const catalog = called.length > 0 ? (catalogIfKnown ?? (await readCatalog(access))) : undefined

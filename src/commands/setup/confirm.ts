@@ -5,8 +5,8 @@ import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
+import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
-import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import { checkTargets } from '../../transaction/check-targets.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import type { ClientPlan, SetupPlan } from './plan.ts'
@@ -88,7 +88,7 @@ function showClient(
   isDetailed: boolean,
 ): void {
   const protocol = protocolOf(client, resolved)
-  const address = shownRoot(rootOf(access, protocol), protocol)
+  const address = addressFor(baseUrlFor(access, protocol), protocol)
   const { model, contextWindow, offered = [] } = resolved
   const via = overProtocol(client, resolved)
   session.say(`${client.label}: ${address}, model ${modelOf(resolved, via)}`)

@@ -15,8 +15,8 @@ import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../cl
 import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Finding, hasCause, messageWithLocation } from '../../finding.ts'
+import { baseUrlFor, customBaseUrls } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
-import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
@@ -62,7 +62,7 @@ export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
   return {
     command: request.command,
     baseUrl: access.baseUrl,
-    baseUrls: unusualRoots(access),
+    baseUrls: customBaseUrls(access),
     model: clients[0]!.resolved.model,
     edits: clients.flatMap(({ edits }) => edits),
     setup,
@@ -260,9 +260,9 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
   const after = client.read(files)
   const { baseUrl, key, alsoSendsTo } = after.endpoint
   const protocol = protocolOf(client, after.options)
-  const expectedRoot = rootOf(access, protocol)
+  const expectedBaseUrl = baseUrlFor(access, protocol)
 
-  const hasAddress = baseUrl === expectedRoot && alsoSendsTo === undefined
+  const hasAddress = baseUrl === expectedBaseUrl && alsoSendsTo === undefined
   const hasKey =
     key === access.key &&
     keyHeaderOf(client, protocol, after.endpoint) === keyHeaderOf(client, protocol, access)

@@ -13,8 +13,8 @@ import {
   type ResolveInput,
 } from '../../clients/client.ts'
 import { listing, modelsIn } from '../../clients/resolve.ts'
+import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
-import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/files.ts'
@@ -147,8 +147,8 @@ export function isAt(
   { endpoint: { baseUrl }, options }: ClientState,
   gateway: Gateway,
 ): boolean {
-  const root = rootOf(gateway, protocolOf(client, options))
-  return baseUrl !== undefined && isSameButVersion(baseUrl, root)
+  const expected = baseUrlFor(gateway, protocolOf(client, options))
+  return baseUrl !== undefined && isSameButVersion(baseUrl, expected)
 }
 
 /**

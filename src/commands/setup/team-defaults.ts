@@ -5,10 +5,10 @@ import { type ClientRow, clientRows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { errorFor, judge } from '../../gateway/ask.ts'
+import { usualBaseUrls } from '../../gateway/base-urls.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
-import { usualRoots } from '../../gateway/roots.ts'
 import { InvalidData, object, parseData, text } from '../../serve/settings/schema.ts'
 import { checkName } from '../../state/find-gateways.ts'
 import { printableLine } from '../../text.ts'
@@ -90,7 +90,7 @@ async function download(
   const access = accessTo(session, {
     baseUrl: url.href,
     // repoint only requests the file, so these are not used.
-    baseUrls: usualRoots(url.origin),
+    baseUrls: usualBaseUrls(url.origin),
     key: '',
     timeoutMs: timeout * 1000,
     caFile,
@@ -128,7 +128,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
       hint: 'Write one: repoint gateways export NAME > repoint.json',
     })
 
-  const rootIn = (text: string) => {
+  const readAddress = (text: string) => {
     const { baseUrl, query } = normaliseBaseUrl(text, allowed)
     if (query.length > 0) throw refuse('an address in it has a query')
     return baseUrl
@@ -137,8 +137,8 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
   const { name, clients, ...addresses } = parseDefaults(bytes, refuse)
   if (name !== undefined) checkName(name)
   return {
-    baseUrl: rootIn(addresses.baseUrl),
-    messagesUrl: addresses.messagesUrl && rootIn(addresses.messagesUrl),
+    baseUrl: readAddress(addresses.baseUrl),
+    messagesUrl: addresses.messagesUrl && readAddress(addresses.messagesUrl),
     name,
     clients: clientRows.flatMap((row) => {
       const flags = clients[row.id]

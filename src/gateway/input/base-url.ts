@@ -47,7 +47,7 @@ export interface AddressOptions {
 }
 
 /**
- * Finds the API root in a pasted text, which may have no scheme, or have `/v1`, a full route, quotes, a
+ * Finds the address in a pasted text, which may have no scheme, or have `/v1`, a full route, quotes, a
  * web page's path, or a whole line of a shell script. A path prefix (`https://host/gateway`) is kept.
  * The query is returned separately, except that of a web page or of an older Azure route.
  *
@@ -286,12 +286,12 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
   const docs = docsPage.exec(path)?.[0]
 
   if (docs !== undefined) {
-    const root = `${url.protocol}//${url.host}${path.slice(0, -docs.length)}`
+    const address = `${url.protocol}//${url.host}${path.slice(0, -docs.length)}`
     throw new UserError({
       code: 'docs-host',
       message: `${hostname}${path} is a documentation page, not the API`,
-      hint: `Try: --base-url ${root}. Or copy the address from that page.`,
-      hintAtPrompt: `Try ${root}, or type the address from that page.`,
+      hint: `Try: --base-url ${address}. Or copy the address from that page.`,
+      hintAtPrompt: `Try ${address}, or type the address from that page.`,
     })
   }
 

@@ -31,8 +31,8 @@ export function redirected(judged: JudgedAnswer): Outcome {
 
   // A host after two slashes is more often a broken path, or an attack, than the intended address.
   const isHostMeant = !/^[\\/]{2}/.test(location)
-  const root = isHostMeant ? redirectedRoot(from, to, question.baseUrl) : undefined
-  if (to.href === from.href || root === question.baseUrl) {
+  const address = isHostMeant ? redirectedAddress(from, to, question.baseUrl) : undefined
+  if (to.href === from.href || address === question.baseUrl) {
     return outcome(judged, {
       code: 'redirected',
       message: `${hostOf(answer)} redirects ${withoutQuery(from, question)} to itself (HTTP ${answer.status})`,
@@ -45,14 +45,14 @@ export function redirected(judged: JudgedAnswer): Outcome {
     code: 'redirected',
     message: `${hostOf(answer)} redirects to ${withoutQuery(to, question)} (HTTP ${answer.status})${unsent}`,
     hint:
-      root === undefined
+      address === undefined
         ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
-        : `If you trust that address, use it: --base-url ${cleanForeignText(root, question.secrets)}`,
+        : `If you trust that address, use it: --base-url ${cleanForeignText(address, question.secrets)}`,
   })
 }
 
 /** The base URL that a redirect leads to. Undefined: the redirect changes the route too. */
-function redirectedRoot(from: URL, to: URL, baseUrl: string): string | undefined {
+function redirectedAddress(from: URL, to: URL, baseUrl: string): string | undefined {
   const prefix = new URL(baseUrl).pathname.replace(/\/$/, '')
   const route = from.pathname.startsWith(prefix)
     ? from.pathname.slice(prefix.length)
@@ -229,7 +229,7 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'wrong-route',
     message: `An API answers at ${hostOf(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,
-    hint: `${checkAddress}${knownRoot(judged)}${noCatalogHint(judged)}`,
+    hint: `${checkAddress}${knownAddressHint(judged)}${noCatalogHint(judged)}`,
   })
 }
 
@@ -245,19 +245,19 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'not-an-api',
     message: problem + says(judged),
-    hint: checkAddress + knownRoot(judged),
+    hint: checkAddress + knownAddressHint(judged),
   })
 }
 
 /** The known base URL of the host, if the request went elsewhere. */
-function knownRoot({ answer, question }: JudgedAnswer): string {
+function knownAddressHint({ answer, question }: JudgedAnswer): string {
   const known = knownHost(question.baseUrl)
   const path = question.asked === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined || known.isBelow) return ''
-  const root = new URL(question.baseUrl).origin + path
-  return answer.url.startsWith(root)
+  const address = new URL(question.baseUrl).origin + path
+  return answer.url.startsWith(address)
     ? ''
-    : ` For ${known.name} it is ${root} (as of ${known.date}).`
+    : ` For ${known.name} it is ${address} (as of ${known.date}).`
 }
 
 /** The hint for a gateway that has no catalog at the right address. */

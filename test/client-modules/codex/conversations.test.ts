@@ -42,7 +42,7 @@ function reportsFor(world: ReturnType<typeof aWorld>, disks: { before: Disk; aft
 }
 
 function setUp(disk: Disk, providerId = 'gateway'): Disk {
-  const context = { ownRoots: ['https://gw.example/v1'] }
+  const context = { writtenBaseUrls: ['https://gw.example/v1'] }
   const { machine, edits } = planOn(codex, disk, { options: { providerId }, context })
   return written(disk, machine, edits)
 }

@@ -22,7 +22,7 @@ import {
 
 const codex = byId('codex')
 const oldKey = 'sk-old-6f5e4d3c2b1a0987'
-const ours = { ownRoots: ['https://gw.example/v1'] }
+const ours = { writtenBaseUrls: ['https://gw.example/v1'] }
 
 /** `more`: further lines of the table `old`. */
 const aTable = (more = '', id = 'old', url = 'https://old.example/v1') =>

@@ -17,7 +17,7 @@ import {
 /** repoint keeps only settings in a provider table that are known to be harmless for the key of auth.json. */
 
 const codex = byId('codex')
-const ours = { ownRoots: ['https://gw.example/v1'] }
+const ours = { writtenBaseUrls: ['https://gw.example/v1'] }
 const oldCatalog = 'model_catalog_url = "https://old.example/models"'
 const oauth = 'gateway_oauth = { authorization_url = "https://old.example/a" }'
 

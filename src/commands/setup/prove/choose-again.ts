@@ -8,9 +8,9 @@ import { usualProtocol } from '../../../clients/protocols.ts'
 import { routesToProve } from '../../../clients/resolve.ts'
 import { UserError } from '../../../errors.ts'
 import { errorFrom, isFinding } from '../../../finding.ts'
+import { sameBaseUrls } from '../../../gateway/base-urls.ts'
 import { mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
-import { isSameRoots } from '../../../gateway/roots.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import type { Chosen } from '../request.ts'
 import { askForOtherModel } from './ask-for-model.ts'
@@ -116,7 +116,7 @@ function overOtherProtocol({
   )
   const known = current.input.gatewayInfo.gateway
   const isMoved =
-    known?.baseUrls !== undefined && !isSameRoots(known.baseUrls, finder.access.baseUrls)
+    known?.baseUrls !== undefined && !sameBaseUrls(known.baseUrls, finder.access.baseUrls)
   if (rejections.length === 0 && !isMoved) return undefined
 
   const gatewayInfo = { ...withRejected(current, rejections), gateway: finder.access }

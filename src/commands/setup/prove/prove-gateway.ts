@@ -3,8 +3,8 @@ import type { Client } from '../../../clients/client.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import { expectNoFinding, type Finding } from '../../../finding.ts'
+import { customBaseUrls } from '../../../gateway/base-urls.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
-import { unusualRoots } from '../../../gateway/roots.ts'
 import type { Gateway, GatewayAccess } from '../../../gateway/types.ts'
 import { keptAddress } from '../../../state/last-address.ts'
 import { checkNameIsFree } from '../../../state/save-gateway.ts'
@@ -215,16 +215,16 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
     access,
     chosen: new Map(chosen),
     catalog: undefined,
-    findings: [...assumedRootsFinding(access), ...programFindings(context.session, programs)],
+    findings: [...assumedBaseUrlsFinding(access), ...programFindings(context.session, programs)],
   }
 }
 
 /** Reports base URLs that repoint assumes without a request, if they are unusual. */
-function* assumedRootsFinding(access: GatewayAccess): Generator<Finding> {
-  const roots = unusualRoots(access)
-  if (roots !== undefined)
+function* assumedBaseUrlsFinding(access: GatewayAccess): Generator<Finding> {
+  const baseUrls = customBaseUrls(access)
+  if (baseUrls !== undefined)
     yield {
       code: 'roots-unasked',
-      message: `repoint did not ask the gateway. It assumes chat at ${roots.chat} and messages at ${roots.messages}`,
+      message: `repoint did not ask the gateway. It assumes chat at ${baseUrls.chat} and messages at ${baseUrls.messages}`,
     }
 }
