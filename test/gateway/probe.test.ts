@@ -24,8 +24,8 @@ describe('probe: proves a protocol', () => {
   test.each(protocols)('%s', async (protocol) => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
-    const root = protocol === 'messages' ? access.baseUrls.messages : access.baseUrls.chat
-    expect(await probe(access, protocol, model)).toEqual({ root, findings: [] })
+    const baseUrl = protocol === 'messages' ? access.baseUrls.messages : access.baseUrls.chat
+    expect(await probe(access, protocol, model)).toEqual({ baseUrl, findings: [] })
   })
 
   test('with the key only as Bearer, streamed, with a small limit and a tool', async () => {
