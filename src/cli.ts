@@ -19,13 +19,13 @@ import { guessName } from './text.ts'
  * @param args without the program and the script: `['codex', '--yes']`
  */
 export async function main(platform: Platform, args: readonly string[]): Promise<number> {
-  const ownArgs = ownPart(args)
-  const session = new Session(platform, { isJson: ownArgs.includes('--json') })
+  const repointArgs = argsForRepoint(args)
+  const session = new Session(platform, { isJson: repointArgs.includes('--json') })
 
-  const status = await runCommandLine(session, args, ownArgs).catch((error: unknown) => {
+  const status = await runCommandLine(session, args, repointArgs).catch((error: unknown) => {
     if (error instanceof Declined) return showDeclined(session)
-    if (!(error instanceof CommanderError)) return showError(session, error, ownArgs)
-    return error.exitCode === 0 ? 0 : showUsageError(session, error, ownArgs)
+    if (!(error instanceof CommanderError)) return showError(session, error, repointArgs)
+    return error.exitCode === 0 ? 0 : showUsageError(session, error, repointArgs)
   })
   platform.ask.release()
 
@@ -34,15 +34,15 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   if (outFailure === undefined || outFailure === 'EPIPE') return status
   // The command has done its work; only its output is lost.
   const message = `Cannot write to standard output (${outFailure})`
-  showError(session, new UserError({ code: 'io-failed', message }), ownArgs, false)
+  showError(session, new UserError({ code: 'io-failed', message }), repointArgs, false)
   return status || exitStatus.internal
 }
 
 /** The arguments before `--`, and before the command of `run NAME`: the rest is another program's command. */
-function ownPart(args: readonly string[]): readonly string[] {
-  const ownArgs = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  const name = ownArgs.findIndex((arg, index) => index > 0 && !arg.startsWith('-'))
-  return ownArgs[0] === 'run' && name !== -1 ? ownArgs.slice(0, name + 1) : ownArgs
+function argsForRepoint(args: readonly string[]): readonly string[] {
+  const repointArgs = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  const name = repointArgs.findIndex((arg, index) => index > 0 && !arg.startsWith('-'))
+  return repointArgs[0] === 'run' && name !== -1 ? repointArgs.slice(0, name + 1) : repointArgs
 }
 
 /** A command of the command line, before its file is loaded. */
@@ -185,10 +185,10 @@ const commands: readonly Listed[] = [
 async function runCommandLine(
   session: Session,
   args: readonly string[],
-  ownArgs: readonly string[],
+  repointArgs: readonly string[],
 ): Promise<number> {
   let status = 0
-  const program = programFor(session, ownArgs)
+  const program = programFor(session, repointArgs)
 
   const addAll = async ({ added, isLoaded }: Needed) => {
     let heading = 'Set up'
@@ -206,8 +206,8 @@ async function runCommandLine(
     }
   }
 
-  const isBare = ownArgs.every((arg) => arg === '--json')
-  if (session.canAsk && (isBare || isSureToAsk(ownArgs))) session.platform.ask.hold()
+  const isBare = repointArgs.every((arg) => arg === '--json')
+  if (session.canAsk && (isBare || isSureToAsk(repointArgs))) session.platform.ask.hold()
   if (isBare) {
     const { guided } = await import('./commands/guided.ts')
     return guided(session, async () => {

@@ -453,7 +453,7 @@ export interface ResolvedOptions {
   /** The hint if the gateway does not serve the model. Absent: choose another model. */
   readonly probeHint?: string
   /** Other models that the client will ask for, as the setup writes them. Absent: none. */
-  readonly alsoSent?: readonly string[]
+  readonly otherModels?: readonly string[]
   /** The name of the model in reports. */
   readonly model: string
   readonly slot?: Slot
@@ -469,7 +469,7 @@ export interface ResolvedOptions {
   /** `offered` is all that the gateway has for this client. */
   readonly offersWholeCatalog?: boolean
   /** The text of the file that describes the models, and the IDs in it. */
-  readonly catalog?: { readonly text: string; readonly ids: readonly string[] }
+  readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
   /** In tokens. Absent: unknown, or the client knows it; then the setup does not change it. */
   readonly contextWindow?: number
   /** The notes about these options. */

@@ -59,12 +59,15 @@ export const outputLimitCures = {
 export const noReasoningCure = 'Turn reasoning off: --no-reasoning'
 
 /** The first of these flags of the client that the user typed, alone or with a value after `=`. */
-export function ownFlag(args: readonly string[], flags: readonly string[]): string | undefined {
+export function typedFlag(args: readonly string[], flags: readonly string[]): string | undefined {
   return flags.find((flag) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)))
 }
 
 /** The values of these flags: the next word, or the text after `=` or directly after a short flag. */
-export function ownValues(args: readonly string[], flags: readonly string[]): readonly string[] {
+export function clientFlagValues(
+  args: readonly string[],
+  flags: readonly string[],
+): readonly string[] {
   const patterns = flags.map((flag) =>
     flag.startsWith('--')
       ? new RegExp(`^${flag}(?:=|$)(.*)`, 's')

@@ -13,7 +13,7 @@ import {
   providerIdFlag,
   reasoningEffortFlag,
 } from './flags.ts'
-import { refusingInterpolation } from './literal.ts'
+import { withInterpolationGuard } from './literal.ts'
 
 /** What the command line must know about a client before the user chooses it. */
 export interface ClientRow extends EnvironmentRow {
@@ -232,7 +232,7 @@ export function loadPrograms(): Promise<Client[]> {
 
 export async function loadClient(row: EnvironmentRow): Promise<Client> {
   const { id, family, label } = row
-  return refusingInterpolation({ ...(await row.load()), id, family, label })
+  return withInterpolationGuard({ ...(await row.load()), id, family, label })
 }
 
 /** Loads clients, in the order of the rows. */

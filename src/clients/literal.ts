@@ -8,7 +8,7 @@ import { effectiveOptions, modelsIn } from './resolve.ts'
  * flag is data for the client too. It rejects a named value that the client would interpret, and leaves out
  * such models of a catalog, with one note.
  */
-export function refusingInterpolation(client: Client): Client {
+export function withInterpolationGuard(client: Client): Client {
   const { plan, launchSettings } = client
 
   return {

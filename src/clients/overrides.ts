@@ -22,13 +22,13 @@ interface FoundSetting extends SensitiveSetting {
 }
 
 /** The current setup of a client. A setting with the same value overrides nothing. */
-export interface OwnSetup {
+export interface ConfiguredGateway {
   readonly baseUrl?: string | undefined
   readonly providerId?: string | undefined
   readonly model?: string | undefined
 }
 
-export function ownSetupOf(state: ClientState): OwnSetup {
+export function configuredGateway(state: ClientState): ConfiguredGateway {
   const { providerId } = state.options
   return { baseUrl: state.endpoint.baseUrl, providerId, model: shownModel(state) }
 }
@@ -47,12 +47,12 @@ type ClientWithSettings = Pick<ClientName, 'family' | 'label'> & Pick<ClientModu
 export function* overrideFindings(
   client: ClientWithSettings,
   files: LoadedFiles,
-  own: OwnSetup,
+  configured: ConfiguredGateway,
 ): Generator<Finding, void> {
   for (const file of files) {
     if (file.use !== 'layer') continue
-    const settings = [...settingsIn(client, file, own.providerId)].filter(
-      (setting) => !isSameAs(setting, client, own),
+    const settings = [...settingsIn(client, file, configured.providerId)].filter(
+      (setting) => !isSameAs(setting, client, configured),
     )
     const redirecting = settings.filter(({ role }) => redirectingRoles.includes(role))
     const models = settings.filter(({ role }) => role === 'model')
@@ -231,10 +231,10 @@ function isLike(pattern: string, name: string): boolean {
 function isSameAs(
   { role, value }: FoundSetting,
   { config: { sensitiveSettings } }: ClientWithSettings,
-  own: OwnSetup,
+  configured: ConfiguredGateway,
 ): boolean {
   if (typeof value !== 'string') return false
-  const { baseUrl, providerId, model } = own
+  const { baseUrl, providerId, model } = configured
   if (role === 'address')
     return baseUrl !== undefined && isSameButVersion(baseUrl, withoutTrailingSlash(value))
   if (role !== 'model') return false

@@ -215,8 +215,8 @@ export function routesToProve(
   resolved: ResolvedOptions,
   catalog: Catalog | undefined,
 ): readonly ModelRoute[] {
-  const { probeModel, alsoSent = [], protocol = client.protocols[0] } = resolved
-  const unlisted = alsoSent.filter((id) => catalogEntry(catalog, id) === undefined)
+  const { probeModel, otherModels = [], protocol = client.protocols[0] } = resolved
+  const unlisted = otherModels.filter((id) => catalogEntry(catalog, id) === undefined)
   return [...new Set([probeModel, ...unlisted])].map((model) => ({ model, protocol }))
 }
 

@@ -25,7 +25,7 @@ import {
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
 import { type ClientWithFindings, showClients, showFindings } from './checks/show.ts'
 import {
-  type ClientStatus,
+  type CheckedClient,
   examineClient,
   secretFiles,
   type Unreadable,
@@ -82,7 +82,7 @@ export async function doctor(
   const consent = consentToFix(session, flags)
   let result: FixResult = { edits: [], fixed: [] }
   if (consent !== undefined) {
-    const readable = examine().filter((state) => 'settings' in state)
+    const readable = examine().filter((report) => 'state' in report)
     result = await applyFixes(session, readable, runs ?? [], { consent, dryRun })
   }
   const { run, edits, fixed } = result
@@ -91,20 +91,20 @@ export async function doctor(
   const isFixing = !dryRun && consent !== undefined
   const machineChecks = session.findings.map(asMachineCheck)
   if (recordsError) machineChecks.push({ about: 'machine', ...findingFrom(recordsError) })
-  const states = examine(isFixing && consent !== 'none')
+  const reports = examine(isFixing && consent !== 'none')
   const clients = await session.step(
     'Asking the clients and their gateways',
-    checkAll(session, { states, flags, isFixing }),
+    checkAll(session, { reports, flags, isFixing }),
   )
-  const clientChecks = clients.flatMap(({ state, findings }) =>
-    findings.map((finding): CheckResult => ({ about: state.client.family, ...finding })),
+  const clientChecks = clients.flatMap(({ report, findings }) =>
+    findings.map((finding): CheckResult => ({ about: report.client.family, ...finding })),
   )
   const checks = [...machineChecks, ...clientChecks]
 
   // Findings about the machine come before the clients.
   showFindings(session, checks.filter(isOfMachine), true)
-  const withoutMachine = ({ state, findings }: ClientWithFindings) => ({
-    state,
+  const withoutMachine = ({ report, findings }: ClientWithFindings) => ({
+    report,
     findings: findings.filter((finding) => !isOfMachine(finding)),
   })
   showClients(session, clients.map(withoutMachine), {
@@ -143,7 +143,7 @@ function asDocument(check: CheckResult) {
 }
 
 interface ChecksToRun {
-  readonly states: readonly (ClientStatus | Unreadable)[]
+  readonly reports: readonly (CheckedClient | Unreadable)[]
   readonly flags: DoctorFlags
   /** The fixes that need no consent were applied. */
   readonly isFixing: boolean
@@ -152,33 +152,32 @@ interface ChecksToRun {
 /** Runs the checks of every client in parallel, and returns them in the order of the clients. */
 async function checkAll(
   session: Session,
-  { states, flags, isFixing }: ChecksToRun,
+  { reports, flags, isFixing }: ChecksToRun,
 ): Promise<ClientWithFindings[]> {
-  const readable = states.filter((state) => 'settings' in state)
-  for (const { settings } of readable)
-    if (settings.endpoint.key) session.hide(settings.endpoint.key)
+  const readable = reports.filter((report) => 'state' in report)
+  for (const { state } of readable) if (state.endpoint.key) session.hide(state.endpoint.key)
   const gateways = flags.verify ? askGateways(session, readable, flags) : undefined
 
-  const checkOne = async (state: ClientStatus | Unreadable): Promise<readonly CheckResult[]> => {
-    if ('failure' in state) return [findingFrom(state.failure)]
-    const { client } = state
+  const checkOne = async (report: CheckedClient | Unreadable): Promise<readonly CheckResult[]> => {
+    if ('failure' in report) return [findingFrom(report.failure)]
+    const { client } = report
     const [version, modelTable] = await Promise.all([
       readVersion(session, client),
       tableOf(session, client),
     ])
     const program = { isInstalled: isInstalled(session, client), ...version, modelTable }
-    const examined = { ...state, ...program }
+    const examined = { ...report, ...program }
     const gatewayChecks =
-      gateways && (await checkGateway(session, examined, gateways.get(state), flags))
+      gateways && (await checkGateway(session, examined, gateways.get(report), flags))
     return [
       checkInstalled(session, examined),
-      ...reportFindings(state, isFixing),
+      ...reportFindings(report, isFixing),
       ...(gatewayChecks ?? []),
     ]
   }
 
   try {
-    const checked = states.map(async (state) => ({ state, findings: await checkOne(state) }))
+    const checked = reports.map(async (report) => ({ report, findings: await checkOne(report) }))
     return await Promise.all(checked)
   } finally {
     for (const { access } of new Set(gateways?.values())) await closeIdleConnections(access)
@@ -219,10 +218,10 @@ interface AvailableFix {
 
 function* availableFixes(
   session: Session,
-  state: ClientStatus,
+  report: CheckedClient,
   runs: Runs,
 ): Generator<AvailableFix> {
-  const { client, findings } = state
+  const { client, findings } = report
   const about = client.family
   for (const finding of findings) {
     const { code, fix, consent: problem } = finding
@@ -234,31 +233,31 @@ function* availableFixes(
       }
   }
 
-  const drift = driftSince(session, state, runs)
+  const drift = driftSince(session, report, runs)
   if (drift?.restore !== undefined) {
     const message = describeDrift(client, drift)
     const asks = { problem: message, question: 'Restore the setup?' }
     yield { fixed: { about, code: 'drifted', message }, ...drift.restore, asks }
   }
 
-  for (const { text, isOpen } of secretFiles(session, state))
+  for (const { file, isOpen } of secretFiles(session, report))
     if (isOpen)
-      yield { fixed: { about, code: 'private', message: `Other users could read ${text.path}` } }
+      yield { fixed: { about, code: 'private', message: `Other users could read ${file.path}` } }
 }
 
 /** Applies the fixes as one run: the safe ones, and those that the user consents to. */
 async function applyFixes(
   session: Session,
-  states: readonly ClientStatus[],
+  reports: readonly CheckedClient[],
   runs: Runs,
   { consent, dryRun }: { consent: Consent; dryRun: true | undefined },
 ): Promise<FixResult> {
   const edits: FileEdit[] = []
   const accepted: AvailableFix[] = []
   const declined: string[] = []
-  for (const state of states) {
+  for (const report of reports) {
     const wanted: AvailableFix[] = []
-    for (const available of availableFixes(session, state, runs)) {
+    for (const available of availableFixes(session, report, runs)) {
       const { asks } = available
       if (asks && consent === 'ask') session.remark(`! ${asks.problem}`)
       const question = asks && { message: asks.question, default: false }
@@ -268,8 +267,8 @@ async function applyFixes(
 
     const restoringEdits = wanted.flatMap((available) => available.edits ?? [])
     const fileFixes = wanted.flatMap((available) => available.fixes ?? [])
-    const fixingEdits = planFixes(state.client, state.texts, fileFixes)
-    edits.push(...withPrivateModes(session, state, [...restoringEdits, ...fixingEdits]))
+    const fixingEdits = planFixes(report.client, report.files, fileFixes)
+    edits.push(...withPrivateModes(session, report, [...restoringEdits, ...fixingEdits]))
     accepted.push(...wanted)
   }
 
@@ -287,15 +286,13 @@ async function applyFixes(
     await session.agree(consent, { message: 'Apply these fixes?', default: true })
 
   // A rollback treats every recorded address as ours, so the record needs one that repoint wrote.
-  const configured = states.find(({ client, settings }) =>
-    hasWrittenBaseUrl(client, settings, runs),
-  )
+  const configured = reports.find(({ client, state }) => hasWrittenBaseUrl(client, state, runs))
   const gateway = configured?.gateway
   const plan: Plan = {
     command: 'doctor',
     baseUrl: gateway?.baseUrl ?? '',
     baseUrls: gateway && customBaseUrls(gateway),
-    model: (configured && shownModel(configured.settings)) ?? '',
+    model: (configured && shownModel(configured.state)) ?? '',
     edits,
   }
   const applied = applyPlan(session.platform, plan)
@@ -315,16 +312,16 @@ function showFixes(session: Session, { edits, fixed }: FixResult): void {
 /** Adds to the edits the file modes that keep others from reading files with secrets. */
 function withPrivateModes(
   session: Session,
-  state: ClientStatus,
+  report: CheckedClient,
   edits: readonly FileEdit[],
 ): readonly FileEdit[] {
-  const open = secretFiles(session, state).filter(({ isOpen }) => isOpen)
+  const open = secretFiles(session, report).filter(({ isOpen }) => isOpen)
 
-  const otherEdits = edits.filter((edit) => open.every(({ text }) => text.path !== edit.path))
-  const closingEdits = open.map(({ text, mode }): FileEdit => {
-    const { path, format, holdsSecret, bytes } = text
+  const otherEdits = edits.filter((edit) => open.every(({ file }) => file.path !== edit.path))
+  const closingEdits = open.map(({ file, mode }): FileEdit => {
+    const { path, format, holdsSecret, bytes } = file
     const edit = edits.find((planned) => planned.path === path) ?? {
-      client: state.client.id,
+      client: report.client.id,
       path,
       format,
       scope: 'keys',

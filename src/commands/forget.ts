@@ -11,7 +11,7 @@ import { removeModels } from '../state/model-cache.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
 import { readClientFiles } from './client-state/files.ts'
 import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
-import { clientsNow, usersOf } from './client-state/state.ts'
+import { clientReports, usersOf } from './client-state/state.ts'
 import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
 import type { Session } from './screen/session.ts'
@@ -200,7 +200,7 @@ async function showGateways(
   if (!gateways?.length) return
 
   // The clients' files alone tell which gateway they use.
-  const clients = await clientsNow(session, [])
+  const clients = await clientReports(session, [])
   for (const gateway of gateways) {
     const users = usersOf(gateway, clients).map(({ client }) => client.id)
     const verb = users.length > 1 ? 'use' : 'uses'

@@ -1,6 +1,6 @@
 import { type Client, protocolOf, whyUnreadable } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
-import { ownSetupOf } from '../clients/overrides.ts'
+import { configuredGateway } from '../clients/overrides.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { errorFrom, type Finding, findingFrom, isFinding, messageWithLocation } from '../finding.ts'
 import { supportsAny } from '../gateway/models/rules.ts'
@@ -15,7 +15,7 @@ import {
   programOf,
   readVersion,
 } from './client-state/program.ts'
-import { clientNow, contextOf } from './client-state/state.ts'
+import { clientReport, contextOf } from './client-state/state.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { table } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
@@ -193,14 +193,14 @@ function localProblem(
   access: GatewayAccess,
   program: InstalledProgram = {},
 ): Finding | undefined {
-  const now = resultOf(() => clientNow(session, client, runs))
+  const now = resultOf(() => clientReport(session, client, runs))
   if (now instanceof UserError) return findingFrom(now)
-  const { settings, texts } = now
-  const message = whyUnreadable(settings)
+  const { state, files } = now
+  const message = whyUnreadable(state)
   if (message !== undefined) return { code: 'config-invalid', severity: 'error', message }
 
-  const context = contextOf(session, client, texts, runs)
-  const hasGateway = settings.endpoint.baseUrl !== undefined
+  const context = contextOf(session, client, files, runs)
+  const hasGateway = state.endpoint.baseUrl !== undefined
   const findings = checkClient({
     session,
     client,
@@ -208,7 +208,7 @@ function localProblem(
     program,
     access,
     context,
-    ...(hasGateway && { own: ownSetupOf(settings) }),
+    ...(hasGateway && { configured: configuredGateway(state) }),
   })
   return findings.find(blocksSetup)
 }

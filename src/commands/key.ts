@@ -136,8 +136,7 @@ function selectClients(
 function baseUrlsInUse(clients: readonly SetUpClient[]): BaseUrls | undefined {
   const gatewayFor = (isMessages: boolean) =>
     clients.find(
-      ({ client, settings }) =>
-        (protocolOf(client, settings.options) === 'messages') === isMessages,
+      ({ client, state }) => (protocolOf(client, state.options) === 'messages') === isMessages,
     )?.gateway
   const messages = gatewayFor(true)
   const chat = gatewayFor(false) ?? messages

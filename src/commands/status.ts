@@ -22,7 +22,7 @@ import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { reportFindings } from './checks/client-checks.ts'
 import { type ClientWithFindings, showClients, showTable } from './checks/show.ts'
-import { type ClientStatus, examineClient } from './client-state/check-client.ts'
+import { type CheckedClient, examineClient } from './client-state/check-client.ts'
 import { driftOf, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
 import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled } from './client-state/program.ts'
@@ -100,7 +100,9 @@ export async function status(
 
   if (!isJudged) return 0
   if (isDrifted) return exitStatus.drifted
-  const failures = clients.flatMap(({ state }) => ('failure' in state ? [state.failure.code] : []))
+  const failures = clients.flatMap(({ report }) =>
+    'failure' in report ? [report.failure.code] : [],
+  )
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
 }
 
@@ -162,34 +164,34 @@ function reportOf(
   client: Client,
   { runs, expected, isNamed, isJudged }: ReportOptions,
 ): StatusReport {
-  const state = examineClient(session, client, runs)
-  if ('failure' in state) return { state, findings: [findingFrom(state.failure)], drift: [] }
-  const { key } = state.settings.endpoint
+  const report = examineClient(session, client, runs)
+  if ('failure' in report) return { report, findings: [findingFrom(report.failure)], drift: [] }
+  const { key } = report.state.endpoint
   if (key) session.hide(key)
 
-  const lastSetup = gatewayOfLastSetup(session, state, runs ?? [])
+  const lastSetup = gatewayOfLastSetup(session, report, runs ?? [])
   const isExpectedToPoint = lastSetup !== undefined || isNamed
   const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
-  const drift = expectedGateway ? driftOf(session, state, expectedGateway) : []
+  const drift = expectedGateway ? driftOf(session, report, expectedGateway) : []
 
   // Another finding can have the same cause. Then it is reported once, unless the user asked for drift.
-  const findings = [...reportFindings(state)]
+  const findings = [...reportFindings(report)]
   const isReported = (reason: string) =>
     findings.some(({ message }) => message.includes(reason) || reason.startsWith(message))
   const unreported = drift.filter((reason) => isJudged || !isReported(reason))
   for (const reason of unreported)
     findings.push({ code: 'drifted', severity: 'warning', message: reason })
 
-  return { state, findings, details: detailsOf(session, state), expectedGateway, drift }
+  return { report, findings, details: detailsOf(session, report), expectedGateway, drift }
 }
 
 /** Nothing of the client is on this machine, and no gateway is expected for it. */
-function isAbsent(session: Session, { state, expectedGateway }: StatusReport): boolean {
-  if ('failure' in state || expectedGateway !== undefined) return false
-  const { client, files, findings } = state
+function isAbsent(session: Session, { report, expectedGateway }: StatusReport): boolean {
+  if ('failure' in report || expectedGateway !== undefined) return false
+  const { client, fileStates, findings } = report
   const isAnyFound = findings.some(({ severity }) => severity !== 'ok')
   if (isInstalled(session, client) || isAnyFound) return false
-  return files.every((file) => file.state === 'absent')
+  return fileStates.every((file) => file.state === 'absent')
 }
 
 /** @throws UserError `usage` if the text is neither a gateway's name nor an address */
@@ -208,19 +210,19 @@ function parseExpected(session: Session, text: string): ExpectedGateway {
 }
 
 /** The contents of the client's files, and who wrote them, one line each. */
-function detailsOf(session: Session, { client, settings, files }: ClientStatus): string[] {
-  const address = shownAddress(client, settings)
+function detailsOf(session: Session, { client, state, fileStates }: CheckedClient): string[] {
+  const address = shownAddress(client, state)
   const { resume } = client.program
 
   const lines: string[] = []
   if (address !== undefined) {
-    lines.push(`address   ${address}${inFile(session, settings.sources.baseUrl)}`)
+    lines.push(`address   ${address}${inFile(session, state.sources.baseUrl)}`)
     if (resume)
       lines.push(`resuming  ${resume.command} keeps the ${resume.keeps} of an old conversation`)
   }
-  for (const [name, value] of settingRows(session, client, settings))
+  for (const [name, value] of settingRows(session, client, state))
     lines.push(`${name.padEnd(9)} ${value}`)
-  for (const file of files) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
+  for (const file of fileStates) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
   return lines
 }
 
@@ -267,14 +269,14 @@ function describeFile({ state, run, changedKeys }: FileState): string {
   return `${stateWords[state]}${runNote}${keys && `; of our keys changed: ${keys}`}`
 }
 
-function asDocument({ state, expectedGateway, drift }: StatusReport) {
-  if ('failure' in state) {
-    const { client, failure } = state
+function asDocument({ report, expectedGateway, drift }: StatusReport) {
+  if ('failure' in report) {
+    const { client, failure } = report
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, settings, gateway, findings, files } = state
-  const { endpoint, options, defaults, sources, login } = settings
+  const { client, state, gateway, findings, fileStates } = report
+  const { endpoint, options, defaults, sources, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const {
     startModel: _,
@@ -292,15 +294,15 @@ function asDocument({ state, expectedGateway, drift }: StatusReport) {
   return {
     id: client.family,
     label: client.label,
-    ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, settings) }),
+    ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, state) }),
     ...compact({
       ...others,
-      model: shownModel(settings),
+      model: shownModel(state),
       isModelUnnamed: defaults?.includes('slot') || undefined,
       ...{ keyPath, keyHeader, caFile, alsoSendsTo, login },
       isDiscovering: discoverModels,
       hidesAttribution: disableAttribution,
-      broken: whyUnreadable(settings),
+      broken: whyUnreadable(state),
       ownCatalog: writeModelCatalog,
     }),
     gateway: gateway?.name ?? null,
@@ -309,7 +311,7 @@ function asDocument({ state, expectedGateway, drift }: StatusReport) {
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
     drift,
-    files: files.map((file) => ({
+    files: fileStates.map((file) => ({
       ...file,
       changedKeys: file.changedKeys.map(plainPath),
     })),

@@ -172,11 +172,11 @@ export interface GatewayAccess extends Gateway {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
   /** Shared by all requests of this access. Absent: each request waits for `timeoutMs`. */
-  readonly contact?: Contact | undefined
+  readonly hostState?: HostState | undefined
 }
 
 /** The state that the requests to one host share. A host that answers none of them is silent. */
-export interface Contact {
+export interface HostState {
   hasAnswered: boolean
   /** When the first catalog request started, by `performance.now()`. Absent: there was none. */
   askedAt?: number

@@ -173,8 +173,8 @@ describe('a setup', () => {
 describe('a run', () => {
   const launchInput = { args: ['hi there'], env: { [runKeyVariable]: key }, tempFolder: '/run' }
   const run = (more: Partial<typeof launchInput>, keyHeader?: 'api-key') => {
-    const { texts, target } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
-    return cline.launchSettings!(texts, { ...target, keyHeader }, { ...launchInput, ...more })
+    const { files, target } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
+    return cline.launchSettings!(files, { ...target, keyHeader }, { ...launchInput, ...more })
   }
 
   test('uses a separate file without the key, and leaves no daemon running', () => {

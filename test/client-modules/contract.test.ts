@@ -166,8 +166,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       })
 
       test('a plan edits the files in the order of the list, and writes the key no later than the address', () => {
-        const { texts, edits, target } = planOn(client, disk, { machine })
-        const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)
+        const { files, edits, target } = planOn(client, disk, { machine })
+        const targets = files.filter(({ use, isOptional }) => use === 'target' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
         const firstOnly = written(disk, machine, edits.slice(0, 1))
         const { endpoint } = client.read(filesOf(client, machine, firstOnly))
@@ -177,7 +177,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
     test('a hostile model ID stays inside its string', () => {
       const id = 'x"\n[evil]\na = "b\\'
-      const { edits, texts, machine } = planOn(
+      const { edits, files, machine } = planOn(
         client,
         {},
         {
@@ -186,7 +186,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         },
       )
       const after = written({}, machine, edits)
-      expect(texts.length).toBeGreaterThan(0)
+      expect(files.length).toBeGreaterThan(0)
       const state = readValues(client, machine, after)
       expect([state.model, ...Object.values(state.slotModels ?? {})]).toContain(id)
     })
@@ -203,9 +203,9 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
 
     test.each(cases)('$way, on $home: no file and no argument contains the key', (run) => {
       const { machine, disk, options, keyHeader } = run
-      const { texts, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
+      const { files, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
       const launchInput = { args: [], tempFolder: machine.cwd, env: { [runKeyVariable]: key } }
-      const settings = resultOf(() => client.launchSettings?.(texts, target, launchInput))
+      const settings = resultOf(() => client.launchSettings?.(files, target, launchInput))
       // Some clients cannot read every value from outside their files.
       if (settings instanceof UserError)
         return expect(settings.code).toMatch(/^(protocol-unsupported|usage)$/)

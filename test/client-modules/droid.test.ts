@@ -252,7 +252,7 @@ describe('a run', () => {
   const planned = planOn(droid, home({}, [], { extraHeaders: { 'x-team': 'a' } }))
   const tempFolder = '/home/ada/state/.try-1'
   const run = (args: string[], env: Record<string, string> = {}) =>
-    droid.launchSettings!(planned.texts, planned.target, { args, env, tempFolder })
+    droid.launchSettings!(planned.files, planned.target, { args, env, tempFolder })
 
   test('uses a settings file that overrides all otherEntries, and reads the key from a variable', () => {
     const { args, env, files } = run(['exec', 'ping'])
@@ -272,8 +272,9 @@ describe('a run', () => {
 
   test('uses the limits of the model, whether or not the client is set up', () => {
     const limits = (disk: Disk) => {
-      const { texts, target } = planOn(droid, disk, { catalog: catalogWithWindows })
-      const { files } = droid.launchSettings!(texts, target, { args: [], env: {}, tempFolder })
+      const planned = planOn(droid, disk, { catalog: catalogWithWindows })
+      const launchInput = { args: [], env: {}, tempFolder }
+      const { files } = droid.launchSettings!(planned.files, planned.target, launchInput)
       const [{ maxContextLimit, maxOutputTokens }] = JSON.parse(files!['droid.json']!).customModels
       return { maxContextLimit, maxOutputTokens }
     }
@@ -284,10 +285,10 @@ describe('a run', () => {
   })
 
   test('is rejected if the gateway needs the key in another header, because the file would contain it', () => {
-    const { texts, target } = planned
+    const { files, target } = planned
     const launchInput = { args: [], env: {}, tempFolder: tempFolder }
     expect(() =>
-      droid.launchSettings!(texts, { ...target, keyHeader: 'x-api-key' }, launchInput),
+      droid.launchSettings!(files, { ...target, keyHeader: 'x-api-key' }, launchInput),
     ).toThrow('droid reads this header only from its files')
   })
 

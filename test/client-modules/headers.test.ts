@@ -75,15 +75,15 @@ describe.each(
     '%s: a run passes the headers, and its arguments contain no secret',
     (_, setup) => {
       if (client.launchSettings === undefined) return
-      const { texts, target: whole } = planOn(client, {}, setup)
+      const planned = planOn(client, {}, setup)
       const launchInput = {
         args: ['say hello'],
         tempFolder: '/home/ada/run',
         env: { REPOINT_RUN_KEY: key },
       }
-      const run = () => client.launchSettings!(texts, whole, launchInput)
+      const run = () => client.launchSettings!(planned.files, planned.target, launchInput)
       // A run may not write the key into a file, and some clients cannot read every value from outside their files.
-      if (whole.keyHeader !== undefined && isRefused(run)) return
+      if (planned.target.keyHeader !== undefined && isRefused(run)) return
       const { args, env, files = {} } = run()
       for (const canary of [secret, key]) expect(args.join(' ')).not.toContain(canary)
       expect(JSON.stringify(files)).not.toContain(key)

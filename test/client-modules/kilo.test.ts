@@ -100,8 +100,8 @@ test('findings name Kilo, not opencode', () => {
 })
 
 test('a run passes its settings in KILO_CONFIG_CONTENT, and the key in another variable', () => {
-  const { texts, target } = planOn(kilo, {})
-  const { env, args } = kilo.launchSettings!(texts, target, {
+  const { files, target } = planOn(kilo, {})
+  const { env, args } = kilo.launchSettings!(files, target, {
     args: ['run', 'hi'],
     env: {},
     tempFolder: '/x',

@@ -76,9 +76,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     })
 
     test('a setup undoes all of them together', () => {
-      const { edits, texts } = planOn(client, {})
+      const { edits, files } = planOn(client, {})
       const notTogether = edits.flatMap(({ path, changes }) => {
-        const { kind: role } = texts.find((text) => text.path === path)!
+        const { kind: role } = files.find((text) => text.path === path)!
         return changes
           .filter(({ undoTogether }) => !undoTogether)
           .filter((change) => isDecided(client, role, change.path.map(String)))

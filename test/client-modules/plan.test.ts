@@ -35,9 +35,9 @@ describe('claude', () => {
 
   test('pins and a subagent without a base URL belong to the user, so a setup keeps or reports them', () => {
     const userEnv = { ANTHROPIC_DEFAULT_OPUS_MODEL: 'mine', CLAUDE_CODE_SUBAGENT_MODEL: 'mine' }
-    const { findings, texts, target } = planOn(byId('claude'), settings(userEnv))
+    const { findings, files, target } = planOn(byId('claude'), settings(userEnv))
     expect(findings.map(({ code }) => code)).toEqual(['claude-old-pin'])
-    const [edit] = byId('claude').plan(texts, target)
+    const [edit] = byId('claude').plan(files, target)
     expect(JSON.parse(text(edit!.after)).env).toMatchObject(userEnv)
   })
 
@@ -85,8 +85,8 @@ describe('claude', () => {
     ['comments, if the user did not accept the fix', '{ // mine\n}'],
     ['a permission list that is a string', '{"permissions":{"allow":"Bash"}}'],
   ])('a setup rejects a file that the client would skip: %s', (_, content) => {
-    const { texts, target } = { ...planOn(byId('claude'), {}) }
-    const broken = texts.map((file) =>
+    const { files, target } = { ...planOn(byId('claude'), {}) }
+    const broken = files.map((file) =>
       file.kind === 'settings' ? { ...file, bytes: new TextEncoder().encode(content) } : file,
     )
     expect(() => byId('claude').plan(broken, target)).toThrow(
@@ -106,9 +106,9 @@ describe('claude', () => {
     expect(findings).toHaveLength(2)
     expect(edits[0]!.changes.filter(({ path }) => path[1] === 'ANTHROPIC_API_KEY')).toHaveLength(1)
 
-    const { texts, target } = planOn(byId('claude'), settings({}, { model: 'default' }))
+    const { files, target } = planOn(byId('claude'), settings({}, { model: 'default' }))
     const fixes = [{ fileKind: 'settings', changes: [{ path: ['model'], value: 'haiku' }] }]
-    const [edit] = byId('claude').plan(texts, { ...target, fixes })
+    const [edit] = byId('claude').plan(files, { ...target, fixes })
     expect(JSON.parse(text(edit!.after)).model).toBe('sonnet')
     expect(edit!.changes.filter(({ path }) => path[0] === 'model')).toHaveLength(1)
   })
@@ -150,14 +150,14 @@ describe('codex', () => {
   })
 
   test('outside a repository, parent folders are not part of a project', () => {
-    const { texts } = planOn(
+    const { files } = planOn(
       byId('codex'),
       { '/home/ada/work/.codex/config.toml': '' },
       {
         machine: aMachine({ cwd: '/home/ada/work/in' }),
       },
     )
-    expect(texts.filter(({ kind }) => kind === 'project')).toEqual([])
+    expect(files.filter(({ kind }) => kind === 'project')).toEqual([])
   })
 })
 
@@ -215,8 +215,8 @@ describe('opencode', () => {
   })
 
   test('a setup rejects an auth.json that opencode would ignore, if the user did not accept the fix', () => {
-    const { texts, target } = planOn(byId('opencode'), {})
-    const broken = texts.map((file) =>
+    const { files, target } = planOn(byId('opencode'), {})
+    const broken = files.map((file) =>
       file.kind === 'auth' ? { ...file, bytes: new TextEncoder().encode('{ /* */ }') } : file,
     )
     expect(() => byId('opencode').plan(broken, target)).toThrow(

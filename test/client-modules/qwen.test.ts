@@ -458,12 +458,12 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
     '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
   }
   const headers = [{ name: 'x-team', value: 'sk-team', isSecret: true } as const]
-  const { texts, target } = planOn(qwen, disk, {
+  const planned = planOn(qwen, disk, {
     options: { contextWindow: 9000 },
     target: { headers },
   })
   const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder }
-  const { args, env, files = {} } = qwen.launchSettings!(texts, target, launchInput)
+  const { args, env, files = {} } = qwen.launchSettings!(planned.files, planned.target, launchInput)
   expect({ args, env }).toEqual({
     args: ['-m', 'other', 'x'],
     env: {
@@ -495,11 +495,12 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
 
 test('a run says of a model what the setup says of it', () => {
   const model = { id: 'glm-x', images: true, maxOutputTokens: 16_000 }
-  const { texts, target } = planOn(qwen, home(), {
+  const planned = planOn(qwen, home(), {
     catalog: { models: [model] },
     options: { model: model.id, protocol: 'messages' },
   })
-  const { files = {} } = qwen.launchSettings!(texts, target, { args: [], env: {}, tempFolder })
+  const launchInput = { args: [], env: {}, tempFolder }
+  const { files = {} } = qwen.launchSettings!(planned.files, planned.target, launchInput)
   const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
   expect(modelProviders.anthropic[0].generationConfig).toEqual({
     reasoning: false,

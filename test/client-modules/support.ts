@@ -16,7 +16,7 @@ import {
   whyUnreadable,
 } from '../../src/clients/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
-import { overrideFindings, ownSetupOf } from '../../src/clients/overrides.ts'
+import { configuredGateway, overrideFindings } from '../../src/clients/overrides.ts'
 import { pathsOf } from '../../src/clients/paths.ts'
 import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { compact } from '../../src/compact.ts'
@@ -177,7 +177,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   ]
   const fixes = findings.flatMap(({ fix }) => (fix ? [fix] : []))
   const edits = client.plan(files, { ...target, fixes })
-  return { machine, texts: files, target, findings, edits }
+  return { machine, files: files, target, findings, edits }
 }
 
 /** The disk after a plan. */
@@ -219,7 +219,7 @@ export function findingsOn(
   }
   const state = client.read(files)
   const isPointed = state.endpoint.baseUrl !== undefined
-  const own = ownSetupOf(state)
+  const own = configuredGateway(state)
   return [...client.check(fullContext), ...(isPointed ? overrideFindings(client, files, own) : [])]
 }
 

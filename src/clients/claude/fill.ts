@@ -43,16 +43,16 @@ export function fillSlots(options: {
   if (only === undefined && hasOwnIds(gatewayInfo, slot, pins)) return {}
 
   const tiers = catalog && messagesTiers(catalog, slots)
-  const ownModels: Partial<Record<Slot, string>> = {}
+  const modelBySlot: Partial<Record<Slot, string>> = {}
   for (const name of slots) {
     const id = pins[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
-    if (id !== undefined) ownModels[name] = id
+    if (id !== undefined) modelBySlot[name] = id
   }
 
   const filled: Partial<Record<Slot, string>> = {}
   for (const name of slots) {
     if (pins[name] !== undefined) continue
-    const id = [name, ...standIns[name]].map((other) => ownModels[other]).find(Boolean)
+    const id = [name, ...standIns[name]].map((other) => modelBySlot[other]).find(Boolean)
     if (id !== undefined) filled[name] = id
   }
   return filled

@@ -7,7 +7,7 @@ import {
   type SetupTarget,
 } from '../client.ts'
 import { editFile } from '../fixes.ts'
-import { expectUnsaid, ownFlag } from '../flags.ts'
+import { expectUnsaid, typedFlag } from '../flags.ts'
 import { fileOf, overlaid } from '../loaded-files.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { checkKeyQuestion } from './check.ts'
@@ -32,7 +32,7 @@ export function launchSettings(
   { args, env }: LaunchSettings,
 ): LaunchSettings {
   expectUnsaid(
-    ownFlag(args, ['--settings']),
+    typedFlag(args, ['--settings']),
     (flag) => `Claude Code accepts ${flag} only once, and repoint needs it for the gateway`,
   )
 

@@ -129,7 +129,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions | Finding {
 
   return {
     ...first,
-    alsoSent: used.map(withoutWindow),
+    otherModels: used.map(withoutWindow),
     model: pins[slot] ?? slot,
     slot,
     uses,

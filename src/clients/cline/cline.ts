@@ -7,7 +7,7 @@ import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { type ClientModule, emptyState, type LoadedFile, type SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
-import { ownValues } from '../flags.ts'
+import { clientFlagValues } from '../flags.ts'
 import { bearerChanges, headerChanges, readHeaders } from '../headers.ts'
 import {
   brokenText,
@@ -56,7 +56,7 @@ export const cline: ClientModule = {
     command: 'cline',
     packages: ['cline', '@cline/cli-*'],
     testedVersions: testedVersions(tested),
-    foldersIn: (args) => ownValues(args, ['-c', '--cwd']),
+    foldersIn: (args) => clientFlagValues(args, ['-c', '--cwd']),
     // 2.18.0 has another layout, and prints `Not authenticated`.
     minVersion: '3.0.57',
     // Otherwise Cline runs every tool without a question. It takes a single word for a command.

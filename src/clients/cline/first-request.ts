@@ -19,14 +19,14 @@ export function firstRequest(
 
   // Which models edit files by patches (read in 3.0.65, 2026-11-26), and which have the newer limit.
   const kind = /codex|gpt/i.test(model) ? 'gpt' : 'other'
-  const isOfOpenAi = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
+  const isOpenAiModel = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
   const { max_tokens: _, max_completion_tokens: __, ...usual } = body
   return {
     headers,
     body: {
       ...usual,
-      [isOfOpenAi ? 'max_completion_tokens' : 'max_tokens']:
+      [isOpenAiModel ? 'max_completion_tokens' : 'max_tokens']:
         left > 0 ? Math.min(left, usualOutputTokens) : undefined,
       reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
     },

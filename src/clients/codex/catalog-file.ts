@@ -19,24 +19,24 @@ export const catalogPath = ['model_catalog_json']
  */
 export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
   const { path, bytes } = fileOf(files, 'catalog')
-  const { catalog } = target.resolved
-  if (target.input.requested.writeModelCatalog && catalog === undefined)
+  const { modelsFile } = target.resolved
+  if (target.input.requested.writeModelCatalog && modelsFile === undefined)
     throw new UserError({
       code: 'client-failed',
       message: '--catalog needs Codex to print its models, and this Codex cannot',
       hint: 'Install Codex 0.122.0 or newer, or remove --catalog.',
     })
 
-  if (catalog === undefined && (bytes === null || !dropsCatalog(target))) return undefined
+  if (modelsFile === undefined && (bytes === null || !dropsCatalog(target))) return undefined
 
   return {
     client: 'codex',
     path,
     format: 'json',
     scope: 'whole',
-    changes: [{ path: ['models'], value: catalog?.ids }],
+    changes: [{ path: ['models'], value: modelsFile?.ids }],
     before: bytes,
-    after: catalog ? new TextEncoder().encode(catalog.text) : null,
+    after: modelsFile ? new TextEncoder().encode(modelsFile.text) : null,
     holdsSecret: false,
   }
 }
@@ -48,7 +48,7 @@ function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTa
 /** The changes in config.toml. A file of the user stays configured. */
 export function catalogChanges(files: LoadedFiles, config: ReadFile, target: SetupTarget) {
   const { path } = fileOf(files, 'catalog')
-  if (target.resolved.catalog) return [{ path: catalogPath, value: path }]
+  if (target.resolved.modelsFile) return [{ path: catalogPath, value: path }]
   const isDropped = namesCatalog(files, config) && dropsCatalog(target)
   return isDropped ? [{ path: catalogPath, value: undefined }] : []
 }
@@ -89,7 +89,7 @@ export function* checkOtherCatalog(
   target: SetupTarget,
 ): Findings {
   const named = config.get(catalogPath)
-  if (target.resolved.catalog === undefined || named === undefined) return
+  if (target.resolved.modelsFile === undefined || named === undefined) return
   if (namesCatalog(files, config)) return
   yield findingAt(config, catalogPath, {
     code: 'codex-other-catalog',
@@ -101,7 +101,7 @@ export function* checkOtherCatalog(
 }
 
 /** The models in the file that a setup wrote. */
-export function offersOfCodex(files: LoadedFiles): readonly string[] {
+export function codexOffers(files: LoadedFiles): readonly string[] {
   if (!namesCatalog(files, readKind(files, 'config'))) return []
   return entriesIn(textOf(fileOf(files, 'catalog'))).map(({ slug }) => slug)
 }
@@ -112,7 +112,7 @@ export function offersOfCodex(files: LoadedFiles): readonly string[] {
  */
 export function* checkStaleCatalog({ files }: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])
-  const ids = offersOfCodex(files)
+  const ids = codexOffers(files)
   if (model === undefined || ids.length === 0 || ids.includes(model)) return
 
   yield {

@@ -82,8 +82,8 @@ export function withCatalog(
   const offered = offeredModels(input, resolved, ['responses']).offered.filter(
     (model) => model.id === resolved.model || canUse(model),
   )
-  const catalog = composeCatalog(table, offered, resolved.contextWindow)
-  const count = offered.length - catalog.ids.length
+  const modelsFile = composeModelsFile(table, offered, resolved.contextWindow)
+  const count = offered.length - modelsFile.ids.length
   const cut: Finding = {
     code: 'codex-catalog-cut',
     message: `Codex's list shows all but ${count} of the gateway's ${offered.length} models: the catalog has no room for them`,
@@ -91,17 +91,17 @@ export function withCatalog(
 
   return {
     ...resolved,
-    catalog,
+    modelsFile,
     findings: count === 0 ? resolved.findings : [...resolved.findings, cut],
   }
 }
 
 /** Adds models until the file is full. @param window of the first model, in tokens */
-function composeCatalog(
+function composeModelsFile(
   table: readonly Entry[],
   models: readonly CatalogModel[],
   window: number | undefined,
-): NonNullable<ResolvedOptions['catalog']> {
+): NonNullable<ResolvedOptions['modelsFile']> {
   const like = table.find(({ use_responses_lite }) => use_responses_lite !== true) ?? table[0]!
   const entryTexts: string[] = []
   let room = maxConfigBytes - 100

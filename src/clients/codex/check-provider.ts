@@ -20,14 +20,14 @@ import {
 import { isExported } from '../shell.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './other-providers.ts'
 import {
+  builtInAddressPath,
   configRepair,
   credentialSettings,
+  harmfulSettings,
   hasOwnKey,
-  isNameOfBedrock,
+  isBedrockName,
   isSetAside,
-  marks,
-  namesOfHarmful,
-  ownAddressPath,
+  keyBlockers,
   providerInUse,
   reservedIds,
   takesAuthFile,
@@ -87,7 +87,7 @@ export function* checkProvidersForSetup(
     const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
     yield* checkHarmfulSettings(config, { id, table, path }, isOtherAddress)
     // The plan replaces what an earlier setup of ours wrote.
-    const markValues: readonly unknown[] = Object.values(marks)
+    const markValues: readonly unknown[] = Object.values(keyBlockers)
     const notOurs = Object.entries(table).filter(([, value]) => !markValues.includes(value))
     yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(notOurs) })
   }
@@ -223,7 +223,7 @@ function* checkHarmfulSettings(
   { id, table, path }: Provider,
   isOtherAddress = false,
 ): Findings {
-  const [first, ...others] = namesOfHarmful(table, isOtherAddress)
+  const [first, ...others] = harmfulSettings(table, isOtherAddress)
   if (first !== undefined) {
     const keys = [first, ...others]
     const changes = keys.map((key) => ({
@@ -240,7 +240,7 @@ function* checkHarmfulSettings(
     })
   }
 
-  if (isNameOfBedrock(table['name']))
+  if (isBedrockName(table['name']))
     yield findingAt(config, [...path, 'name'], {
       code: 'codex-provider-setting',
       message: `Codex sends no key: [model_providers.${id}] has name = ${JSON.stringify(table['name'])}`,
@@ -290,7 +290,7 @@ function* checkMissingV1(
 ): Findings {
   const addresses = [
     { name: `base_url of ${id}`, path: [...path, 'base_url'] },
-    { name: 'openai_base_url', path: ownAddressPath },
+    { name: 'openai_base_url', path: builtInAddressPath },
   ]
   for (const { name, path: address } of addresses)
     yield* missingVersionFinding(codexName, context, config, {
@@ -305,9 +305,9 @@ function* checkOpenaiBaseUrl(
   config: ReadFile,
   target: SetupTarget,
 ): Findings {
-  const url = config.text(ownAddressPath)
+  const url = config.text(builtInAddressPath)
   if (url === undefined || isOwnAddress(url, context, target)) return
-  yield findingAt(config, ownAddressPath, {
+  yield findingAt(config, builtInAddressPath, {
     code: 'codex-openai-base-url',
     message: `openai_base_url already has another address, ${shownUrl(url)}`,
     hint: 'To keep it, use a separate folder for this setup: set CODEX_HOME.',

@@ -35,7 +35,7 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = readKind(context.files, 'config')
   yield* startupFindings(config, target.providerId)
-  if (target.resolved.catalog === undefined) yield* checkCatalogs(context.files, config)
+  if (target.resolved.modelsFile === undefined) yield* checkCatalogs(context.files, config)
   yield* checkOtherCatalog(context.files, config, target)
   yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* checkLostLogin(context, config, target)

@@ -11,7 +11,7 @@ import {
   type SetupTarget,
 } from '../client.ts'
 import { editFile } from '../fixes.ts'
-import { ownValues } from '../flags.ts'
+import { clientFlagValues } from '../flags.ts'
 import { headerChanges, queryChanges, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, sourcesIn, unreadable, withoutTrailingSlash } from '../loaded-files.ts'
 import { effectiveOptions, optionChange, resolveOneModel, type WindowHandling } from '../resolve.ts'
@@ -21,8 +21,8 @@ import { assumedWindow, withCatalog } from './catalog.ts'
 import {
   catalogChanges,
   checkCatalogs,
+  codexOffers,
   namesCatalog,
-  offersOfCodex,
   planCatalog,
 } from './catalog-file.ts'
 import { check } from './check.ts'
@@ -36,7 +36,7 @@ import { withoutOffer } from './migrations.ts'
 import { otherAddress } from './other-providers.ts'
 import {
   addressInUse,
-  isNameOfBedrock,
+  isBedrockName,
   providerInUse,
   reservedIds,
   takesAuthFile,
@@ -63,7 +63,7 @@ export const codex: ClientModule = {
     command: 'codex',
     packages: ['@openai/codex'],
     testedVersions: testedVersions(tested),
-    foldersIn: (args) => ownValues(args, ['-C', '--cd']),
+    foldersIn: (args) => clientFlagValues(args, ['-C', '--cd']),
     pingArgs: (prompt) => [
       'exec',
       '--skip-git-repo-check',
@@ -164,7 +164,7 @@ export const codex: ClientModule = {
         reasoningEffort: asReasoningEffort(config.text(effortPath)),
         writeModelCatalog: namesCatalog(files, config) || undefined,
       },
-      offered: offersOfCodex(files),
+      offered: codexOffers(files),
       sources: {
         ...sourcesIn(config.path, {
           baseUrl: url,
@@ -234,11 +234,11 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     ...optionChange(config, effortPath, effort, target.input),
     ...catalogChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
-    // For old conversations: see `ownAddressPath`.
+    // For old conversations: see `builtInAddressPath`.
     { path: ['openai_base_url'], value: target.baseUrl },
     ...withoutOffer(target.resolved.model),
     // Codex does not start with an empty name. A name that the user gave stays.
-    ...(name && !isNameOfBedrock(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    ...(name && !isBedrockName(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'base_url'], value: target.baseUrl },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it Codex sends no Authorization header.

@@ -5,7 +5,7 @@ import type { ClientWorld, LoadedFiles } from '../client.ts'
 import { type ReadFile, readKind, shownUrl, withoutTrailingSlash } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
-import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
+import { builtInAddressPath, isSetAside, reservedIds, vendorUrl } from './provider.ts'
 
 /** A year of conversations may be thousands of files: repoint reads only this many of the newest. */
 const maxConversations = 500
@@ -84,7 +84,7 @@ export function* aboutConversations(
 }
 
 function providerIn(config: ReadFile, id: string) {
-  if (id === 'openai') return { url: config.text(ownAddressPath), isAside: false }
+  if (id === 'openai') return { url: config.text(builtInAddressPath), isAside: false }
   const path = ['model_providers', id]
   const table = config.table(path)
   if (table === undefined || reservedIds.includes(id)) return undefined

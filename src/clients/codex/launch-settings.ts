@@ -10,7 +10,7 @@ import { headersInVariables, textMembers } from '../headers.ts'
 import { readKind, type Table } from '../loaded-files.ts'
 import { effectiveOptions } from '../resolve.ts'
 import { withoutOfferOnce } from './migrations.ts'
-import { namesOfHarmful, otherLayers } from './provider.ts'
+import { harmfulSettings, otherLayers } from './provider.ts'
 
 /** The settings of a table that hold a credential, which another gateway must not receive. */
 const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
@@ -37,7 +37,7 @@ export function launchSettings(
   const isPlain = (table: Table = {}) =>
     textMembers(table['query_params']).every((parameter) => includesHeader(parameter, query)) &&
     credentialKeys.every((name) => table[name] === undefined) &&
-    namesOfHarmful(table).length === 0
+    harmfulSettings(table).length === 0
   const id = tables.every(isPlain) ? target.providerId : 'repoint-run'
 
   const headers = headersInVariables(target)

@@ -33,13 +33,13 @@ import {
 import { isExported, unsetCommand } from '../shell.ts'
 import { readCodexAuth } from './auth.ts'
 import {
+  builtInAddressPath,
   configRepair,
+  harmfulSettings,
   hasOwnKey,
-  marks,
-  namesOfHarmful,
+  keyBlockers,
   noKey,
   otherLayers,
-  ownAddressPath,
   providerInUse,
   reservedIds,
   vendorUrl,
@@ -85,12 +85,12 @@ function* otherProviders(
       if (reported.has(id) || !isTable(table) || hasOwnKey(table)) continue
       const url = textIn(table, ['base_url']) ?? vendorUrl
       const isAtGateway = isSameButVersion(baseUrl, withoutTrailingSlash(url))
-      const [harmful] = id === ownId ? [] : namesOfHarmful(table)
+      const [harmful] = id === ownId ? [] : harmfulSettings(table)
       if (isAtGateway && harmful === undefined) continue
       reported.add(id)
 
       const key = isAtGateway && harmful !== undefined ? harmful : 'base_url'
-      const path = id === 'openai' ? ownAddressPath : ['model_providers', id, key]
+      const path = id === 'openai' ? builtInAddressPath : ['model_providers', id, key]
       const setsAddress = (file: ReadFile) => file.get(path) !== undefined
       yield {
         id,
@@ -110,7 +110,7 @@ function tablesOf(files: readonly ReadFile[]): readonly Table[] {
 
 /** The provider tables of the merged settings, with Codex's own provider. */
 function providerTablesIn(settings: Table): Table {
-  const vendor = textIn(settings, ownAddressPath) ?? vendorUrl
+  const vendor = textIn(settings, builtInAddressPath) ?? vendorUrl
   const openai = { base_url: vendor, requires_openai_auth: true }
   return { ...tableIn(settings, ['model_providers']), openai }
 }
@@ -134,7 +134,7 @@ export function* checkHarmfulLayers(files: LoadedFiles, ownId: string): Findings
   for (const file of otherLayers(files))
     for (const id of [ownId, 'openai']) {
       const path = ['model_providers', id]
-      const [first, ...others] = namesOfHarmful(file.table(path) ?? {})
+      const [first, ...others] = harmfulSettings(file.table(path) ?? {})
       if (first === undefined) continue
       yield {
         code: 'codex-key-elsewhere',
@@ -179,12 +179,12 @@ export function* checkOthersForSetup(
       yield withoutOurKey(config, other, former, target.input.requested)
     }
 
-    if (isExported(context, marks.env_key))
+    if (isExported(context, keyBlockers.env_key))
       yield {
         code: 'codex-set-aside-variable',
-        message: `${marks.env_key} is set, so repoint cannot stop Codex from sending the key to ${other.address}`,
+        message: `${keyBlockers.env_key} is set, so repoint cannot stop Codex from sending the key to ${other.address}`,
         location: 'environment',
-        hint: unsetCommand(context.machine, marks.env_key),
+        hint: unsetCommand(context.machine, keyBlockers.env_key),
         severity: 'error',
       }
   }
@@ -192,9 +192,11 @@ export function* checkOthersForSetup(
   for (const [id, table] of config.members(['model_providers'])) {
     const url = textIn(table, ['base_url'])
     const isHarmless = [config, ...otherLayers(context.files)].every(
-      (file) => namesOfHarmful(file.table(['model_providers', id]) ?? {}).length === 0,
+      (file) => harmfulSettings(file.table(['model_providers', id]) ?? {}).length === 0,
     )
-    const marked = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
+    const marked = Object.entries(keyBlockers).filter(
+      ([key, value]) => textIn(table, [key]) === value,
+    )
 
     if (url !== undefined && isFormer(id))
       yield formerProviderFinding({ id: 'codex', label: 'Codex' }, target, config, {
@@ -230,7 +232,7 @@ export function* checkOthersNow(files: LoadedFiles, config: ReadFile, baseUrl: s
         message: `an old conversation, if you resume it, sends the key of auth.json to ${address}`,
         location,
         hint: `Set openai_base_url = ${JSON.stringify(baseUrl)}.`,
-        fix: configRepair({ path: ownAddressPath, value: baseUrl }),
+        fix: configRepair({ path: builtInAddressPath, value: baseUrl }),
         severity: 'error',
       }
   }
@@ -265,7 +267,7 @@ function withoutOurKey(
   const keptKey = keepOldGateway ? former : undefined
   const token = takesKey ? keptKey : tokenWithoutKey(table)
 
-  const { experimental_bearer_token: _, ...withoutToken } = marks
+  const { experimental_bearer_token: _, ...withoutToken } = keyBlockers
   const lines = token === undefined ? withoutToken : { experimental_bearer_token: token }
   // A profile's provider has no table here, and Codex does not start if a table has no name.
   const nameLine = config.table(path) ? {} : { name: textIn(table, ['name']) ?? id }

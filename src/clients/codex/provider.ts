@@ -30,7 +30,7 @@ export function providerInUse(
  * with it, whichever provider is selected now. Versions before 0.115.0 do not read it. Run with 0.115.0 to
  * 0.169.0, 2026-11-22.
  */
-export const ownAddressPath: SettingPath = ['openai_base_url']
+export const builtInAddressPath: SettingPath = ['openai_base_url']
 
 /** The address for a new conversation, and the setting that holds it. */
 export function addressInUse(config: ReadFile): {
@@ -39,7 +39,7 @@ export function addressInUse(config: ReadFile): {
 } {
   const inUse = providerInUse(config)
   const isOwn = inUse === undefined || inUse.id === 'openai'
-  const path = isOwn ? ownAddressPath : ['model_providers', inUse.id, 'base_url']
+  const path = isOwn ? builtInAddressPath : ['model_providers', inUse.id, 'base_url']
   const url = config.text(path)
   return url === undefined ? { path } : { path, url }
 }
@@ -96,7 +96,7 @@ const settingsOfOneGateway = ['env_http_headers', 'capabilities', 'supports_stan
  *
  * @param isOtherAddress the table has been for another gateway so far
  */
-export function namesOfHarmful(table: Table, isOtherAddress = false): readonly string[] {
+export function harmfulSettings(table: Table, isOtherAddress = false): readonly string[] {
   return Object.keys(table).filter((key) => {
     if (credentialSettings.includes(key)) return false
     return !harmlessSettings.includes(key) || (isOtherAddress && settingsOfOneGateway.includes(key))
@@ -109,7 +109,7 @@ export function otherLayers(files: LoadedFiles): readonly ReadFile[] {
 }
 
 /** With these names Codex sends no key of auth.json (0.155.1 to 0.169.0, 2026-11-24). */
-export function isNameOfBedrock(name: ConfigValue | undefined): boolean {
+export function isBedrockName(name: ConfigValue | undefined): boolean {
   return name === 'Amazon Bedrock' || name === 'Amazon Bedrock Runtime'
 }
 
@@ -117,7 +117,7 @@ export function isNameOfBedrock(name: ConfigValue | undefined): boolean {
 export const noKey = 'repoint-no-key'
 
 /** The settings that keep the key of auth.json from a provider: a variable that is not set, or a token. */
-export const marks = {
+export const keyBlockers = {
   // Nobody sets that variable, so Codex sends the provider nothing.
   env_key: 'REPOINT_SET_ASIDE',
   env_key_instructions:
@@ -126,7 +126,7 @@ export const marks = {
 }
 
 export function isSetAside(table: ConfigValue | undefined): boolean {
-  return textIn(table, ['env_key']) === marks.env_key
+  return textIn(table, ['env_key']) === keyBlockers.env_key
 }
 
 /** The address of Codex's own provider if `openai_base_url` is not set. */

@@ -12,7 +12,7 @@ import type {
   SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
-import { ownValues } from '../flags.ts'
+import { clientFlagValues } from '../flags.ts'
 import { bearerChanges, headerChanges, readHeaders } from '../headers.ts'
 import {
   brokenText,
@@ -67,7 +67,7 @@ export const droid: ClientModule = {
     // `FACTORY_DROID_AUTO_UPDATE_ENABLED` disables updates (read in 0.225.2, 2026-11-24).
     updatesItself: true,
     testedVersions: testedVersions(tested),
-    foldersIn: (args) => ownValues(args, ['--cwd']),
+    foldersIn: (args) => clientFlagValues(args, ['--cwd']),
     // 0.117.0, the previous version on npm, requires an account (2026-11-23).
     minVersion: '0.215.0',
     // `exec` only reads. After a rejected key it exits with status 1 and prints only "Exec failed".

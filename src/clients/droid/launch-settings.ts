@@ -6,7 +6,7 @@ import {
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
-import { expectUnsaid, ownFlag } from '../flags.ts'
+import { expectUnsaid, typedFlag } from '../flags.ts'
 import { expectBearer } from '../headers.ts'
 import { overlaid } from '../loaded-files.ts'
 import { droidName } from './sensitive-settings.ts'
@@ -32,7 +32,7 @@ export function launchSettings(
 ): LaunchSettings {
   expectBearer(droidName, target)
   expectUnsaid(
-    ownFlag(args, ['--settings']) ?? (env[variable] && variable),
+    typedFlag(args, ['--settings']) ?? (env[variable] && variable),
     () => 'droid accepts one settings file, and repoint needs it for the gateway',
   )
 

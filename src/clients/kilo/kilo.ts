@@ -4,7 +4,7 @@ import type { Machine } from '../../platform/platform.ts'
 import { isNewer, runningServer, serverFinding } from '../background-server.ts'
 import type { ClientContext, ClientModule, ClientWorld, ConfigFile, DiskReader } from '../client.ts'
 import { fileOf, layersOf } from '../loaded-files.ts'
-import { ownFiles } from '../opencode-family/config.ts'
+import { userFiles } from '../opencode-family/config.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
@@ -118,7 +118,7 @@ function* checkFirstStart({ files, machine }: ClientContext): Findings {
   const isNew =
     layersOf(files, 'started').length === 0 &&
     pathsOf(machine).named('KILO_CONFIG') === undefined &&
-    ownFiles(files).every((file) =>
+    userFiles(files).every((file) =>
       Object.keys(file.document?.root ?? {}).every((key) => key === '$schema'),
     )
   if (!isNew) return

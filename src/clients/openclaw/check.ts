@@ -15,8 +15,8 @@ import { providerOf, providerPath } from '../pi-family/providers.ts'
 import { proxyFindings } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
 import {
+  agentsWithModel,
   loginsFor,
-  ownModels,
   prefersKey,
   providers,
   readConfig,
@@ -151,7 +151,7 @@ function* checkTransport({ models, providerId, provider }: ProviderView): Findin
 /** The agent that answers if the user names none must use our model; the others may use another one. */
 function* checkOtherModels({ models, providerId, model }: ProviderView): Findings {
   const defaultAgent = usualAgent(models.root)
-  for (const { agent, path, model: agentModel } of ownModels(models.root)) {
+  for (const { agent, path, model: agentModel } of agentsWithModel(models.root)) {
     if (agentModel === `${providerId}/${model}`) continue
 
     const shared = {

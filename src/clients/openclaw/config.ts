@@ -76,7 +76,7 @@ export function defaultModelPath(root: Table): SettingPath {
 
 /** The model of the agent that answers if the user names none. */
 export function startingModel({ root }: Pick<StrictFile, 'root'>): StartingModel {
-  const agentModel = ownModels(root).find(({ agent }) => agent === usualAgent(root))
+  const agentModel = agentsWithModel(root).find(({ agent }) => agent === usualAgent(root))
   if (agentModel !== undefined) return splitModel(agentModel.path, agentModel.model)
 
   const path = defaultModelPath(root)
@@ -89,7 +89,7 @@ function splitModel(path: SettingPath, reference = ''): StartingModel {
 }
 
 /** The agents that set a model, each with the path of that setting. */
-export function ownModels(
+export function agentsWithModel(
   root: Table,
 ): readonly { readonly agent: string; readonly path: SettingPath; readonly model: string }[] {
   return Object.entries(tableIn(root, ['agents', 'entries'])).flatMap(([agent, entry]) => {

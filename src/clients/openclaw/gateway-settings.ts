@@ -2,7 +2,13 @@ import type { SettingPath } from '../../edits/plan.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'
 import { type Table, tableIn, textIn } from '../loaded-files.ts'
 import { effectiveSettings, providerOf, providerPath } from '../pi-family/providers.ts'
-import { defaultModelPath, ownModels, providers, readConfig, startingModel } from './config.ts'
+import {
+  agentsWithModel,
+  defaultModelPath,
+  providers,
+  readConfig,
+  startingModel,
+} from './config.ts'
 
 /** The provider that OpenClaw starts with, and every agent's model of that provider. */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
@@ -22,7 +28,7 @@ function modelPathsOf(root: Table, providerId: string): readonly SettingPath[] {
   const isOfProvider = (model = '') => model.startsWith(`${providerId}/`)
   const members = Object.keys(tableIn(root, path.slice(0, 3)))
   const whole = members.length === 1 ? path.slice(0, 3) : path
-  const agentModels = ownModels(root).filter(({ model }) => isOfProvider(model))
+  const agentModels = agentsWithModel(root).filter(({ model }) => isOfProvider(model))
   return [
     ...(isOfProvider(textIn(root, path)) ? [whole] : []),
     ...agentModels.map((agent) => agent.path),

@@ -5,13 +5,13 @@ import {
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
-import { expectUnsaid, ownFlag } from '../flags.ts'
+import { expectUnsaid, typedFlag } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
 import { fileOf, tableIn, valueIn } from '../loaded-files.ts'
 import { apiOf, entryOf } from '../pi-family/providers.ts'
 import { offeredIn } from '../picker.ts'
 import { usualProtocol } from '../protocols.ts'
-import { ownModels, providers, readConfig } from './config.ts'
+import { agentsWithModel, providers, readConfig } from './config.ts'
 
 const fileName = 'openclaw-run.json'
 
@@ -38,7 +38,7 @@ export function launchSettings(
   const { args, env, tempFolder } = process
   if (managingCommands.some((command) => command === args[0])) return process
   expectUnsaid(
-    ownFlag(args, otherConfigs),
+    typedFlag(args, otherConfigs),
     (flag) => `${flag} chooses another configuration, and repoint needs the one with the gateway`,
   )
 
@@ -84,7 +84,7 @@ function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVa
 /** Sets each model as a text, also instead of a table: so it has no fallback models. */
 function agentsFor(files: LoadedFiles, model: string) {
   const { root } = readConfig(files)
-  const entries = ownModels(root).map(({ agent }) => [agent, { model }])
+  const entries = agentsWithModel(root).map(({ agent }) => [agent, { model }])
   // OpenClaw adds the allow list of an included file to this one.
   const isLimited = valueIn(tableIn(root, ['agents', 'defaults']), ['modelPolicy', 'allow'])
   return {

@@ -25,10 +25,10 @@ import {
   chosenProvider,
   loginOf,
   mergedConfig,
-  ownFiles,
   providerOf,
   readAuth,
   readKey,
+  userFiles,
 } from './config.ts'
 import type { Layout } from './layout.ts'
 import { usualPackage } from './protocols.ts'
@@ -101,7 +101,7 @@ function addressOf(providerId: string): readonly string[] {
 
 function* checkInlineKeys({ id, context, target, providerId }: OpencodeView): Findings {
   const path = ['provider', providerId, 'options', 'apiKey']
-  for (const file of ownFiles(context.files)) {
+  for (const file of userFiles(context.files)) {
     const value = file.get(path)
     if (value === undefined) continue
 
@@ -118,7 +118,7 @@ function* checkInlineKeys({ id, context, target, providerId }: OpencodeView): Fi
 function* checkModel({ id, label, context, target, config, providerId }: OpencodeView): Findings {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
-  if (ownFiles(context.files).some((file) => file.table(path))) return
+  if (userFiles(context.files).some((file) => file.table(path))) return
 
   yield findingAt(target, ['model'], {
     code: `${id}-model-unlisted`,

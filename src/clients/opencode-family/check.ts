@@ -11,7 +11,7 @@ import {
   type OpencodeView,
   viewOf,
 } from './check-provider.ts'
-import { loginOf, ownFiles, readAuth } from './config.ts'
+import { loginOf, readAuth, userFiles } from './config.ts'
 import type { Layout } from './layout.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
@@ -71,7 +71,7 @@ function* checkSurroundings(layout: Layout, { files, machine }: ClientContext): 
 }
 
 function* checkReadable({ id, label, refusesPermissionsAs }: Layout, files: LoadedFiles): Findings {
-  for (const file of ownFiles(files)) {
+  for (const file of userFiles(files)) {
     if (file.problem !== undefined)
       yield {
         code: `${id}-config-invalid`,
@@ -128,7 +128,7 @@ function* checkLists(
     if (hidden.length === 0) continue
 
     const name = path.at(-1)
-    const file = ownFiles(context.files).findLast((own) => own.get(path) !== undefined)
+    const file = userFiles(context.files).findLast((own) => own.get(path) !== undefined)
     const fixed = mustContain ? [...list, ...hidden] : list.filter((id) => !hidden.includes(id))
     const changes =
       file?.path === target.path
@@ -165,7 +165,7 @@ function* checkOverridden(view: OpencodeView): Findings {
 
 /** An agent that sets a model does not use the default model. */
 function* checkAgents({ id, context, providerId }: OpencodeView): Findings {
-  const agents = ownFiles(context.files).flatMap((file) =>
+  const agents = userFiles(context.files).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
       file.members([kind]).map(([name, agent]) => ({
         name,

@@ -16,7 +16,7 @@ import {
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /** The user's own configuration files, weakest first. */
-export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
+export function userFiles(files: LoadedFiles): readonly ReadFile[] {
   return [...layersOf(files, 'lower'), fileOf(files, 'config')].map(readFile)
 }
 
@@ -28,7 +28,7 @@ export function mergedConfig(files: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined
 } {
-  const configFiles = ownFiles(files)
+  const configFiles = userFiles(files)
   return {
     value: mergedFiles(configFiles),
     problem: configFiles.find((file) => file.problem !== undefined)?.problem,

@@ -9,7 +9,7 @@ import {
   type ResolveInput,
   type SendingRules,
 } from '../client.ts'
-import { ownValues } from '../flags.ts'
+import { clientFlagValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { numberIn, originOf, tableIn, textIn, unreadable } from '../loaded-files.ts'
 import { resolveWithPicker } from '../picker.ts'
@@ -17,7 +17,7 @@ import { protocolsForKey } from '../protocols.ts'
 import { effectiveOptions, keepsModels } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { check } from './check.ts'
-import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
+import { chosenProvider, mergedConfig, providerOf, readKey, userFiles } from './config.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -67,7 +67,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       command: id,
       testedVersions: testedVersions(tested),
       // The client's screen takes a folder as a positional argument.
-      foldersIn: (args) => [...args, ...ownValues(args, ['--dir'])],
+      foldersIn: (args) => [...args, ...clientFlagValues(args, ['--dir'])],
       ...program,
       restartAdvice: `Close every running ${label} and start it again.`,
       // Run with 1.18.34 and Kilo 7.7.9, 2026-11-23.
@@ -126,7 +126,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       const { baseUrl, protocol, isProtocolNamed } = readRoute(provider, model)
       const effort = textIn(table, ['models', model ?? '', ...effortPath(protocol)])
       const sent = providerId === undefined ? undefined : readKey(files, providerId, options)
-      const configFiles = ownFiles(files)
+      const configFiles = userFiles(files)
 
       return {
         endpoint: {

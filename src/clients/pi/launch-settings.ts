@@ -5,7 +5,7 @@ import {
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
-import { expectUnsaid, ownFlag } from '../flags.ts'
+import { expectUnsaid, typedFlag } from '../flags.ts'
 import { requiredHeaders } from '../headers.ts'
 import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
 import { offeredIn } from '../picker.ts'
@@ -41,7 +41,7 @@ export function launchSettings(
   if (commands.some((command) => command === args[0])) return asked
   // pi 0.73.1 and 0.87.1 do not know these flags with a value after `=` (2026-11-23).
   expectUnsaid(
-    ownFlag(args, ['--provider', '--api-key']),
+    typedFlag(args, ['--provider', '--api-key']),
     (flag) => `${flag} chooses another provider, and repoint needs the one with the gateway`,
   )
 

@@ -4,7 +4,7 @@ import { outputLimitCures } from '../flags.ts'
 import { numberIn, valueIn } from '../loaded-files.ts'
 import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { isAdaptive, outputTokensFor, rejectsTemperature, usualWindow } from './models.ts'
-import { mergedSettings, ownEntries, paths } from './settings.ts'
+import { mergedSettings, paths, repointEntries } from './settings.ts'
 
 /** What the model and its entry change in the recorded request. */
 export function firstRequest(
@@ -12,7 +12,7 @@ export function firstRequest(
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {
-  const entry = ownEntries(mergedSettings(files).value).find(({ id }) => id === model)?.entry
+  const entry = repointEntries(mergedSettings(files).value).find(({ id }) => id === model)?.entry
   const window = numberIn(entry, paths.window) ?? usualWindow
   const limit =
     numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens']) ??

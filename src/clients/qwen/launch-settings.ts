@@ -6,7 +6,7 @@ import {
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
-import { ownValues } from '../flags.ts'
+import { clientFlagValues } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
 import { overlaid, readLayers } from '../loaded-files.ts'
 import { usualProtocol } from '../protocols.ts'
@@ -46,7 +46,7 @@ export function launchSettings(
   }
 
   // For a model without an entry, Qwen Code would use the first entry instead.
-  const ids = [model, ...ownValues(args, ['--model', '-m'])]
+  const ids = [model, ...clientFlagValues(args, ['--model', '-m'])]
   const administrators = readLayers(files, 'managed')[0]?.document?.root ?? {}
   const settings = overlaid(administrators, [
     { path: ['$version'], value: layoutVersion },

@@ -25,9 +25,9 @@ import {
   listPath,
   literalIn,
   loginTypes,
-  type OwnEntry,
-  ownEntries,
   paths,
+  type RepointEntry,
+  repointEntries,
 } from './settings.ts'
 
 /** The changes of a setup to settings.json. */
@@ -35,7 +35,7 @@ export function settingChanges(file: LoadedFile, target: SetupTarget): readonly 
   const now = readFile(file)
   const { resolved } = target
   const { model, protocol = usualProtocol } = resolved
-  const ours = ownEntries(now.document?.root)
+  const ours = repointEntries(now.document?.root)
   const entries = entriesToWrite(ours, target)
 
   return [
@@ -58,12 +58,12 @@ interface EntryToWrite {
   readonly path: SettingPath
   readonly name: string
   /** Absent: the entry is new. */
-  readonly present?: OwnEntry | undefined
+  readonly present?: RepointEntry | undefined
 }
 
 /** The entry of the model that Qwen Code starts with, then those that `/model` offers next to it. */
 function entriesToWrite(
-  ours: readonly OwnEntry[],
+  ours: readonly RepointEntry[],
   { resolved }: SetupTarget,
 ): readonly EntryToWrite[] {
   const { model: id, protocol = usualProtocol, contextWindow } = resolved
@@ -92,7 +92,7 @@ function entriesToWrite(
 }
 
 /** Where the entry of the model that Qwen Code starts with is, or will be. */
-function startPath(id: string, protocol: Protocol, present: OwnEntry | undefined): SettingPath {
+function startPath(id: string, protocol: Protocol, present: RepointEntry | undefined): SettingPath {
   if (present?.protocol !== protocol) {
     // There may be other entries of ours, so the model identifies a new one too.
     return [...listPath(protocol), { ...elementOf(id), isFirst: true }]
@@ -104,7 +104,7 @@ function startPath(id: string, protocol: Protocol, present: OwnEntry | undefined
 /** Removes our entries that no entry of the setup replaces. */
 function leavingEntries(
   file: LoadedFile,
-  ours: readonly OwnEntry[],
+  ours: readonly RepointEntry[],
   entries: readonly EntryToWrite[],
   target: SetupTarget,
 ): readonly SettingChange[] {

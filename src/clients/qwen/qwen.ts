@@ -40,10 +40,10 @@ import {
   mergedSettings,
   minVersionForProtocols,
   openText,
-  ownEntries,
-  ownFiles,
   paths,
   readSettings,
+  repointEntries,
+  userFiles,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -162,7 +162,7 @@ export const qwen: ClientModule = {
     }
 
     const { protocol, url, model, key, variable, entry } = used
-    const usersFiles = ownFiles(files)
+    const usersFiles = userFiles(files)
     const listOrigin = originOf(usersFiles, listPath(protocol))
     // The stronger of the files that set the key.
     const keyPath = originOf(usersFiles, ['env', variable]) ?? fileOf(files, 'settings').path
@@ -174,7 +174,7 @@ export const qwen: ClientModule = {
         headers: readHeaders(valueIn(entry, paths.headers)).headers,
       },
       options: { protocol, model, contextWindow: numberIn(entry, paths.window) },
-      offered: ownEntries(value).map(({ id }) => id),
+      offered: repointEntries(value).map(({ id }) => id),
       sources: {
         baseUrl:
           entry === undefined ? originOf(usersFiles, ['security', 'auth', 'baseUrl']) : listOrigin,

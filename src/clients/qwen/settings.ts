@@ -104,7 +104,7 @@ export function elementOf(id: string): ListElement {
 }
 
 /** The user's own settings files, weakest first. */
-export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
+export function userFiles(files: LoadedFiles): readonly ReadFile[] {
   return [...layersOf(files, 'lower'), fileOf(files, 'settings')].map(readFile)
 }
 
@@ -123,7 +123,7 @@ export function mergedSettings(files: LoadedFiles): {
 } {
   const { path, ignored } = readSettings(fileOf(files, 'settings'))
   if (ignored !== undefined) return { value: {}, problem: brokenText(path, ignored) }
-  return { value: mergedFiles(ownFiles(files)), problem: undefined }
+  return { value: mergedFiles(userFiles(files)), problem: undefined }
 }
 
 /** A text. Undefined if it is empty or contains a variable (`$NAME`, `${NAME}`). */
@@ -149,14 +149,14 @@ export function entriesIn(settings: ConfigValue | undefined, protocol: Protocol)
 }
 
 /** One of our entries. */
-export interface OwnEntry {
+export interface RepointEntry {
   readonly id: string
   readonly protocol: Protocol
   readonly entry: Table
 }
 
 /** Our entries in the lists of all protocols. */
-export function ownEntries(settings: ConfigValue | undefined): readonly OwnEntry[] {
+export function repointEntries(settings: ConfigValue | undefined): readonly RepointEntry[] {
   return protocols.flatMap((protocol) =>
     entriesIn(settings, protocol)
       .filter(({ envKey }) => envKey === keyVariable)

@@ -2,7 +2,7 @@ import { whyUnreadable } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
-import { type ClientStatus, checkClient } from '../client-state/check-client.ts'
+import { type CheckedClient, checkClient } from '../client-state/check-client.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -18,7 +18,7 @@ export interface CheckResult extends Finding {
 }
 
 /** A client's state, and its program on this machine. */
-export interface ClientWithProgram extends ClientStatus, InstalledProgram {
+export interface ClientWithProgram extends CheckedClient, InstalledProgram {
   readonly isInstalled: boolean
 }
 
@@ -28,7 +28,7 @@ export interface ClientWithProgram extends ClientStatus, InstalledProgram {
  * @param isFixTried `doctor --fix` has run already, so that no hint names it again
  */
 export function reportFindings(
-  { client, findings }: ClientStatus,
+  { client, findings }: CheckedClient,
   isFixTried = false,
 ): readonly CheckResult[] {
   return findings.map((finding) => {
@@ -50,13 +50,13 @@ function orCommand(hint: string | undefined, command: string): string {
 }
 
 export function checkInstalled(session: Session, examined: ClientWithProgram): CheckResult {
-  const { client, settings, isInstalled, version = '' } = examined
+  const { client, state, isInstalled, version = '' } = examined
   const code = 'installed'
   const { label, program } = client
 
   if (!isInstalled) {
-    const isSetUp = settings.endpoint.baseUrl !== undefined
-    const isUnknown = whyUnreadable(settings) !== undefined
+    const isSetUp = state.endpoint.baseUrl !== undefined
+    const isUnknown = whyUnreadable(state) !== undefined
     const message = `${label} is not installed`
     if (!isSetUp && !isUnknown) return { code, severity: 'ok', message, isAbsent: true }
     return { code, severity: isSetUp ? 'warning' : 'ok', message }

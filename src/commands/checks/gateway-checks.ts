@@ -23,7 +23,7 @@ import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
 import { authoritiesOf, expectTrustedBy } from '../client-state/certificate-stores.ts'
-import { type ClientStatus, checkClient, missingKey } from '../client-state/check-client.ts'
+import { type CheckedClient, checkClient, missingKey } from '../client-state/check-client.ts'
 import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway/access.ts'
@@ -45,37 +45,37 @@ interface SharedGateway {
 /** Requests the model lists of all clients' gateways in parallel. */
 export function askGateways(
   session: Session,
-  states: readonly ClientStatus[],
+  reports: readonly CheckedClient[],
   flags: RequestFlags,
-): ReadonlyMap<ClientStatus, SharedGateway> {
+): ReadonlyMap<CheckedClient, SharedGateway> {
   const byRequest = new Map<string, SharedGateway>()
-  const byState = new Map<ClientStatus, SharedGateway>()
+  const byReport = new Map<CheckedClient, SharedGateway>()
   const authorities = authoritiesOf(
     session.platform.machine.env,
-    states.map(({ client }) => client),
+    reports.map(({ client }) => client),
   )
-  const [configuredCaFile] = states.flatMap(({ settings }) => settings.endpoint.caFile ?? [])
+  const [configuredCaFile] = reports.flatMap(({ state }) => state.endpoint.caFile ?? [])
 
-  for (const state of states) {
-    const { key, keyHeader, headers, query } = state.settings.endpoint
-    const isBroken = whyUnreadable(state.settings) !== undefined
-    if (isBroken || state.gateway === undefined || !key) continue
+  for (const report of reports) {
+    const { key, keyHeader, headers, query } = report.state.endpoint
+    const isBroken = whyUnreadable(report.state) !== undefined
+    if (isBroken || report.gateway === undefined || !key) continue
 
-    const { baseUrl } = state.gateway
-    const request = { baseUrls: baseUrlsOf(state.gateway), key, keyHeader, headers, query }
+    const { baseUrl } = report.gateway
+    const request = { baseUrls: baseUrlsOf(report.gateway), key, keyHeader, headers, query }
     const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? configuredCaFile
     const timeoutMs = flags.timeout * 1000
     const id = JSON.stringify(request)
     const shared =
       byRequest.get(id) ??
       askGateway(accessTo(session, { baseUrl, ...request, timeoutMs, caFile, authorities }))
-    shared.users.push(state.client.family)
+    shared.users.push(report.client.family)
     byRequest.set(id, shared)
-    byState.set(state, shared)
+    byReport.set(report, shared)
     // The clients' probes are sent in parallel, so each client gets a connection.
     void preopenConnections(shared.access, 1)
   }
-  return byState
+  return byReport
 }
 
 /** Requests the balance only from a gateway that answers the catalog request. */
@@ -104,8 +104,8 @@ export async function checkGateway(
   shared: SharedGateway | undefined,
   flags: RequestFlags,
 ): Promise<readonly CheckResult[]> {
-  const { client, settings, findings, gateway } = examined
-  if (whyUnreadable(settings) !== undefined) return []
+  const { client, state, findings, gateway } = examined
+  if (whyUnreadable(state) !== undefined) return []
   if (gateway === undefined)
     return [{ code: 'gateway', severity: 'ok', message: `${client.label} uses its own service` }]
 
@@ -144,9 +144,9 @@ async function* networkChecks(
   shared: SharedGateway,
   caFile: string | undefined,
 ): AsyncGenerator<CheckResult> {
-  const { client, settings, texts, version, modelTable } = examined
+  const { client, state, files, version, modelTable } = examined
   const { access } = shared
-  const sender = { texts, version, modelTable }
+  const sender = { files, version, modelTable }
   const probesFor = (list: Catalog | UserError, earlier?: Probes) =>
     new Probes(
       (...question) => probe(access, ...question),
@@ -165,8 +165,8 @@ async function* networkChecks(
   const list = await shared.catalog
 
   yield* checkProxy(access)
-  await expectTrustedBy(client, { ...access, caFile: caFile ?? settings.endpoint.caFile }, access)
-  const trust = { caFile: settings.endpoint.caFile, gatewayCaFile: caFile }
+  await expectTrustedBy(client, { ...access, caFile: caFile ?? state.endpoint.caFile }, access)
+  const trust = { caFile: state.endpoint.caFile, gatewayCaFile: caFile }
   yield* checkClient({ session, client, purpose: 'now', trust }).map(asWarning)
   yield* checkCatalog(session, examined, access, list)
 
@@ -197,7 +197,7 @@ function serverGoneHint({ family }: Client, { users }: SharedGateway): string {
 /** The hints of some failures name flags that setup has and doctor does not. */
 function hintFor(
   error: UserError,
-  { client, isSetUp }: ClientStatus,
+  { client, isSetUp }: CheckedClient,
   gateway: Gateway,
   caFile: string | undefined,
 ): string | undefined {
@@ -211,7 +211,7 @@ function hintFor(
 /** @throws UserError if the probes could prove nothing after this failure */
 function* checkCatalog(
   session: Session,
-  { gateway }: ClientStatus,
+  { gateway }: CheckedClient,
   access: GatewayAccess,
   list: Catalog | UserError,
 ): Generator<CheckResult> {
@@ -272,10 +272,10 @@ function* checkProtocol(
 
 /** Models in the client's own list that the gateway does not list. */
 function* checkPicker(
-  { client, texts, options }: ClientWithProgram,
+  { client, files, options }: ClientWithProgram,
   list: Catalog | UserError,
 ): Generator<CheckResult> {
-  const unlisted = list instanceof UserError ? [] : unlistedModels(client, texts, list, options)
+  const unlisted = list instanceof UserError ? [] : unlistedModels(client, files, list, options)
   if (unlisted.length === 0) return
   const message = `${client.label} offers models that the gateway does not list: ${unlisted.join(', ')}`
   const hint = `Remove the ones that repoint wrote: repoint ${client.id}`
@@ -288,7 +288,7 @@ function* checkPicker(
  * @throws UserError if the client's model cannot be used, or only the catalog could have decided it
  */
 function resolvedNow(
-  { client, options, settings: { defaults }, version, modelTable }: ClientWithProgram,
+  { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
   list: Catalog | UserError,
 ): ResolvedOptions {
   const catalog = list instanceof UserError ? undefined : list

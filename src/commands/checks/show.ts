@@ -1,14 +1,14 @@
 import { shownModel, whyUnreadable } from '../../clients/client.ts'
 import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
 import { counted } from '../../text.ts'
-import type { ClientStatus, Unreadable } from '../client-state/check-client.ts'
+import type { CheckedClient, Unreadable } from '../client-state/check-client.ts'
 import { absentText } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 
 /** A client with the findings about it and its gateway. */
 export interface ClientWithFindings {
-  readonly state: ClientStatus | Unreadable
+  readonly report: CheckedClient | Unreadable
   readonly findings: readonly CheckResult[]
   /** What its files contain, one line each. */
   readonly details?: readonly string[]
@@ -31,7 +31,7 @@ export function showClients<Shown extends ClientWithFindings>(
   { isAbsent, isDetailed }: ShowOptions<Shown>,
 ): void {
   const present = clients.filter((client) => !isAbsent(client))
-  const width = Math.max(0, ...present.map(({ state }) => state.client.label.length))
+  const width = Math.max(0, ...present.map(({ report }) => report.client.label.length))
 
   for (const [heading, users] of byGateway(present)) {
     const shared = gatewayFindings(users)
@@ -74,21 +74,21 @@ export function showTable<Shown extends ClientWithFindings>(
 ): void {
   const present = clients.filter((client) => !isAbsent(client))
   const rows = present.map((client) => [
-    `${markOf(client)} ${client.state.client.label}`,
+    `${markOf(client)} ${client.report.client.label}`,
     gatewayOf(client),
-    modelOf(client.state),
+    modelOf(client.report),
     stateInWords(client),
   ])
   if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
 
   const withProblems = present.filter((client) => stateInWords(client) !== 'ok')
-  const names = withProblems.map(({ state }) => state.client.family)
+  const names = withProblems.map(({ report }) => report.client.family)
   if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
   showAbsent(session, clients.filter(isAbsent))
 }
 
 function showAbsent(session: Session, absent: readonly ClientWithFindings[]): void {
-  if (absent.length > 0) session.say(absentText(absent.map(({ state }) => state.client)))
+  if (absent.length > 0) session.say(absentText(absent.map(({ report }) => report.client)))
 }
 
 /** The gateway in a table. */
@@ -106,8 +106,8 @@ function markOf({ findings }: ClientWithFindings): string {
 }
 
 /** The state of a client in two or three words. */
-function stateInWords({ state, findings }: ClientWithFindings): string {
-  if ('failure' in state || whyUnreadable(state.settings) !== undefined) return 'not readable'
+function stateInWords({ report, findings }: ClientWithFindings): string {
+  if ('failure' in report || whyUnreadable(report.state) !== undefined) return 'not readable'
   const problems = findings.filter(({ severity }) => severity !== 'ok')
   if (problems.length === 0) return 'ok'
 
@@ -149,15 +149,15 @@ function gatewayFindings(users: readonly ClientWithFindings[]): readonly CheckRe
   )
 }
 
-function headingOf({ state }: ClientWithFindings): string {
-  if ('failure' in state) return unknownGateway
-  const { gateway, settings } = state
+function headingOf({ report }: ClientWithFindings): string {
+  if ('failure' in report) return unknownGateway
+  const { gateway, state } = report
   if (gateway !== undefined) {
     const address = gateway.baseUrl.replace(/^https:\/\//, '')
     const isNameInAddress = gateway.name === undefined || address.includes(gateway.name)
     return isNameInAddress ? address : `${address} (${gateway.name})`
   }
-  return whyUnreadable(settings) === undefined ? ownService : unknownGateway
+  return whyUnreadable(state) === undefined ? ownService : unknownGateway
 }
 
 /** One row for the client, then rows with its problems, or with every detail. */
@@ -166,34 +166,34 @@ function rowsOf(
   findings: readonly CheckResult[],
   { width, isDetailed }: { width: number; isDetailed: boolean },
 ): string[][] {
-  const { state, details = [] } = client
+  const { report, details = [] } = client
   const lines = foldFindings(findings).flatMap((line) => {
     if (line.severity === 'ok') return isDetailed ? [`${marks.ok} ${line.message}`] : []
     return linesOf(line)
   })
 
-  const label = `  ${markOf(client)} ${state.client.label.padEnd(width)}`
+  const label = `  ${markOf(client)} ${report.client.label.padEnd(width)}`
   return [
     [label, summaryOf(client)],
     ...[...lines, ...(isDetailed ? details : [])].map((line) => ['', line]),
   ]
 }
 
-function modelOf(state: ClientWithFindings['state']): string {
-  if ('failure' in state) return '?'
-  return shownModel(state.settings) ?? state.settings.login ?? 'its default model'
+function modelOf(report: ClientWithFindings['report']): string {
+  if ('failure' in report) return '?'
+  return shownModel(report.state) ?? report.state.login ?? 'its default model'
 }
 
 /** The client's version, and the models that answered or the configured model. */
-function summaryOf({ state, findings }: ClientWithFindings): string {
-  if ('failure' in state) return 'its files cannot be read'
-  const { settings } = state
+function summaryOf({ report, findings }: ClientWithFindings): string {
+  if ('failure' in report) return 'its files cannot be read'
+  const { state } = report
   const briefsOf = (code: string) =>
     findings.filter((finding) => finding.code === code).flatMap(({ brief }) => brief ?? [])
 
   const answering = briefsOf('probe')
   const verb = answering.length > 1 ? 'answer' : 'answers'
-  let models = whyUnreadable(settings) === undefined ? modelOf(state) : 'not readable'
+  let models = whyUnreadable(state) === undefined ? modelOf(report) : 'not readable'
   if (answering.length > 0) models = `${answering.join(', ')} ${verb}, with tools`
 
   const isChanged = findings.some(({ code }) => code === 'drifted')

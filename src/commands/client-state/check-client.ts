@@ -13,7 +13,11 @@ import {
 } from '../../clients/client.ts'
 import { sendingFindings } from '../../clients/headers.ts'
 import { mayNeedNoKey, textOf } from '../../clients/loaded-files.ts'
-import { type OwnSetup, overrideFindings, ownSetupOf } from '../../clients/overrides.ts'
+import {
+  type ConfiguredGateway,
+  configuredGateway,
+  overrideFindings,
+} from '../../clients/overrides.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { errorFrom, type Finding, type Findings, hasCause } from '../../finding.ts'
 import type { Gateway, GatewayAccess } from '../../gateway/types.ts'
@@ -26,7 +30,7 @@ import { worldWritablePaths } from './files.ts'
 import { folderSettings } from './folder-settings.ts'
 import { type ProgramVersion, versionFindings } from './program.ts'
 import { setupAgain } from './setup-again.ts'
-import { type ClientNow, clientNow, contextOf } from './state.ts'
+import { type ClientReport, clientReport, contextOf } from './state.ts'
 import { type FileState, fileState } from './written.ts'
 
 /** What a client is checked for. A check that needs an absent member is skipped. */
@@ -50,15 +54,15 @@ export interface CheckInput {
   /** The files that may override the client's own. Absent: those of `context`. */
   readonly layers?: LoadedFiles
   /** The address that the client uses, or will use. Absent: its own service. */
-  readonly own?: OwnSetup
+  readonly configured?: ConfiguredGateway
   /** The folders where it starts. Absent: the working folder. */
   readonly folders?: readonly string[]
-  readonly state?: RecordedState
+  readonly report?: RecordedReport
 }
 
-/** A client's state, and what repoint's records say about it. */
-export interface RecordedState extends ClientNow {
-  readonly files: readonly FileState[]
+/** A client's report, and what repoint's records say about its files. */
+export interface RecordedReport extends ClientReport {
+  readonly fileStates: readonly FileState[]
   /** Absent: the records cannot be read. */
   readonly runs: Runs | undefined
   /** `doctor --fix` has run already, so that no hint names it again. */
@@ -98,10 +102,10 @@ function checkTrust({ session, client, trust }: CheckInput): Findings {
   return trust ? certificateFindings(session, client, trust, trust.gatewayCaFile) : []
 }
 
-function* checkPrivacy({ session, client, state }: CheckInput): Findings {
-  if (state === undefined) return
-  for (const { text, what, mode, isOpen } of secretFiles(session, state)) {
-    const { path } = text
+function* checkPrivacy({ session, client, report }: CheckInput): Findings {
+  if (report === undefined) return
+  for (const { file, what, mode, isOpen } of secretFiles(session, report)) {
+    const { path } = file
     if (!isOpen) yield { code: 'private', severity: 'ok', message: `${path} is private` }
     else
       yield {
@@ -129,12 +133,17 @@ function* unreadableFilesAsWarnings(findings: Findings): Findings {
     if (finding.cause === 'broken') yield { ...finding, severity: 'warning' }
 }
 
-function checkOverrides({ client, context, layers = context?.files, own }: CheckInput): Findings {
-  return own && layers ? overrideFindings(client, layers, own) : []
+function checkOverrides({
+  client,
+  context,
+  layers = context?.files,
+  configured,
+}: CheckInput): Findings {
+  return configured && layers ? overrideFindings(client, layers, configured) : []
 }
 
-function checkFolder({ session, client, own, folders }: CheckInput): Findings {
-  return own ? folderSettings(session, client, folders) : []
+function checkFolder({ session, client, configured, folders }: CheckInput): Findings {
+  return configured ? folderSettings(session, client, folders) : []
 }
 
 function checkPermissions({ session, context, ...input }: CheckInput): Findings {
@@ -144,42 +153,42 @@ function checkPermissions({ session, context, ...input }: CheckInput): Findings 
 /** A client at its own service works even if something would keep it from using a gateway. */
 function atOwnServiceAsWarnings(
   findings: Findings,
-  { purpose, own }: Pick<CheckInput, 'purpose' | 'own'>,
+  { purpose, configured }: Pick<CheckInput, 'purpose' | 'configured'>,
 ): Findings {
-  if (purpose !== 'now' || own !== undefined) return findings
+  if (purpose !== 'now' || configured !== undefined) return findings
   return [...findings].map((finding) =>
     finding.severity === 'error' ? { ...finding, severity: 'warning' } : finding,
   )
 }
 
 /** Reports that the client cannot read its files, if its own check does not say why. */
-function* checkReadable({ client, state }: CheckInput, earlier: readonly Finding[]): Findings {
-  const broken = state && whyUnreadable(state.settings)
+function* checkReadable({ client, report }: CheckInput, earlier: readonly Finding[]): Findings {
+  const broken = report && whyUnreadable(report.state)
   if (broken === undefined || hasCause('broken', earlier)) return
 
   const hints = ['Fix the file']
-  if (!state!.isFixTried && earlier.some(({ fix }) => fix?.toStrictJson))
+  if (!report!.isFixTried && earlier.some(({ fix }) => fix?.toStrictJson))
     hints.push(`repoint doctor ${client.family} --fix --yes`)
-  if (state!.files.some(({ run }) => run !== undefined))
+  if (report!.fileStates.some(({ run }) => run !== undefined))
     hints.push(`restore an earlier version: repoint rollback ${client.family} --force`)
   yield { code: 'broken', severity: 'error', message: broken, hint: hints.join(', or ') }
 }
 
 /** Reports that the client has a gateway and no key, if its own check does not say so. */
 function checkKey(
-  { session, client, context, state }: CheckInput,
+  { session, client, context, report }: CheckInput,
   earlier: readonly Finding[],
 ): Findings {
-  if (state?.gateway === undefined || context === undefined) return []
-  const { baseUrl, key } = state.settings.endpoint
+  if (report?.gateway === undefined || context === undefined) return []
+  const { baseUrl, key } = report.state.endpoint
   if (key || mayNeedNoKey(baseUrl, context) || hasCause('key-missing', earlier)) return []
-  if (whyUnreadable(state.settings) !== undefined) return []
+  if (whyUnreadable(report.state) !== undefined) return []
 
   return [
     missingKey(
       client,
-      state.gateway,
-      caFileFor(session.platform, state.gateway.baseUrl, undefined),
+      report.gateway,
+      caFileFor(session.platform, report.gateway.baseUrl, undefined),
     ),
   ]
 }
@@ -197,10 +206,10 @@ export function missingKey(client: Client, gateway: Gateway, caFile: string | un
 
 /** Reports what others changed since the last setup. `doctor --fix` does not accept such changes. */
 function* checkDrift(
-  { session, client, state }: CheckInput,
+  { session, client, report }: CheckInput,
   earlier: readonly Finding[],
 ): Findings {
-  const drift = state?.runs && driftSince(session, { ...state, findings: earlier }, state.runs)
+  const drift = report?.runs && driftSince(session, { ...report, findings: earlier }, report.runs)
   if (drift === undefined) return
 
   const hint = drift.restore
@@ -210,7 +219,7 @@ function* checkDrift(
 }
 
 interface SecretFile {
-  readonly text: LoadedFile
+  readonly file: LoadedFile
   readonly what: 'the key' | 'a secret header'
   /** Permission bits. */
   readonly mode: number
@@ -221,20 +230,20 @@ interface SecretFile {
 /** The files that contain a client's key, or a secret header that it sends. */
 export function secretFiles(
   { platform }: Session,
-  { settings, texts }: ClientNow,
+  { state, files }: ClientReport,
 ): readonly SecretFile[] {
   if (platform.machine.os === 'win32') return []
 
-  const { headers = [] } = settings.endpoint
+  const { headers = [] } = state.endpoint
   const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
-  return texts.flatMap((text): SecretFile[] => {
-    const hasKey = text.path === settings.sources.key
-    const hasHeader = text.use === 'target' && secrets.some((secret) => contains(text, secret))
+  return files.flatMap((file): SecretFile[] => {
+    const hasKey = file.path === state.sources.key
+    const hasHeader = file.use === 'target' && secrets.some((secret) => contains(file, secret))
     if (!hasKey && !hasHeader) return []
 
-    const mode = platform.files.stat(text.path).mode & 0o777
+    const mode = platform.files.stat(file.path).mode & 0o777
     return [
-      { text, what: hasKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
+      { file, what: hasKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
     ]
   })
 }
@@ -246,9 +255,9 @@ function contains(file: LoadedFile, secret: string): boolean {
 }
 
 /** What is known about a client without starting it and without the network. */
-export interface ClientStatus extends ClientNow {
+export interface CheckedClient extends ClientReport {
   readonly findings: readonly Finding[]
-  readonly files: readonly FileState[]
+  readonly fileStates: readonly FileState[]
 }
 
 /** A client whose files cannot be read. */
@@ -258,7 +267,7 @@ export interface Unreadable {
 }
 
 /**
- * A client's status, or the reason why its files cannot be read.
+ * A client's report with its findings, or the reason why its files cannot be read.
  *
  * @param runs undefined: the records cannot be read
  */
@@ -267,26 +276,26 @@ export function examineClient(
   client: Client,
   runs: Runs | undefined,
   isFixTried = false,
-): ClientStatus | Unreadable {
-  const status = resultOf((): ClientStatus => {
-    const now = clientNow(session, client, runs ?? [])
-    const { settings, texts } = now
+): CheckedClient | Unreadable {
+  const checked = resultOf((): CheckedClient => {
+    const report = clientReport(session, client, runs ?? [])
+    const { state, files } = report
 
     const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
       use === 'target' && !(isOptional && bytes === null)
-    const files = texts.filter(isShown).map((file) => fileState(session, file, runs))
+    const fileStates = files.filter(isShown).map((file) => fileState(session, file, runs))
     const findings = checkClient({
       session,
       client,
       purpose: 'now',
-      context: contextOf(session, client, texts, runs ?? []),
+      context: contextOf(session, client, files, runs ?? []),
       // Without a gateway, overrides are the user's business.
-      ...(settings.endpoint.baseUrl !== undefined && { own: ownSetupOf(settings) }),
-      state: { ...now, files, runs, isFixTried },
+      ...(state.endpoint.baseUrl !== undefined && { configured: configuredGateway(state) }),
+      report: { ...report, fileStates, runs, isFixTried },
     })
-    return { ...now, findings, files }
+    return { ...report, findings, fileStates }
   })
-  return status instanceof UserError ? { client, failure: status } : status
+  return checked instanceof UserError ? { client, failure: checked } : checked
 }
 
 /** Whether a finding keeps a setup from working, and nothing that the setup does removes it. */

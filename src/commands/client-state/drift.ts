@@ -19,7 +19,7 @@ import type { Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './files.ts'
-import { type ClientNow, gatewayOf, shownAddress } from './state.ts'
+import { type ClientReport, gatewayOf, shownAddress } from './state.ts'
 import { changedSince, lastSetup } from './written.ts'
 
 /** The gateway that a client should use, with its key, headers and models. */
@@ -27,11 +27,11 @@ export interface ExpectedGateway extends Gateway {
   /** Whether a key is the right one. Absent: every key is. */
   readonly isKey?: (key: string) => boolean
   /** The client's state after the setup, with its models. Absent: any models will do. */
-  readonly settings?: ClientState
+  readonly state?: ClientState
 }
 
-/** A client's state, and what is wrong with it. */
-interface CheckedClient extends ClientNow {
+/** A client's report, and what is wrong with the client. */
+interface DriftInput extends ClientReport {
   readonly findings: readonly Finding[]
 }
 
@@ -41,13 +41,13 @@ const permissionCodes: readonly string[] = ['open-to-others', 'private']
 /** Why a client does not use the expected gateway, in words. Empty: it uses it. */
 export function driftOf(
   session: Session,
-  state: CheckedClient,
+  report: DriftInput,
   expected: ExpectedGateway,
 ): readonly string[] {
-  const { settings, findings } = state
-  const broken = whyUnreadable(settings)
+  const { client, state, findings } = report
+  const broken = whyUnreadable(state)
   if (broken !== undefined) return [`repoint cannot read its files: ${broken}`]
-  const changed = settingsDrift(state, expected)
+  const changed = settingsDrift({ client, state }, expected)
   if (changed.length > 0) return changed
 
   return findings
@@ -57,15 +57,15 @@ export function driftOf(
 
 /** Like `driftOf`, but compares only the client's own files. */
 function settingsDrift(
-  { client, settings }: Pick<ClientNow, 'client' | 'settings'>,
+  { client, state }: Pick<ClientReport, 'client' | 'state'>,
   expected: ExpectedGateway,
 ): readonly string[] {
-  const { endpoint, options, login } = settings
+  const { endpoint, options, login } = state
   const { baseUrl, key } = endpoint
   const protocol = protocolOf(client, options)
   const expectedBaseUrl = baseUrlFor(expected, protocol)
   if (baseUrl === undefined || !isSameButVersion(baseUrl, expectedBaseUrl)) {
-    const now = shownAddress(client, settings) ?? 'its own service'
+    const now = shownAddress(client, state) ?? 'its own service'
     return [`points at ${now}, expected ${addressFor(expectedBaseUrl, protocol)}`]
   }
 
@@ -79,7 +79,7 @@ function settingsDrift(
   const query = expected.query?.find((parameter) => !includesHeader(parameter, endpoint.query))
   if (query !== undefined) return [`the query ${query.name} is missing or has another value`]
 
-  return expected.settings ? modelDrift(settings, expected.settings) : []
+  return expected.state ? modelDrift(state, expected.state) : []
 }
 
 function modelDrift(state: ClientState, expected: ClientState): readonly string[] {
@@ -106,21 +106,21 @@ function modelsByName(state: ClientState): Readonly<Record<string, string | unde
 /** The gateway that the last setup in force set the client to. Undefined: no setup is in force. */
 export function gatewayOfLastSetup(
   session: Session,
-  { client, texts }: ClientNow,
+  { client, files }: ClientReport,
   runs: Runs,
 ): ExpectedGateway | undefined {
-  const targets = texts.filter(({ use }) => use === 'target')
-  const files = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
-  if (files.length === 0) return undefined
+  const targets = files.filter(({ use }) => use === 'target')
+  const recordedFiles = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
+  if (recordedFiles.length === 0) return undefined
 
-  const state = client.read(asRecorded(session, texts, files, 'after'))
+  const state = client.read(asRecorded(session, files, recordedFiles, 'after'))
   const gateway = gatewayOf(session, client, state, runs)
   const saved = savedExtras(session)
   const { key } = state.endpoint
   const headers = state.endpoint.headers?.filter((header) => includesHeader(header, saved.headers))
   const query = state.endpoint.query?.filter((parameter) => includesHeader(parameter, saved.query))
   const isKey = (candidate: string) => candidate === key
-  return gateway && { ...gateway, isKey, headers, query, settings: state }
+  return gateway && { ...gateway, isKey, headers, query, state }
 }
 
 /** What someone else changed in a client's files since its last setup, and what would restore it. */
@@ -140,30 +140,30 @@ export interface Drift {
 const maxNamedKeys = 4
 
 /** @returns undefined if no setup is in force, or if safe fixes alone restore what the last setup wrote */
-export function driftSince(session: Session, state: CheckedClient, runs: Runs): Drift | undefined {
-  const { client, findings, settings } = state
-  const expected = gatewayOfLastSetup(session, state, runs)
-  if (expected === undefined || whyUnreadable(settings) !== undefined) return undefined
+export function driftSince(session: Session, report: DriftInput, runs: Runs): Drift | undefined {
+  const { client, findings, files, state } = report
+  const expected = gatewayOfLastSetup(session, report, runs)
+  if (expected === undefined || whyUnreadable(state) !== undefined) return undefined
 
   const safeFixes = findings.flatMap(({ fix, consent }) =>
     fix && consent === undefined ? [fix] : [],
   )
   const driftAfter = (fixes: readonly FileFix[], edits: readonly FileEdit[] = []) => {
-    const files = asPlanned(state.texts, [...edits, ...planFixes(client, state.texts, fixes)])
-    const reasons = settingsDrift({ client, settings: client.read(files) }, expected)
-    return { texts: files, reasons }
+    const fixedFiles = asPlanned(files, [...edits, ...planFixes(client, files, fixes)])
+    const reasons = settingsDrift({ client, state: client.read(fixedFiles) }, expected)
+    return { fixedFiles, reasons }
   }
 
   const planned = resultOf(() => driftAfter(safeFixes))
   if (planned instanceof UserError || planned.reasons.length === 0) return undefined
 
-  const { texts, reasons } = planned
+  const { fixedFiles, reasons } = planned
   const fixes: FileFix[] = []
   const edits: FileEdit[] = []
   const places: string[] = []
-  for (const [index, { path, kind: fileKind, use, format }] of texts.entries()) {
+  for (const [index, { path, kind: fileKind, use, format }] of fixedFiles.entries()) {
     const setup = lastSetup(path, runs)
-    const changes = use === 'target' ? changedSince(session, texts[index]!, runs) : []
+    const changes = use === 'target' ? changedSince(session, fixedFiles[index]!, runs) : []
     if (setup === undefined || changes.length === 0) continue
 
     const all = changes.map((change) => plainPath(change.path))
@@ -175,7 +175,7 @@ export function driftSince(session: Session, state: CheckedClient, runs: Runs): 
     if (scope === 'keys') fixes.push({ fileKind, changes })
     else {
       const versions = {
-        before: state.texts[index]!.bytes,
+        before: files[index]!.bytes,
         after: contentsIfAvailable(session.platform, after),
       }
       edits.push({ client: client.id, path, format, scope, changes, holdsSecret, ...versions })

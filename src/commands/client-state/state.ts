@@ -26,10 +26,10 @@ import { readClientFiles, readShellProfiles, stateNow } from './files.ts'
 import { isSetupRun } from './written.ts'
 
 /** What a client's files contain now, and whether repoint wrote it. */
-export interface ClientNow {
+export interface ClientReport {
   readonly client: Client
-  readonly texts: LoadedFiles
-  readonly settings: ClientState
+  readonly files: LoadedFiles
+  readonly state: ClientState
   /** The gateway that it uses. Undefined: its own service. */
   readonly gateway: Gateway | undefined
   /** The options that it is set up with. */
@@ -114,7 +114,7 @@ function setupInForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | u
 }
 
 /** A client that repoint has set up. */
-export interface SetUpClient extends ClientNow {
+export interface SetUpClient extends ClientReport {
   readonly gateway: Gateway
 }
 
@@ -133,7 +133,7 @@ export async function clientsSetUp(
   const here: SetUpClient[] = []
   const skipped: SkippedClient[] = []
   for (const client of await clientsInUse(session, runs)) {
-    const now = resultOf(() => clientNow(session, client, runs))
+    const now = resultOf(() => clientReport(session, client, runs))
     const reason = whySkipped(now)
     const setup = setupInForce(client, runs)
     if (isSetUpClient(now)) here.push(now)
@@ -142,14 +142,14 @@ export async function clientsSetUp(
   return { here, skipped }
 }
 
-function isSetUpClient(now: ClientNow | UserError): now is SetUpClient {
+function isSetUpClient(now: ClientReport | UserError): now is SetUpClient {
   return !(now instanceof UserError) && now.isSetUp
 }
 
-function whySkipped(now: ClientNow | UserError): string | undefined {
+function whySkipped(now: ClientReport | UserError): string | undefined {
   if (now instanceof UserError) return now.message
-  const broken = whyUnreadable(now.settings)
-  return now.settings.endpoint.baseUrl === undefined && broken !== undefined
+  const broken = whyUnreadable(now.state)
+  return now.state.endpoint.baseUrl === undefined && broken !== undefined
     ? `it cannot read ${broken}`
     : undefined
 }
@@ -219,9 +219,12 @@ export async function clientsInUse(
 }
 
 /** The same clients with their state, without those whose files cannot be read. */
-export async function clientsNow(session: Session, runs: Runs): Promise<readonly ClientNow[]> {
+export async function clientReports(
+  session: Session,
+  runs: Runs,
+): Promise<readonly ClientReport[]> {
   return (await clientsInUse(session, runs)).flatMap((client) => {
-    const now = resultOf(() => clientNow(session, client, runs))
+    const now = resultOf(() => clientReport(session, client, runs))
     return now instanceof UserError ? [] : [now]
   })
 }
@@ -229,19 +232,19 @@ export async function clientsNow(session: Session, runs: Runs): Promise<readonly
 /** The clients that use a saved gateway. */
 export function usersOf(
   { name }: Pick<SavedGateway, 'name'>,
-  clients: readonly ClientNow[],
-): readonly ClientNow[] {
+  clients: readonly ClientReport[],
+): readonly ClientReport[] {
   return clients.filter(({ gateway }) => gateway?.name === name)
 }
 
 /** @throws UserError as `readClientFiles` does */
-export function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
+export function clientReport(session: Session, client: Client, runs: Runs): ClientReport {
   const files = readClientFiles(session, client)
   const state = client.read(files)
   return {
     client,
-    texts: files,
-    settings: state,
+    files,
+    state,
     gateway: gatewayOf(session, client, state, runs),
     options: configuredOptions(client, state, runs),
     isSetUp: isSetUp(client, state, runs),

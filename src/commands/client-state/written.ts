@@ -84,10 +84,10 @@ type Header = Pick<ExtraHeader, 'name' | 'value'>
  */
 export function isFromOtherGateway(
   { platform }: Session,
-  { runs, texts, baseUrl }: { runs: Runs; texts: LoadedFiles; baseUrl: string },
+  { runs, files, baseUrl }: { runs: Runs; files: LoadedFiles; baseUrl: string },
   header: Header,
 ): boolean {
-  const paths = texts.map(({ path }) => path)
+  const paths = files.map(({ path }) => path)
   const isWritten = (file: RecordedFile) => {
     const [before, after] = [file.before, file.after].map((version) =>
       documentOf(file, contentsIfAvailable(platform, version)),

@@ -46,7 +46,7 @@ async function showVariables(
   const program = await installedVersion(session, client)
   refuseBlocked(checkClient({ session, client, purpose: 'setup', program }))
   const requested = { model: flags.model }
-  const senderFor = await sendersOf(session, client, { texts: [], ...program })
+  const senderFor = await sendersOf(session, client, { files: [], ...program })
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalog) => client.resolve({ requested, gatewayInfo: { catalog, rejected: [] } }),

@@ -8,7 +8,7 @@ import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../../sta
 import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
 import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
-import { type ClientNow, clientsNow, usersOf } from '../client-state/state.ts'
+import { type ClientReport, clientReports, usersOf } from '../client-state/state.ts'
 import { commandOf, examples, GatewayArgument, gatewayCommand } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, formatDefaults } from '../setup/team-defaults.ts'
@@ -50,7 +50,7 @@ export const command = commandOf(define, async (session, action, gateway, flags)
   settleInterruptedRun(session)
   if (gateway !== undefined) return exportDefaults(session, gateway)
   const all = savedGateways(session)
-  const clients = await clientsNow(session, runsSoFar(session))
+  const clients = await clientReports(session, runsSoFar(session))
 
   show(session, all, clients)
   session.showFindings('warning')
@@ -63,7 +63,7 @@ export const command = commandOf(define, async (session, action, gateway, flags)
 })
 
 /** A saved gateway as `--json` prints it. */
-function asDocument(saved: SavedGateway, clients: readonly ClientNow[]) {
+function asDocument(saved: SavedGateway, clients: readonly ClientReport[]) {
   const { headers = [], query, baseUrls, ...members } = saved
   return {
     ...members,
@@ -102,7 +102,7 @@ async function exportDefaults(session: Session, name: string): Promise<number> {
 
   const { messages } = baseUrlsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
-  const users = usersOf(saved, await clientsNow(session, runsSoFar(session)))
+  const users = usersOf(saved, await clientReports(session, runsSoFar(session)))
   const clients = users.map(({ client, options }): ClientDefaults => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
@@ -113,11 +113,15 @@ async function exportDefaults(session: Session, name: string): Promise<number> {
   return 0
 }
 
-function idsOf(clients: readonly ClientNow[]): readonly string[] {
+function idsOf(clients: readonly ClientReport[]): readonly string[] {
   return clients.map(({ client }) => client.id)
 }
 
-function show(session: Session, all: readonly SavedGateway[], clients: readonly ClientNow[]): void {
+function show(
+  session: Session,
+  all: readonly SavedGateway[],
+  clients: readonly ClientReport[],
+): void {
   if (all.length === 0) {
     session.say(`No gateway is saved yet. ${noGatewayHint}`)
     return

@@ -69,12 +69,12 @@ export async function checkFolders(
 ): Promise<void> {
   for (const client of clients) {
     const folders = workingFolders(session, client, args)
-    const ownSetup = {
+    const configured = {
       baseUrl: baseUrlFor(access, client.protocols[0]),
       providerId: providerIdOf(session, client),
     }
     const layers = filesOfFolders(session, client, folders)
-    const input = { session, client, purpose: 'run', layers, own: ownSetup, folders } as const
+    const input = { session, client, purpose: 'run', layers, configured, folders } as const
     const findings = checkClient(input)
     if (!session.canAsk) refuseRedirectedKey(client, findings)
 

@@ -102,7 +102,7 @@ async function planClient(setup: ProvenSetup, client: Client): Promise<ClientPla
     ...check,
     context: contextOf(session, client, files, runs),
     target,
-    own: { baseUrl, providerId, model: resolved.model },
+    configured: { baseUrl, providerId, model: resolved.model },
   })
   if (consent !== 'ask') refuseRedirectedKey(client, problems)
 
@@ -146,7 +146,7 @@ async function targetFromRecords(
   files: LoadedFiles,
 ): Promise<Partial<SetupTarget>> {
   const saved = savedExtras(session)
-  const records = { runs, texts: files, baseUrl: access.baseUrl }
+  const records = { runs, files, baseUrl: access.baseUrl }
   return {
     formerHeaders: saved.headers,
     formerQueries: saved.query,
@@ -169,7 +169,7 @@ async function earlierContents(
 /** The chosen models without the other facts from the catalog. */
 function withoutCatalog({
   contextWindow: _,
-  catalog: __,
+  modelsFile: __,
   ...models
 }: ResolvedOptions): ResolvedOptions {
   return { ...models, offered: [], offersWholeCatalog: false }

@@ -46,7 +46,7 @@ export async function request(
 ): Promise<HttpAnswer | NetworkFailure> {
   const started = performance.now()
   const deadline = started + access.timeoutMs
-  if (spec.method === 'GET' && access.contact !== undefined) access.contact.askedAt ??= started
+  if (spec.method === 'GET' && access.hostState !== undefined) access.hostState.askedAt ??= started
 
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
@@ -69,9 +69,9 @@ const minShare = 1 / 3
  * When a request to a host that has answered nothing fails. Undefined: the host has answered, or its
  * catalog was not requested, so a model that loads may keep it busy.
  */
-function silentAt({ contact, timeoutMs }: GatewayAccess, started: number): number | undefined {
-  if (contact?.askedAt === undefined || contact.hasAnswered) return undefined
-  return Math.max(contact.askedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
+function silentAt({ hostState, timeoutMs }: GatewayAccess, started: number): number | undefined {
+  if (hostState?.askedAt === undefined || hostState.hasAnswered) return undefined
+  return Math.max(hostState.askedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
 }
 
 /**
@@ -221,7 +221,7 @@ function sendOn(
     const silent = silentAt(access, started)
     if (silent !== undefined) {
       after(silent - performance.now(), () => {
-        if (access.contact?.hasAnswered !== true) onDeadline()
+        if (access.hostState?.hasAnswered !== true) onDeadline()
       })
     }
 
@@ -238,7 +238,7 @@ function sendOn(
         // Interim responses (1xx) precede the real one.
         if (status < 200) return
         connection.stage = 'body'
-        if (access.contact !== undefined) access.contact.hasAnswered = true
+        if (access.hostState !== undefined) access.hostState.hasAnswered = true
         received.start(status, headers)
       },
       onResponseData(_controller, chunk) {

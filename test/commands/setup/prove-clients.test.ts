@@ -128,8 +128,8 @@ test.each([
   'a silent host is reported after two fifths of the time, with one request to each route: %s %s',
   async (id, model) => {
     const server = await aServer(() => {})
-    const contact = { hasAnswered: false }
-    const access = { ...accessTo(server, { timeoutMs: 7_500 }), contact }
+    const hostState = { hasAnswered: false }
+    const access = { ...accessTo(server, { timeoutMs: 7_500 }), hostState }
     const begun = performance.now()
     expect((await failure(proofOf(id, access, model))).code).toBe('timeout')
     // Requests one after the other would take 7.5 s, and with a named model 11.25 s.

@@ -33,16 +33,16 @@ type Senders = (route: ModelRoute) => Sender
 export async function sendersOf(
   { platform }: Session,
   client: Client,
-  input: { readonly texts: LoadedFiles } & InstalledProgram,
+  input: { readonly files: LoadedFiles } & InstalledProgram,
 ): Promise<Senders> {
-  const { texts, ...program } = input
+  const { files, ...program } = input
   const recordings = await client.loadRecordings()
   const { env } = platform.machine
   return (route) => ({
     label: client.label,
     keyHeader: client.sends?.defaultKeyHeader?.[route.protocol],
     accepts: client.accepts?.[route.protocol],
-    ...client.firstRequest(recordings, texts, { ...program, env, ...route }),
+    ...client.firstRequest(recordings, files, { ...program, env, ...route }),
   })
 }
 

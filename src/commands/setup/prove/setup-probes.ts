@@ -32,7 +32,7 @@ export function probesFor(
     catalog ?? catalogError,
     (client, resolved) =>
       sendersOf(context.session, client, {
-        texts: filesAfter(context, client, { access: finder.access, resolved, catalog }),
+        files: filesAfter(context, client, { access: finder.access, resolved, catalog }),
         ...programs.get(client)!,
       }),
     earlier,
