@@ -76,7 +76,7 @@ export interface RollbackPlan {
   readonly runs: readonly [RunRecord, ...RunRecord[]]
   readonly kept: readonly KeptSetting[]
   /** Clients that lose a whole table, including what others wrote into it. */
-  readonly removedTables: readonly string[]
+  readonly clientsLosingTables: readonly string[]
   readonly plan: Plan
   readonly files: readonly RollbackFile[]
   readonly details: RollbackDetails
@@ -223,7 +223,7 @@ function problemCheck(
 function toRollbackPlan(
   copies: Copies,
   contents: Contents,
-  { runs, undoes, files, kept, removedTables, contents: after }: StackPlan,
+  { runs, undoes, files, kept, clientsLosingTables, contents: after }: StackPlan,
   newestRunId: string | undefined,
 ): RollbackPlan {
   const [newest] = runs
@@ -234,7 +234,7 @@ function toRollbackPlan(
     isRedo: oldest.kind === 'undo',
     runs: runs as RollbackPlan['runs'],
     kept,
-    removedTables,
+    clientsLosingTables,
     plan: {
       command: 'rollback',
       baseUrl: oldest.baseUrl,

@@ -35,8 +35,8 @@ describe('a client that cannot read what others wrote into our table', () => {
   test('loses these additions together with the table', () => {
     const home = aHomeWhere(withTheirs)
     expect(home.text(path)).toContain('wire_api')
-    const { removedTables } = rollBack(home, { problemAfter })
-    expect(removedTables).toEqual(['codex'])
+    const { clientsLosingTables } = rollBack(home, { problemAfter })
+    expect(clientsLosingTables).toEqual(['codex'])
     expect(home.text(path)).toBe(config)
   })
 
@@ -59,18 +59,18 @@ describe('a client that cannot read what others wrote into our table', () => {
     const userConfig = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
     const home = aHomeWhere(withTheirs, userConfig)
     const before = home.text(path)
-    const { kept, removedTables } = rollBack(home, { problemAfter })
-    expect(removedTables).toEqual([])
+    const { kept, clientsLosingTables } = rollBack(home, { problemAfter })
+    expect(clientsLosingTables).toEqual([])
     expect(kept.every(({ why }) => why === 'together')).toBe(true)
     expect(home.text(path)).toBe(before)
   })
 
   test('does not affect another client', () => {
     const home = aHomeWhere(withTheirs)
-    const { removedTables } = rollBack(home, {
+    const { clientsLosingTables } = rollBack(home, {
       problemAfter: (client) => (client === 'claude' ? 'unreadable' : undefined),
     })
-    expect(removedTables).toEqual([])
+    expect(clientsLosingTables).toEqual([])
     expect(home.text(path)).toContain('wire_api = "chat"')
     expect(home.text(path)).not.toContain('gateway.example')
   })

@@ -107,7 +107,7 @@ export function keptFindings(undo: RollbackPlan): readonly Finding[] {
 /** Reports what else the undo means for the clients, such as where old conversations continue. */
 export function sideEffects(
   { platform }: Session,
-  { files, removedTables }: RollbackPlan,
+  { files, clientsLosingTables }: RollbackPlan,
   clientUndos: readonly ClientUndo[],
 ): readonly Finding[] {
   const findings: Finding[] = []
@@ -115,10 +115,10 @@ export function sideEffects(
     if (isChanged(client.id, files))
       findings.push(...(client.sideEffects?.(platform, { by: 'undo', before, after }) ?? []))
 
-  if (removedTables.length > 0)
+  if (clientsLosingTables.length > 0)
     findings.push({
       code: 'changes-go-too',
-      message: `Your additions to the gateway's tables are removed too, because ${labelsOf(removedTables)} cannot read what would be left of them`,
+      message: `Your additions to the gateway's tables are removed too, because ${labelsOf(clientsLosingTables)} cannot read what would be left of them`,
       hint: 'Restore them: repoint rollback --redo',
     })
   return findings

@@ -3,8 +3,8 @@
  * applies the plan.
  *
  * A client's address, key, provider and models are one group. If only the key were restored, the client
- * would send it to our address. So the group is undone as a whole, or kept as a whole if someone has
- * pointed the client elsewhere since.
+ * would send it to the gateway's address. So the group is undone as a whole, or kept as a whole if
+ * someone has pointed the client elsewhere since. docs/transaction.md, "Undo", lists the rules.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { FileVersion, KeptSetting, RecordedFile, RunPart, RunRecord } from '../record.ts'
@@ -19,6 +19,7 @@ import {
   valueIn,
 } from './settings.ts'
 import { type UndoFileOptions, undoFile } from './undo-file.ts'
+import type { SharedTables } from './undo-settings.ts'
 
 /** The contents of files: the current ones, or those after a plan. */
 export interface Contents {
@@ -52,7 +53,7 @@ export interface UndoPlan {
   readonly files: readonly RecordedFile[]
   readonly kept: readonly KeptSetting[]
   /** Clients that lose a whole table, including what others wrote into it. */
-  readonly removedTables: readonly string[]
+  readonly clientsLosingTables: readonly string[]
   /** All files after the plan. */
   readonly contents: Contents
 }
@@ -76,21 +77,21 @@ export function undoRun(
 
   let after = contents
   const keptSettings: KeptSetting[] = []
-  const removedTables: string[] = []
+  const clientsLosingTables: string[] = []
 
   for (const client of clients) {
     const clientFiles = files.filter((file) => file.client === client)
     const undone = undoClient(client, clientFiles, after, options)
     after = undone.contents
     keptSettings.push(...undone.kept)
-    if (undone.removesTables) removedTables.push(client)
+    if (undone.losesTables) clientsLosingTables.push(client)
   }
 
   return {
     undoes: clients.map((client) => ({ run: run.id, client })),
     files: files.toReversed(),
     kept: keptSettings,
-    removedTables,
+    clientsLosingTables,
     contents: after,
   }
 }
@@ -111,15 +112,14 @@ interface UndoneClient {
   readonly contents: Contents
   readonly kept: readonly KeptSetting[]
   readonly keepsOurKey: boolean
-  readonly removesTables?: boolean
+  readonly losesTables?: boolean
 }
 
-/** Starts with an undo of everything. The first attempt without a problem wins; else nothing is undone. */
-const attempts: readonly UndoFileOptions[] = [
-  {},
-  { sharedTables: 'keep' },
-  { sharedTables: 'remove' },
-]
+/**
+ * How an undo treats shared tables. If the client would have a problem after the first attempt, the next
+ * one follows. If all of them fail, everything stays. See docs/transaction.md, "No new problem".
+ */
+const attempts: readonly SharedTables[] = ['remove-ours', 'keep-plain', 'remove-table']
 
 /** @param files the client's files in the run */
 function undoClient(
@@ -136,13 +136,13 @@ function undoClient(
   const isChanged = files.some(({ path, after }) => !isSameContent(contents.get(path), after))
   const isOurModel = isChanged ? modelsOfGateway(copies, files, contents) : () => false
 
-  for (const attempt of attempts) {
-    const undone = undo({ ...attempt, isOurModel })
+  for (const sharedTables of attempts) {
+    const undone = undo({ sharedTables, isOurModel })
     // A file keeps the key of the gateway, so its address must stay too: nothing is undone.
     if (undone.keepsOurKey) break
 
     const hasProblem = problemAfter?.(client, undone.contents, contents) !== undefined
-    if (!hasProblem) return { ...undone, removesTables: attempt.sharedTables === 'remove' }
+    if (!hasProblem) return { ...undone, losesTables: sharedTables === 'remove-table' }
   }
 
   return undo({ keepsAll: true })
@@ -209,15 +209,15 @@ function changedConnection(
   const now = contents.get(file.path)
   if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
 
-  const isWhole = file.scope === 'whole'
-  // Someone made a file that the run removed: no setting in it needs to differ from before.
-  const isMadeSince = isWhole && file.after === null
-  const isChangedSince = ({ isOurs, isEarlier }: ComparedValue) =>
-    isMadeSince || (!isOurs && (!isEarlier || isWhole))
-
-  return compareSettings({ copies, file, now }).filter(
-    (value) => isConnection(value.setting) && isChangedSince(value),
+  const connection = compareSettings({ copies, file, now }).filter(({ setting }) =>
+    isConnection(setting),
   )
+  if (file.scope !== 'whole')
+    return connection.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
+
+  // The run removed the file, so everything in it was written since.
+  if (file.after === null) return connection
+  return connection.filter(({ isOurs }) => !isOurs)
 }
 
 /**

@@ -34,7 +34,7 @@ export function undoSeveral(
     undoes: plans.flatMap(({ undoes }) => undoes),
     files,
     kept: stillKept(plans, files, after, options.copies),
-    removedTables: plans.flatMap(({ removedTables }) => removedTables),
+    clientsLosingTables: plans.flatMap(({ clientsLosingTables }) => clientsLosingTables),
     contents: after,
   }
 }

@@ -1,0 +1,182 @@
+/**
+ * Undoes the settings of one run in one file, value by value. Pure functions over values.
+ *
+ * For example, a setup wrote `model_provider` and `model_context_window` into a file. Since then the
+ * user wrote a comment and changed the window. The undo gives `model_provider` its earlier value. The
+ * comment and the changed window stay, and the window is reported as kept.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { formatOf } from '../../edits/format.ts'
+import type { Bytes, SettingPath } from '../../edits/plan.ts'
+import { includesPath, startsWith, uniquePaths } from '../../edits/values/paths.ts'
+import type { FileVersion, KeptSetting } from '../record.ts'
+import {
+  type ComparedValue,
+  compareSettings,
+  type FileHistory,
+  isConnection,
+  type ModelCheck,
+  settingAt,
+  valueIn,
+} from './settings.ts'
+
+/**
+ * What an undo does with a shared table: one that the run created, and into which someone wrote since.
+ * Here the user added the retries:
+ *
+ *     before    written by the run           now
+ *     -         [model_providers.gateway]    [model_providers.gateway]
+ *               name = "Gateway"             name = "Gateway"
+ *               base_url = "https://gw"      base_url = "https://gw"
+ *                                            request_max_retries = 9
+ *
+ * - `remove-ours` leaves only the retries.
+ * - `keep-plain` also leaves the name, because it has no role: it is no part of the connection.
+ * - `remove-table` leaves nothing.
+ */
+export type SharedTables = 'remove-ours' | 'keep-plain' | 'remove-table'
+
+export interface UndoSettingsOptions {
+  /** Absent: `remove-ours`. */
+  readonly sharedTables?: SharedTables
+  /** Whether a model that someone chose since the run is undone too: see `modelsOfGateway`. */
+  readonly isOurModel?: ModelCheck
+}
+
+export interface UndoneFile {
+  /** The file after the undo. */
+  readonly result: FileVersion | null
+  readonly kept: readonly KeptPath[]
+  /** Someone changed a whole file, which stays, and one of our secrets is still in it. */
+  readonly keepsOurKey?: boolean
+}
+
+export type KeptPath = Pick<KeptSetting, 'path' | 'why'>
+
+/**
+ * Gives each setting of the run its earlier value, unless someone changed it since.
+ *
+ * @param now the file, which exists
+ */
+export function undoSettings(
+  history: FileHistory,
+  now: FileVersion,
+  { sharedTables, isOurModel }: UndoSettingsOptions,
+): UndoneFile {
+  const { copies, file } = history
+  const values = compareSettings(history, isOurModel).filter((value) => value.isChangedByRun)
+  const paths = values.map(({ path }) => path)
+
+  const current = withWrittenValues(history, now, values)
+  const versions = {
+    before: copies.bytesOf(file.before),
+    written: copies.bytesOf(file.after),
+    current: sharedTables === 'remove-table' ? withWrittenTables(history, current) : current,
+  }
+  const undoAt = (undonePaths: readonly SettingPath[]) =>
+    formatOf(file.format).undo(versions, undonePaths, file.path)
+
+  const plainPaths =
+    sharedTables === 'keep-plain'
+      ? plainSettingsInSharedTables(history, paths, undoAt(paths).bytes)
+      : []
+  const undone = undoAt(paths.filter((path) => !includesPath(plainPaths, path)))
+
+  const keptPaths: readonly KeptPath[] = [
+    ...undone.kept.map((path) => ({ path, why: 'changed' as const })),
+    ...plainPaths.map((path) => ({ path, why: 'together' as const })),
+  ]
+  if (undone.bytes === null) return { result: null, kept: keptPaths }
+
+  // A file that keeps a key also keeps its mode, which closes it to other users.
+  const keepsKey = undone.kept.some((path) => settingAt(file, path)?.role === 'key')
+  const earlier = keepsKey ? null : withModeOfNow(file.before, history)
+  const mode = earlier?.mode ?? now.mode
+  return { result: copies.add(undone.bytes, { ...now, mode }), kept: keptPaths }
+}
+
+/**
+ * The file with the values that the run wrote, wherever a later value counts as ours. The undo then
+ * recognizes them:
+ *
+ *     before               written by the run       now                      result
+ *     model = "gpt-5.5"    model = "gateway/one"    model = "gateway/two"    model = "gateway/one"
+ */
+function withWrittenValues(
+  history: FileHistory,
+  now: FileVersion,
+  values: readonly ComparedValue[],
+): Bytes {
+  const { copies, file } = history
+  const changes = values
+    .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
+    .map(({ path }) => ({ path, value: valueIn(history, file.after, path) }))
+    .filter(({ path, value }) => !isDeepStrictEqual(value, valueIn(history, now, path)))
+
+  const bytes = copies.bytesOf(now) as Bytes
+  return changes.length === 0 ? bytes : formatOf(file.format).edit(bytes, changes, file.path)
+}
+
+/**
+ * The file with the shared tables as the run wrote them, so that the undo removes them as a whole:
+ *
+ *     before    written by the run         now                        result
+ *     -         [gateway]                  [gateway]                  [gateway]
+ *               base_url = "https://gw"    base_url = "https://gw"    base_url = "https://gw"
+ *                                          request_max_retries = 9
+ *
+ * Only tables of an address or a key count. If someone changed the address or the key, the table stays.
+ */
+function withWrittenTables(history: FileHistory, current: Bytes): Bytes {
+  const { file } = history
+  const format = formatOf(file.format)
+  const now = format.read(current, file.path)
+  const connection = file.settings.filter(isConnection).map(({ path }) => path)
+
+  const isAsWritten = (path: SettingPath) =>
+    isDeepStrictEqual(now.get(path), valueIn(history, file.after, path))
+  const isConnectionAsWritten = (table: SettingPath) =>
+    connection.filter((path) => startsWith(path, table)).every(isAsWritten)
+
+  const tables = uniquePaths(connection.map((path) => path.slice(0, -1)))
+  const changes = tables
+    .filter((table) => isTableOfRun(history, table) && isConnectionAsWritten(table))
+    .map((table) => ({ path: table, value: valueIn(history, file.after, table) }))
+
+  return format.edit(current, changes, file.path)
+}
+
+/**
+ * The settings of the run without a role in tables that others wrote into.
+ *
+ * @param undone the file without any setting of the run. A table that is still in it is shared
+ */
+function plainSettingsInSharedTables(
+  history: FileHistory,
+  paths: readonly SettingPath[],
+  undone: Bytes | null,
+): readonly SettingPath[] {
+  const { file } = history
+  const left = undone === null ? undefined : formatOf(file.format).read(undone, file.path)
+
+  return paths.filter((path) => {
+    const table = path.slice(0, -1)
+    const isShared = isTableOfRun(history, table) && left?.get(table) !== undefined
+    const setting = settingAt(file, path)
+    return isShared && !setting?.role && !setting?.isSecret
+  })
+}
+
+/** Whether the run created the table. The root of a file is no such table. */
+function isTableOfRun(history: FileHistory, table: SettingPath): boolean {
+  return table.length > 0 && valueIn(history, history.file.before, table) === undefined
+}
+
+/** The earlier version. If someone changed the mode since the run, it keeps that mode. */
+export function withModeOfNow(
+  before: FileVersion | null,
+  { file: { after }, now }: FileHistory,
+): FileVersion | null {
+  const isModeChanged = now !== null && now.mode !== after?.mode
+  return before !== null && isModeChanged ? { ...before, mode: now.mode } : before
+}
