@@ -21,8 +21,8 @@ export interface UndoResult {
   readonly kept: readonly SettingPath[]
 }
 
-/** A key that still has the value that we wrote, with its earlier value. */
-interface UndoableKey {
+/** A setting that still has the value that we wrote, with its earlier value. */
+interface UndoableSetting {
   readonly path: SettingPath
   readonly earlier: Value | undefined
 }
@@ -31,7 +31,7 @@ interface UndoableKey {
  * Undoes our changes in a file of any format.
  *
  * First it reverts our changes in the text, including blanks and comments, as far as the text is still
- * there. Then it restores the remaining keys one by one, as in a file that was rewritten. Each step is
+ * there. Then it restores the remaining settings one by one, as in a file that was rewritten. Each step is
  * parsed again by the dialect's second parser.
  */
 export function undoWith(
@@ -59,10 +59,10 @@ export function undoWith(
   }
 
   const texts = { before, written, current }
-  const { keys, keptPaths } = classifyKeys(texts, paths)
+  const { settings, keptPaths } = classifySettings(texts, paths)
 
   try {
-    const { text } = restoreKeys({ dialect, texts, keys, place })
+    const { text } = restoreSettings({ dialect, texts, settings, place })
     if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept: keptPaths }
     return { bytes: encodeText({ ...decoded, text }), kept: keptPaths }
   } catch (cause) {
@@ -82,14 +82,14 @@ function withLineBreaksOf(current: string, before: string, written: string): str
 }
 
 /**
- * Finds the keys that still have our values, and those that someone changed. Tables are compared value
+ * Finds the settings that still have our values, and those that someone changed. Tables are compared value
  * by value, so that additions to them stay.
  */
-function classifyKeys(
+function classifySettings(
   { before, written, current }: Versions<ParsedText>,
   paths: readonly SettingPath[],
-): { keys: UndoableKey[]; keptPaths: SettingPath[] } {
-  const keys: UndoableKey[] = []
+): { settings: UndoableSetting[]; keptPaths: SettingPath[] } {
+  const settings: UndoableSetting[] = []
   const keptPaths: SettingPath[] = []
 
   for (const path of paths.flatMap((table) => splitTables(before.root, written.root, table))) {
@@ -99,31 +99,34 @@ function classifyKeys(
 
     const ours = getValue(written.root, path)
     const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(now, ours)
-    if (sameValue(now, ours) || isAddedTo) keys.push({ path, earlier })
+    if (sameValue(now, ours) || isAddedTo) settings.push({ path, earlier })
     else keptPaths.push(path)
   }
 
-  return { keys: keys.map((key) => widenToElement(before.root, key, keptPaths)), keptPaths }
+  return {
+    settings: settings.map((setting) => widenToElement(before.root, setting, keptPaths)),
+    keptPaths,
+  }
 }
 
 /**
- * Replaces a key in a table that we added to a list by the whole table, including the additions of others:
- * without our keys it would be a useless entry. If someone changed one of our keys in it, it stays.
+ * Replaces a setting in a table that we added to a list by the whole table, including the additions of others:
+ * without our settings it would be a useless entry. If someone changed one of our settings in it, it stays.
  */
 function widenToElement(
   before: ValueTable,
-  key: UndoableKey,
+  setting: UndoableSetting,
   keptPaths: readonly SettingPath[],
-): UndoableKey {
-  const newElement = key.path.findIndex(
+): UndoableSetting {
+  const newElement = setting.path.findIndex(
     (step, index) =>
-      typeof step === 'object' && getValue(before, key.path.slice(0, index + 1)) === undefined,
+      typeof step === 'object' && getValue(before, setting.path.slice(0, index + 1)) === undefined,
   )
-  if (newElement === -1) return key
+  if (newElement === -1) return setting
 
-  const path = key.path.slice(0, newElement + 1)
+  const path = setting.path.slice(0, newElement + 1)
   const isPartKept = keptPaths.some((keptPath) => startsWith(keptPath, path))
-  return isPartKept ? key : { path, earlier: undefined }
+  return isPartKept ? setting : { path, earlier: undefined }
 }
 
 /** Whether the table `now` has all values of the table `ours`. It may have more. */
@@ -159,19 +162,19 @@ function splitTables(before: ValueTable, written: ValueTable, path: SettingPath)
 interface UndoContext {
   readonly dialect: Dialect
   readonly texts: Versions<ParsedText>
-  readonly keys: readonly UndoableKey[]
+  readonly settings: readonly UndoableSetting[]
   readonly place: string
 }
 
-function restoreKeys(undo: UndoContext): ParsedText {
-  const { dialect, texts, keys, place } = undo
+function restoreSettings(undo: UndoContext): ParsedText {
+  const { dialect, texts, settings, place } = undo
   const { before, current } = texts
-  const isAllowed = (root: ValueTable) => isPartlyUndone(root, current.root, keys)
-  const isRestored = (root: ValueTable, { path, earlier }: UndoableKey) =>
+  const isAllowed = (root: ValueTable) => isPartlyUndone(root, current.root, settings)
+  const isRestored = (root: ValueTable, { path, earlier }: UndoableSetting) =>
     sameValue(getValue(root, path), earlier)
 
   const start = revertText(texts, (text) => tryParse(undo, text, isAllowed)) ?? current
-  const remaining = keys.filter((key) => !isRestored(start.root, key))
+  const remaining = settings.filter((setting) => !isRestored(start.root, setting))
   if (remaining.length === 0) return removeEmptiedTables(undo, start)
 
   const steps = remaining.map(({ path, earlier: value }): EditStep => {
@@ -184,19 +187,19 @@ function restoreKeys(undo: UndoContext): ParsedText {
     start,
     place,
     steps,
-    isExpected: (root) => keys.every((key) => isRestored(root, key)) && isAllowed(root),
+    isExpected: (root) => settings.every((setting) => isRestored(root, setting)) && isAllowed(root),
   })
 
   return removeEmptiedTables(undo, restored)
 }
 
-/** Whether `root` is `current` with the earlier values of some of our keys, and no other change. */
+/** Whether `root` is `current` with the earlier values of some of our settings, and no other change. */
 function isPartlyUndone(
   root: ValueTable,
   current: ValueTable,
-  keys: readonly UndoableKey[],
+  settings: readonly UndoableSetting[],
 ): boolean {
-  const undone = keys.filter(({ path, earlier }) => sameValue(getValue(root, path), earlier))
+  const undone = settings.filter(({ path, earlier }) => sameValue(getValue(root, path), earlier))
   const expected = undone.reduce(
     (table, { path, earlier }) => setValue(table, path, earlier),
     current,
@@ -216,11 +219,11 @@ function tryParse(
 
 /** Removes the tables and lists that we created if they are empty now and contain no comment. */
 function removeEmptiedTables(
-  { dialect, texts, keys, place }: UndoContext,
+  { dialect, texts, settings, place }: UndoContext,
   start: ParsedText,
 ): ParsedText {
   const { before } = texts
-  const createdTables = keys
+  const createdTables = settings
     .flatMap(({ path }) => path.map((_, index) => path.slice(0, -1 - index)))
     .filter((table) => getValue(before.root, table) === undefined)
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { protocols } from '../protocols.ts'
 import type { World } from '../transaction/record.ts'
-import type { StatePaths } from '../transaction/records/state-folder.ts'
+import type { LockedPaths } from '../transaction/records/state-folder.ts'
 import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
 
 /** A gateway with the name that commands use for it. */
@@ -61,8 +61,12 @@ export function readGateways(world: World): readonly SavedGateway[] {
 }
 
 /** @throws as `changeList` does */
-export function changeGateways(world: World, change: GatewaysChange, locked?: StatePaths): void {
-  changeList(world, list, change, locked)
+export function changeGateways(
+  world: World,
+  change: GatewaysChange,
+  lockedPaths?: LockedPaths,
+): void {
+  changeList(world, list, change, lockedPaths)
 }
 
 /** Removes all of them, even if the list cannot be read. */

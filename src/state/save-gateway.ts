@@ -4,7 +4,7 @@ import type { Finding } from '../finding.ts'
 import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { World } from '../transaction/record.ts'
-import type { StatePaths } from '../transaction/records/state-folder.ts'
+import type { LockedPaths } from '../transaction/records/state-folder.ts'
 import { checkName, gatewaysIfReadable } from './find-gateways.ts'
 import { changeGateways, type GatewaysChange, type SavedGateway } from './gateways.ts'
 
@@ -42,15 +42,13 @@ export function checkNameIsFree(world: World, name: string | undefined, baseUrl:
 
 /**
  * Saves a gateway as the latest. A failure becomes a notice.
- *
- * @param locked the paths of the state folder, if the caller holds its lock
  */
 export function saveGateway(
   world: World,
   gateway: GatewayToSave,
-  locked?: StatePaths,
+  lockedPaths?: LockedPaths,
 ): readonly Finding[] {
-  return saveFindings(() => changeGateways(world, promoteToFirst(world, gateway), locked))
+  return saveFindings(() => changeGateways(world, promoteToFirst(world, gateway), lockedPaths))
 }
 
 /** Records a probe that a saved gateway has just answered. The gateway keeps its place in the list. */

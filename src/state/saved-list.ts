@@ -11,7 +11,12 @@ import {
 } from '../transaction/files.ts'
 import { withLock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import { findState, openState, type StatePaths } from '../transaction/records/state-folder.ts'
+import {
+  findState,
+  type LockedPaths,
+  openState,
+  type StatePaths,
+} from '../transaction/records/state-folder.ts'
 
 /** A list in the state folder: one file, which is read and replaced as a whole. */
 export interface SavedList<Entry> {
@@ -42,18 +47,17 @@ export function readList<Entry>(world: World, list: SavedList<Entry>): readonly 
 /**
  * Changes the list atomically.
  *
- * @param locked the paths of the state folder, if the caller holds its lock
  * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`, `io-failed`
  */
 export function changeList<Entry>(
   world: World,
   list: SavedList<Entry>,
   change: ListChange<Entry>,
-  locked?: StatePaths,
+  lockedPaths?: LockedPaths,
 ): void {
-  const paths = locked ?? openState(world)
+  const paths = lockedPaths ?? openState(world)
   const work = () => changeLocked(world, paths, list, change)
-  if (locked) work()
+  if (lockedPaths) work()
   else withLock(world, paths, work)
 }
 

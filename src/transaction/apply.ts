@@ -15,7 +15,7 @@ import {
   unchangedFile,
   withAbsolutePaths,
 } from './changes.ts'
-import { composeDocument } from './compose.ts'
+import { composeRun } from './compose.ts'
 import { createDurably, wrapFileErrors } from './files.ts'
 import { withLock } from './lock.ts'
 import {
@@ -30,7 +30,7 @@ import {
 import { writeBlobs } from './records/blobs.ts'
 import { limitRuns } from './records/prune.ts'
 import { readRuns } from './records/records.ts'
-import { openState, type StatePaths } from './records/state-folder.ts'
+import { type LockedPaths, openState, type StatePaths } from './records/state-folder.ts'
 import { restoreUnfinishedRun } from './restore.ts'
 import { contentsToSave, switchFiles } from './switch-files.ts'
 
@@ -39,11 +39,12 @@ export interface ApplyOptions {
   /** Reads the files again under the lock, before another run can change them. */
   readonly verify?: () => void
   /**
-   * The last step, after the commit. It reports failures as findings, so it never fails the run. It gets the
-   * paths if it runs under the lock. If no edit of the plan changes a file, no lock is taken, except for
-   * a rollback.
+   * The last step, after the commit. It reports failures as findings, so it never fails the run.
+   *
+   * It runs under the lock of the run, unless nothing was to be written: then there are no `lockedPaths`,
+   * and the step takes the lock itself.
    */
-  readonly lastStep?: ((lockedPaths?: StatePaths) => readonly Finding[]) | undefined
+  readonly lastStep?: ((lockedPaths?: LockedPaths) => readonly Finding[]) | undefined
 }
 
 /**
@@ -76,13 +77,13 @@ export function applyPlan(
     }
 
     const allChanges = sortByPlan(plan, [...changes, ...unchanged])
-    const document = composeDocument(world, paths, plan, allChanges, rollback)
-    switchFiles(world, paths, document, allChanges)
+    const composed = composeRun(world, paths, plan, allChanges, rollback)
+    switchFiles(world, paths, composed)
 
     verify?.()
     limitRuns(world, paths)
 
-    return applyResult(plan, document.run, lastStep?.(paths))
+    return applyResult(plan, composed.document.run, lastStep?.(paths))
   })
 }
 
@@ -110,10 +111,11 @@ function recordUnchanged(
   rollback?: RollbackDetails,
 ): RunRecord {
   const { files } = world
-  const document = composeDocument(world, paths, plan, unchanged, rollback)
+  const composed = composeRun(world, paths, plan, unchanged, rollback)
+  const { document } = composed
 
   wrapFileErrors(world.machine, paths.draft, () => {
-    writeBlobs(world, paths, contentsToSave(unchanged))
+    writeBlobs(world, paths, contentsToSave(composed))
     createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
     files.rename(paths.draft, paths.record(document.run.id))
     files.fsyncFolder(paths.folder)

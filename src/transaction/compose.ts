@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
-import type { Plan } from '../edits/plan.ts'
+import type { Bytes, Plan } from '../edits/plan.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import { type Change, permissionsOf } from './changes.ts'
 import { randomName, sha256Of } from './files.ts'
@@ -11,22 +11,35 @@ import {
   type RollbackDetails,
   type RunDocument,
   type RunRecord,
+  type StagedFile,
   toRecordedSetting,
   type World,
 } from './record.ts'
 import { nextRunId, recordNames } from './records/records.ts'
 import type { StatePaths } from './records/state-folder.ts'
 
+/** A run that is ready to be written: its document, and the contents of each of its files. */
+export interface ComposedRun {
+  readonly document: RunDocument
+  readonly files: readonly ComposedFile[]
+}
+
+export interface ComposedFile extends StagedFile {
+  readonly before: Bytes | null
+  readonly after: Bytes | null
+}
+
 /** Composes the run to record, with paths for the new versions. Writes nothing. */
-export function composeDocument(
+export function composeRun(
   world: World,
   paths: StatePaths,
   plan: Plan,
   changes: readonly Change[],
   rollback: RollbackDetails | undefined,
-): RunDocument {
+): ComposedRun {
   const now = world.clock.now()
-  const files = changes.map((change) => recordedFile(change, plan, rollback))
+  const composedFiles = changes.map((change) => composeFile(change, plan, rollback))
+  const files = composedFiles.map(({ file }) => file)
   const folders = changes.flatMap(({ target }) => target.missingFolders)
   const written = files.filter(isWritten)
   const filesOfClients = written.length > 0 ? written : files
@@ -47,7 +60,19 @@ export function composeDocument(
     folders: [...new Set(folders)],
   })
 
-  return { run, temps: files.map(tempPath), dropFolders: rollback?.dropFolders ?? [] }
+  const temps = composedFiles.map(({ temp }) => temp)
+  const dropFolders = rollback?.dropFolders ?? []
+  return { document: { run, temps, dropFolders }, files: composedFiles }
+}
+
+function composeFile(
+  change: Change,
+  plan: Plan,
+  rollback: RollbackDetails | undefined,
+): ComposedFile {
+  const { before, after } = change.edit
+  const file = recordedFile(change, plan, rollback)
+  return { file, temp: tempPath(file), before, after }
 }
 
 /** A path for the new version of a file. Nobody else can guess it. */

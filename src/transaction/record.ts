@@ -145,14 +145,14 @@ function providerPrefix(
   plan: Plan,
 ): string | undefined {
   if (typeof value !== 'string') return undefined
-  const keys = plan.edits
+  const names = plan.edits
     .filter((edit) => edit.client === client)
     .flatMap(({ changes }) => changes.filter(({ undoTogether }) => undoTogether))
     .flatMap(({ path }) => path.map(plainKey))
 
-  if (keys.includes(value)) return value
+  if (names.includes(value)) return value
   const [provider = ''] = value.split('/')
-  return provider !== value && keys.includes(provider) ? `${provider}/` : undefined
+  return provider !== value && names.includes(provider) ? `${provider}/` : undefined
 }
 
 /** Whether the run wrote the file. A record also lists files that already had the planned content. */
@@ -206,9 +206,15 @@ export interface RollbackDetails {
   readonly newestRunId: string | undefined
 }
 
-/** The path at which the new version of a file is written before the switch. */
-export function tempOf({ run, temps }: RunDocument, file: RecordedFile): string {
-  return temps[run.files.indexOf(file)] as string
+/** A file of a run, with the path at which its new version is written before the switch. */
+export interface StagedFile {
+  readonly file: RecordedFile
+  readonly temp: string
+}
+
+/** The document lists the files and their paths in the same order. */
+export function stagedFiles({ run, temps }: RunDocument): readonly StagedFile[] {
+  return run.files.map((file, index) => ({ file, temp: temps[index] as string }))
 }
 
 /** The version of the document's format. Documents of other versions count as damaged. */

@@ -17,7 +17,14 @@ import {
   wrapFileErrors,
 } from './files.ts'
 import { removeLeftovers, withLock } from './lock.ts'
-import { isWritten, type RecordedFile, type RunDocument, tempOf, type World } from './record.ts'
+import {
+  isWritten,
+  type RecordedFile,
+  type RunDocument,
+  type StagedFile,
+  stagedFiles,
+  type World,
+} from './record.ts'
 import { contentsOf } from './records/blobs.ts'
 import { nextRunId, readRunDocument, recordNames, removeUnusedBlobs } from './records/records.ts'
 import { findState, type StatePaths } from './records/state-folder.ts'
@@ -133,22 +140,28 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   const { files, machine } = world
   const { run } = document
 
-  const states = run.files.map((file) =>
-    wrapFileErrors(machine, file.path, () => switchState(world, file, tempOf(document, file))),
+  const unfinished: readonly UnfinishedFile[] = stagedFiles(document).map((staged) =>
+    wrapFileErrors(machine, staged.file.path, () => ({
+      ...staged,
+      state: switchState(world, staged),
+    })),
   )
-  const restored = filesToRestore(run.files, states).filter(isWritten)
+  const restored = filesToRestore(unfinished).filter(({ file }) => isWritten(file))
   // All copies are read before the first file changes, because one of them may be missing.
-  const copies = new Map(restored.map((file) => [file, contentsOf(world, file.before)]))
+  const withCopies = restored.map((unfinishedFile) => ({
+    ...unfinishedFile,
+    copy: contentsOf(world, unfinishedFile.file.before),
+  }))
 
-  for (const file of restored.toReversed())
+  for (const { file, temp, state, copy } of withCopies.toReversed())
     wrapFileErrors(machine, file.path, () => {
-      const isSwitched = states[run.files.indexOf(file)] === 'new'
-      if (isSwitched) restoreFile(world, document, file, copies.get(file) ?? null)
+      if (state === 'new') restoreFile(world, document, { file, temp }, copy)
       // An earlier restore may have renamed the file without flushing the folder.
       else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
     })
 
-  const keptFiles = run.files.filter((file) => isWritten(file) && !restored.includes(file))
+  const written = unfinished.filter(({ file }) => isWritten(file))
+  const keptFiles = written.filter((file) => !restored.includes(file)).map(({ file }) => file)
   if (keptFiles.length > 0) return recordPartialRun(world, paths, document, keptFiles)
 
   files.rename(paths.journal, paths.draft)
@@ -156,7 +169,8 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   files.fsyncFolder(paths.folder)
   removeTraces(world, paths, document)
 
-  const outcome = states.includes('new') ? 'restored' : 'discarded'
+  const hasSwitched = unfinished.some(({ state }) => state === 'new')
+  const outcome = hasSwitched ? 'restored' : 'discarded'
   return { run: run.id, outcome, files: filePaths(run.files.filter(isWritten)), kept: [] }
 }
 
@@ -179,7 +193,12 @@ function recordPartialRun(
 /** `untouched`: the run did not switch the file. `changed`: someone changed it after the switch. */
 type SwitchState = CurrentVersion | 'untouched' | 'changed'
 
-function switchState(world: World, file: RecordedFile, temp: string): SwitchState {
+/** A file of an unfinished run, and how far its switch got. */
+interface UnfinishedFile extends StagedFile {
+  readonly state: SwitchState
+}
+
+function switchState(world: World, { file, temp }: StagedFile): SwitchState {
   if (!isWritten(file)) return 'untouched'
   const now = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
   if (now !== 'other') return now
@@ -194,40 +213,45 @@ function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFil
 }
 
 /**
- * The files to restore. If someone changed a file after its switch, a restore may only go on in the
- * direction away from the gateway. A run towards the gateway switches the key first and the address
- * last, and the key must never be restored alone.
+ * The files to restore. A file that someone changed after its switch stays. Of the same client's other
+ * files, only those are restored that lead away from the gateway, because a restored key must never
+ * meet the gateway's address.
+ *
+ * For example, a setup switches auth.json with the key, then config.toml with the address:
+ *
+ *     someone changed    restored       stays        because
+ *     auth.json          config.toml    auth.json    the client no longer uses the gateway
+ *     config.toml        -              both         the login would be sent to the gateway
+ *
+ * An undo switches the address first. Everything it switched leads away from the gateway, so all files
+ * of the client stay.
  */
-function filesToRestore(
-  files: readonly RecordedFile[],
-  states: readonly SwitchState[],
-): RecordedFile[] {
-  return files.filter((file, index) => {
-    const isSameClient = ({ client }: RecordedFile) => client === file.client
-    const lastChanged = files.findLastIndex(
-      (candidate, position) => isSameClient(candidate) && states[position] === 'changed',
+function filesToRestore(unfinished: readonly UnfinishedFile[]): readonly UnfinishedFile[] {
+  return unfinished.filter((unfinishedFile, index) => {
+    const isSameClient = ({ file }: UnfinishedFile) => file.client === unfinishedFile.file.client
+    const lastChanged = unfinished.findLastIndex(
+      (candidate) => isSameClient(candidate) && candidate.state === 'changed',
     )
     if (lastChanged < 0) return true
 
-    const isTowardsGateway = files.find(isSameClient)?.holdsSecret === true
-    return isTowardsGateway && index > lastChanged
+    const startsWithKey = unfinished.find(isSameClient)?.file.holdsSecret === true
+    return startsWithKey && index > lastChanged
   })
 }
 
 function restoreFile(
   world: World,
   document: RunDocument,
-  file: RecordedFile,
+  { file, temp }: StagedFile,
   bytes: Uint8Array | null,
 ): void {
-  const temp = tempOf(document, file)
-  const reversed: RecordedFile = { ...file, before: file.after, after: file.before }
+  const reversed: StagedFile = { temp, file: { ...file, before: file.after, after: file.before } }
   if (bytes !== null) {
     createFolders(world.files, document.dropFolders)
     removeStage(world, temp)
-    writeTemp(world, reversed, temp, { bytes, isRestored: true })
+    writeTemp(world, reversed, { bytes, isRestored: true })
   }
-  switchFile(world, reversed, temp)
+  switchFile(world, reversed)
 }
 
 /**

@@ -226,12 +226,13 @@ function toRollbackPlan(
   { runs, undoes, files, kept, clientsLosingTables, contents: after }: StackPlan,
   newestRunId: string | undefined,
 ): RollbackPlan {
-  const [newest] = runs
   const oldest = runs.at(-1) as RunRecord
+  // A rollback undoes changes or redoes undos, never both.
+  const isRedo = oldest.kind === 'undo'
   const edits = files.map((file) => rollbackEdit(copies, file, contents, after))
 
   return {
-    isRedo: oldest.kind === 'undo',
+    isRedo,
     runs: runs as RollbackPlan['runs'],
     kept,
     clientsLosingTables,
@@ -249,7 +250,7 @@ function toRollbackPlan(
       kept: kept.filter(({ file }) => file === edit.path).map((setting) => setting.path),
     })),
     details: {
-      kind: newest?.kind === 'undo' ? 'redo' : 'undo',
+      kind: isRedo ? 'redo' : 'undo',
       undoes,
       kept,
       versions: new Map(files.map(({ path }) => [path, after.get(path)])),

@@ -12,7 +12,7 @@ import {
   ignoreMissing,
   sha256Of,
 } from './files.ts'
-import type { FileVersion, RecordedFile, World } from './record.ts'
+import type { FileVersion, RecordedFile, StagedFile, World } from './record.ts'
 import { readIfExists } from './target.ts'
 
 /** Which version of a file the disk has now. */
@@ -30,7 +30,7 @@ export function currentVersion({ files, machine }: World, file: RecordedFile): C
 }
 
 /** Replaces a file by its new version, and flushes the folder. */
-export function switchFile({ files }: World, file: RecordedFile, temp: string): void {
+export function switchFile({ files }: World, { file, temp }: StagedFile): void {
   if (file.after === null) ignoreMissing(() => files.unlink(file.realPath))
   else files.rename(temp, file.realPath)
   files.fsyncFolder(dirname(file.realPath))
@@ -45,8 +45,7 @@ export function switchFile({ files }: World, file: RecordedFile, temp: string): 
  */
 export function writeTemp(
   world: World,
-  file: RecordedFile,
-  temp: string,
+  { file, temp }: StagedFile,
   { bytes, isRestored }: { readonly bytes: Uint8Array; readonly isRestored: boolean },
 ): boolean {
   const { files } = world

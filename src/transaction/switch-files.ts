@@ -9,7 +9,7 @@
  * the calls is part of the contract.
  */
 import { UserError } from '../errors.ts'
-import type { Change } from './changes.ts'
+import type { ComposedFile, ComposedRun } from './compose.ts'
 import {
   createDurably,
   createFolders,
@@ -22,8 +22,7 @@ import {
   encodeDocument,
   isWritten,
   type RecordedFile,
-  type RunDocument,
-  tempOf,
+  type RunRecord,
   type World,
 } from './record.ts'
 import { writeBlobs } from './records/blobs.ts'
@@ -35,8 +34,7 @@ import { currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
 interface FileSwitch {
   readonly world: World
   readonly paths: StatePaths
-  readonly document: RunDocument
-  readonly changes: readonly Change[]
+  readonly composed: ComposedRun
   /** The path that an error would be about. */
   currentPath: string
   /** Takes the commit back if the disk cannot confirm that it is durable. */
@@ -44,13 +42,8 @@ interface FileSwitch {
 }
 
 /** Switches all files of a run. If a step fails before the commit, everything is restored. */
-export function switchFiles(
-  world: World,
-  paths: StatePaths,
-  document: RunDocument,
-  changes: readonly Change[],
-): void {
-  const fileSwitch: FileSwitch = { world, paths, document, changes, currentPath: paths.draft }
+export function switchFiles(world: World, paths: StatePaths, composed: ComposedRun): void {
+  const fileSwitch: FileSwitch = { world, paths, composed, currentPath: paths.draft }
 
   try {
     prepareSwitch(fileSwitch)
@@ -64,48 +57,50 @@ export function switchFiles(
 
 /** Writes the draft, the copies and the new versions. No target changes yet. */
 function prepareSwitch(fileSwitch: FileSwitch): void {
-  const { world, paths, document, changes } = fileSwitch
+  const { world, paths, composed } = fileSwitch
   const { files } = world
-  const { run } = document
+  const { document } = composed
 
   createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
   files.fsyncFolder(paths.folder)
 
   fileSwitch.currentPath = paths.blobs
-  writeBlobs(world, paths, contentsToSave(changes))
+  writeBlobs(world, paths, contentsToSave(composed))
 
-  for (const folder of run.folders) {
+  for (const folder of document.run.folders) {
     fileSwitch.currentPath = folder
     createFolders(files, [folder])
   }
 
-  for (const [index, file] of run.files.entries()) {
-    fileSwitch.currentPath = file.path
-    const after = changes[index]?.edit.after ?? null
-    if (after !== null && isWritten(file)) writeStagedFile(world, document, file, after)
+  for (const composedFile of composed.files) {
+    fileSwitch.currentPath = composedFile.file.path
+    if (isWritten(composedFile.file)) stageFile(world, document.run.kind, composedFile)
   }
 }
 
 /** Turns the draft into the journal, then renames each new version to its target. */
 function switchTargets(fileSwitch: FileSwitch): void {
-  const { world, paths, document } = fileSwitch
+  const { world, paths, composed } = fileSwitch
   const { files } = world
 
   fileSwitch.currentPath = paths.journal
   files.rename(paths.draft, paths.journal)
   files.fsyncFolder(paths.folder)
 
-  for (const file of document.run.files.filter(isWritten)) {
+  for (const composedFile of composed.files) {
+    const { file } = composedFile
+    if (!isWritten(file)) continue
     fileSwitch.currentPath = file.path
     if (currentVersion(world, file) !== 'old') throw changedDuringRun(world, file)
-    switchFile(world, file, tempOf(document, file))
+    switchFile(world, composedFile)
   }
 }
 
 /** Cleans up, then renames the journal to the record. This rename commits the run. */
 function commitRun(fileSwitch: FileSwitch): void {
-  const { world, paths, document } = fileSwitch
+  const { world, paths, composed } = fileSwitch
   const { files } = world
+  const { document } = composed
   const record = paths.record(document.run.id)
 
   fileSwitch.currentPath = paths.journal
@@ -117,19 +112,18 @@ function commitRun(fileSwitch: FileSwitch): void {
   files.fsyncFolder(paths.folder)
 }
 
-export function contentsToSave(changes: readonly Change[]): Uint8Array[] {
-  return changes.flatMap(({ edit }) => [edit.before, edit.after]).filter((bytes) => bytes !== null)
+export function contentsToSave({ files }: ComposedRun): Uint8Array[] {
+  return files.flatMap(({ before, after }) => [before, after]).filter((bytes) => bytes !== null)
 }
 
 /** Writes a new version in full, so that only a rename remains, which needs no more space or rights. */
-function writeStagedFile(
-  world: World,
-  document: RunDocument,
-  file: RecordedFile,
-  bytes: Uint8Array,
-): void {
-  const isRestored = document.run.kind !== 'change'
-  const isComplete = writeTemp(world, file, tempOf(document, file), { bytes, isRestored })
+function stageFile(world: World, kind: RunRecord['kind'], composedFile: ComposedFile): void {
+  const { file, after: bytes } = composedFile
+  // A removal has no new version.
+  if (bytes === null) return
+
+  const isRestored = kind !== 'change'
+  const isComplete = writeTemp(world, composedFile, { bytes, isRestored })
   if (isComplete || !world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',

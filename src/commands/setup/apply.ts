@@ -86,7 +86,7 @@ function writeFiles(plan: SetupPlan): ApplyResult {
   acceptUnchanged(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
-    lastStep: (locked) => saveGateway(session.platform, gatewayToSave(plan), locked),
+    lastStep: (lockedPaths) => saveGateway(session.platform, gatewayToSave(plan), lockedPaths),
   })
 }
 

@@ -26,10 +26,19 @@ export const maxRuns = 100
  *   while an undo of all of it can be redone.
  */
 export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stack {
-  if (stack.length <= limit) return stack
+  let merged = stack
+  while (merged.length > limit) {
+    const shorter = shorten(copies, merged)
+    if (shorter.length === merged.length) break
+    merged = shorter
+  }
+  return merged
+}
 
+/** Drops or merges as few of the oldest runs as possible. @returns the same stack if that is impossible */
+function shorten(copies: Copies, stack: Stack): Stack {
   const withoutRedone = dropRedone(stack)
-  if (withoutRedone.length < stack.length) return mergeOldest(copies, withoutRedone, limit)
+  if (withoutRedone.length < stack.length) return withoutRedone
 
   for (let count = 2; count < stack.length; count++) {
     const oldest = stack.slice(0, count)
@@ -37,7 +46,7 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
     if (undoesAny(newer, oldest)) continue
 
     const merged = mergeRuns(copies, oldest)
-    if (merged.length < count) return mergeOldest(copies, [...merged, ...newer], limit)
+    if (merged.length < count) return [...merged, ...newer]
   }
 
   return stack
@@ -82,19 +91,18 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
   const files = new Map<string, RecordedFile>()
   const before = undoneContents(copies, earlier, later)
 
-  for (const file of [...earlier.files, ...later.files]) {
+  for (const file of [...filesWithGateways(earlier), ...filesWithGateways(later)]) {
     const older = files.get(file.path)
-    const isFromEarlier = older === undefined && earlier.files.includes(file)
-    const run = isFromEarlier ? earlier : later
     files.set(file.path, {
       ...file,
       holdsSecret: file.holdsSecret || older?.holdsSecret === true,
       before: before.get(file.path),
       settings: mergeSettings(older, file),
-      gateways: uniqueGateways([...(file.gateways ?? [run]), ...(older?.gateways ?? [])]),
+      gateways: uniqueGateways([...file.gateways, ...(older?.gateways ?? [])]),
     })
   }
 
+  // A repair sets up no gateway. The merged run keeps the name and the gateway of the repaired setup.
   const isRepair = later.command === 'doctor'
 
   return {
@@ -105,6 +113,11 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
     files: [...files.values()],
     folders: [...new Set([...earlier.folders, ...later.folders])].sort(),
   }
+}
+
+/** The files of a run, with the gateways that it wrote into them. */
+function filesWithGateways(run: RunRecord) {
+  return run.files.map((file) => ({ ...file, gateways: file.gateways ?? [run] }))
 }
 
 /** The contents after an undo of the later run and then of the earlier run. */

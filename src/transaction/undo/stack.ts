@@ -21,7 +21,8 @@ import { type Contents, type UndoOptions, undoRun } from './undo-run.ts'
 import { hasEffect, type StackPlan, undoSeveral } from './undo-several.ts'
 
 /**
- * `repoint rollback`: undoes the newest change that still has an effect.
+ * `repoint rollback`: undoes the newest change whose undo would change a file or keep a setting. An undo
+ * that keeps settings counts, because the user must see them.
  *
  * Promise: the same command again goes one run further back. It returns undefined if nothing is left.
  * Directly after an undo that kept settings, `--force` restores the files of those settings instead,
