@@ -45,8 +45,8 @@ export interface ConfigDocument {
   lineOf(path: SettingPath): number | undefined
 }
 
-export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigDocument {
-  const parsed = dialect.parse(decodeText(bytes, place).text, place)
+export function readWith(dialect: Dialect, bytes: Bytes, fileName: string): ConfigDocument {
+  const parsed = dialect.parse(decodeText(bytes, fileName).text, fileName)
 
   return {
     root: toConfigValue(parsed.root) as ConfigDocument['root'],
@@ -70,11 +70,11 @@ export function editWith(
   dialect: Dialect,
   bytes: Bytes | null,
   changes: readonly SettingChange[],
-  place: string,
+  fileName: string,
 ): Bytes {
-  const decoded = bytes === null ? { text: '', hasBom: false } : decodeText(bytes, place)
-  const parsed = dialect.parse(decoded.text, place)
-  const { text } = editText(dialect, parsed, changes, place)
+  const decoded = bytes === null ? { text: '', hasBom: false } : decodeText(bytes, fileName)
+  const parsed = dialect.parse(decoded.text, fileName)
+  const { text } = editText(dialect, parsed, changes, fileName)
   return bytes !== null && text === decoded.text ? bytes : encodeText({ ...decoded, text })
 }
 
@@ -88,7 +88,7 @@ function editText(
   dialect: Dialect,
   parsed: ParsedText,
   changes: readonly SettingChange[],
-  place: string,
+  fileName: string,
 ): ParsedText {
   const expectedRoot = setValues(
     parsed.root,
@@ -102,10 +102,10 @@ function editText(
     const steps = planSteps(parsed, expectedRoot, changes)
     const paths = [...changes, ...steps].map(({ path }) => path)
     const isExpected = (root: ValueTable) => matchesAfterChanges(root, expectedRoot, paths)
-    return applySteps({ dialect, start: parsed, place, steps, isExpected })
+    return applySteps({ dialect, start: parsed, fileName, steps, isExpected })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw toEditConflict(dialect, cause, parsed.text, changes, place)
+    throw toEditConflict(dialect, cause, parsed.text, changes, fileName)
   }
 }
 
@@ -171,7 +171,7 @@ export interface EditStep {
 interface StepsToApply {
   readonly dialect: Dialect
   readonly start: ParsedText
-  readonly place: string
+  readonly fileName: string
   readonly steps: readonly EditStep[]
   /** Removes the blank line above a table's header together with the header. */
   readonly withBlankLine?: boolean
@@ -185,7 +185,7 @@ interface StepsToApply {
  * @throws Conflict if a step cannot be done, or would change something else
  */
 export function applySteps(work: StepsToApply): ParsedText {
-  const { dialect, start, steps, place, withBlankLine, isExpected } = work
+  const { dialect, start, steps, fileName, withBlankLine, isExpected } = work
   const settings = steps.filter((step): step is Setting => step.content !== undefined)
   const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
@@ -193,7 +193,7 @@ export function applySteps(work: StepsToApply): ParsedText {
   const reparse = (old: ParsedText, text: string) => {
     if (text === old.text) return old
     try {
-      const parsed = dialect.parse(text, place)
+      const parsed = dialect.parse(text, fileName)
       // Reading `containers` runs the parser with offsets, which must accept the text too.
       void parsed.containers
       return parsed
@@ -216,7 +216,7 @@ export function toEditConflict(
   cause: Conflict,
   text: string,
   changes: readonly SettingChange[],
-  place: string,
+  fileName: string,
 ): UserError {
   const removed = changes.filter(({ value }) => value === undefined)
   const steps = [
@@ -228,7 +228,7 @@ export function toEditConflict(
 
   return new UserError({
     code: 'config-conflict',
-    message: `Cannot edit ${place}: ${cause.message} (${describePosition(text, cause.offset)})`,
+    message: `Cannot edit ${fileName}: ${cause.message} (${describePosition(text, cause.offset)})`,
     hint: steps.join('\n') || 'Change the file yourself.',
     cause,
   })

@@ -16,10 +16,10 @@ import { isValueTable } from './values/values.ts'
 
 /** @throws Conflict if a key of the path is set twice */
 export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefined {
-  const place = toIndexedPath(parsed, path)
+  const indexedPath = toIndexedPath(parsed, path)
   let member: Member | undefined
-  for (let length = 1; length <= place.length; length++) {
-    const members = membersByPath(parsed).get(pathKey(place.slice(0, length))) ?? []
+  for (let length = 1; length <= indexedPath.length; length++) {
+    const members = membersByPath(parsed).get(pathKey(indexedPath.slice(0, length))) ?? []
     const second = members[1]
     if (second !== undefined)
       throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
@@ -56,8 +56,8 @@ export function sourceAt(parsed: ParsedText, path: SettingPath): string | undefi
 
 /** The offset of the key at `path`; for a table, of its header or its first key. */
 export function startOffset(parsed: ParsedText, path: SettingPath): number | undefined {
-  const place = toIndexedPath(parsed, path)
-  const isBelow = (part: Container | Member) => startsWith(part.path, place)
+  const indexedPath = toIndexedPath(parsed, path)
+  const isBelow = (part: Container | Member) => startsWith(part.path, indexedPath)
   const partsBelow = [...parsed.containers.filter(isBelow), ...filterMembers(parsed, isBelow)]
   const [firstStart] = partsBelow.map(({ start }) => start).toSorted((a, b) => a - b)
   return memberAt(parsed, path)?.start ?? firstStart
@@ -92,11 +92,11 @@ export function refuseNonTable(dialect: Dialect, parsed: ParsedText, path: Setti
 
     const member = memberAt(parsed, table)
     const isOnItsLine = member === undefined || member.container.kind === 'lines'
-    const place = isOnItsLine ? startOffset(parsed, table) : member.valueStart
+    const offset = isOnItsLine ? startOffset(parsed, table) : member.valueStart
     const expected = needsList ? 'a list' : dialect.table
     throw new Conflict(
       `${showPath(table)} is ${dialect.describeValue(value)}, not ${expected}`,
-      place ?? 0,
+      offset ?? 0,
     )
   }
 }

@@ -10,10 +10,10 @@ import { type UndoResult, undoWith } from './undo.ts'
 /** The operations on files of one format. */
 export interface Format {
   /**
-   * @param place the name of the file in errors
+   * @param fileName the name of the file in errors
    * @throws UserError `config-invalid` with line and column (both from 1)
    */
-  read(bytes: Bytes, place: string): ConfigDocument
+  read(bytes: Bytes, fileName: string): ConfigDocument
 
   /**
    * Sets and removes keys and leaves every other byte as it is. `null` starts an empty file.
@@ -25,7 +25,7 @@ export interface Format {
    * @throws UserError `config-conflict` if the edit cannot be made safely, with line and column and,
    *   in the hint, the lines to add by hand
    */
-  edit(bytes: Bytes | null, changes: readonly SettingChange[], place: string): Bytes
+  edit(bytes: Bytes | null, changes: readonly SettingChange[], fileName: string): Bytes
 
   /**
    * Undoes our keys in a file that others may have changed since.
@@ -38,7 +38,11 @@ export interface Format {
    *
    * @throws UserError as `edit` does
    */
-  undo(versions: Versions<Bytes | null>, paths: readonly SettingPath[], place: string): UndoResult
+  undo(
+    versions: Versions<Bytes | null>,
+    paths: readonly SettingPath[],
+    fileName: string,
+  ): UndoResult
 }
 
 /** Parses a file. @returns undefined if there is no file, or if it cannot be parsed */
@@ -56,8 +60,8 @@ const dialects = { toml: tomlDialect, json: jsonDialect, json5: json5Dialect }
 export function formatOf(format: FileEdit['format']): Format {
   const dialect = dialects[format]
   return {
-    read: (bytes, place) => readWith(dialect, bytes, place),
-    edit: (bytes, changes, place) => editWith(dialect, bytes, changes, place),
-    undo: (versions, paths, place) => undoWith(dialect, versions, paths, place),
+    read: (bytes, fileName) => readWith(dialect, bytes, fileName),
+    edit: (bytes, changes, fileName) => editWith(dialect, bytes, changes, fileName),
+    undo: (versions, paths, fileName) => undoWith(dialect, versions, paths, fileName),
   }
 }

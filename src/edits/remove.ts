@@ -50,8 +50,8 @@ export function removeAll(
       throw new Conflict(reason, startOffset(parsed, path) ?? 0)
     }
 
-    const place = toIndexedPath(parsed, path)
-    const isBelow = (part: Container | Member) => startsWith(part.path, place)
+    const indexedPath = toIndexedPath(parsed, path)
+    const isBelow = (part: Container | Member) => startsWith(part.path, indexedPath)
     const isHeader = (container: Container) => container.kind === 'lines' && isBelow(container)
     for (const below of filterMembers(parsed, isBelow)) removed.add(below)
     for (const header of parsed.containers.filter(isHeader)) headers.add(header)

@@ -23,11 +23,11 @@ export interface Splice {
 /**
  * @throws UserError `config-invalid` for a file that is too large or not UTF-8, with line and column
  */
-export function decodeText(bytes: Bytes, place: string): DecodedText {
+export function decodeText(bytes: Bytes, fileName: string): DecodedText {
   if (bytes.length > maxConfigBytes) {
     throw new UserError({
       code: 'config-invalid',
-      message: `Cannot read ${place}: it is too large (${bytes.length} bytes, more than ${maxConfigBytes})`,
+      message: `Cannot read ${fileName}: it is too large (${bytes.length} bytes, more than ${maxConfigBytes})`,
       hint: 'Make the file smaller, or change it yourself.',
     })
   }
@@ -37,7 +37,7 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     const valid = validUtf8Prefix(bytes)
-    throw unsupported(place, 'it is not valid UTF-8', valid, valid.length, cause)
+    throw unsupported(fileName, 'it is not valid UTF-8', valid, valid.length, cause)
   }
 
   const hasBom = text.startsWith('\ufeff')
@@ -59,7 +59,7 @@ export function unsupported(...args: Parameters<typeof invalidConfig>): Unsuppor
 
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */
 export function invalidConfig(
-  place: string,
+  fileName: string,
   reason: string,
   text: string,
   offset: number,
@@ -67,7 +67,7 @@ export function invalidConfig(
 ): UserError {
   return new UserError({
     code: 'config-invalid',
-    message: `Cannot read ${place}: ${reason} (${describePosition(text, offset)})`,
+    message: `Cannot read ${fileName}: ${reason} (${describePosition(text, offset)})`,
     hint: `Fix line ${text.slice(0, offset).split('\n').length}, then run the command again.`,
     cause,
   })

@@ -38,18 +38,18 @@ export function undoWith(
   dialect: Dialect,
   versions: Versions<Bytes | null>,
   paths: readonly SettingPath[],
-  place: string,
+  fileName: string,
 ): UndoResult {
   if (sameBytes(versions.current, versions.written)) return { bytes: versions.before, kept: [] }
 
-  const decode = (bytes: Bytes | null) => decodeText(bytes ?? new Uint8Array(), place)
+  const decode = (bytes: Bytes | null) => decodeText(bytes ?? new Uint8Array(), fileName)
   const decoded = decode(versions.current)
-  const current = dialect.parse(decoded.text, place)
+  const current = dialect.parse(decoded.text, fileName)
   const [before, written] = withLineBreaksOf(
     decoded.text,
     decode(versions.before).text,
     decode(versions.written).text,
-  ).map((text) => dialect.parse(text, place)) as [ParsedText, ParsedText]
+  ).map((text) => dialect.parse(text, fileName)) as [ParsedText, ParsedText]
 
   // The file was deleted: everything that we changed in it stays as it is.
   if (versions.current === null) {
@@ -62,12 +62,12 @@ export function undoWith(
   const { settings, keptPaths } = classifySettings(texts, paths)
 
   try {
-    const { text } = restoreSettings({ dialect, texts, settings, place })
+    const { text } = restoreSettings({ dialect, texts, settings, fileName })
     if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept: keptPaths }
     return { bytes: encodeText({ ...decoded, text }), kept: keptPaths }
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw toEditConflict(dialect, cause, current.text, [], place)
+    throw toEditConflict(dialect, cause, current.text, [], fileName)
   }
 }
 
@@ -163,11 +163,11 @@ interface UndoContext {
   readonly dialect: Dialect
   readonly texts: Versions<ParsedText>
   readonly settings: readonly UndoableSetting[]
-  readonly place: string
+  readonly fileName: string
 }
 
 function restoreSettings(undo: UndoContext): ParsedText {
-  const { dialect, texts, settings, place } = undo
+  const { dialect, texts, settings, fileName } = undo
   const { before, current } = texts
   const isAllowed = (root: ValueTable) => isPartlyUndone(root, current.root, settings)
   const isRestored = (root: ValueTable, { path, earlier }: UndoableSetting) =>
@@ -185,7 +185,7 @@ function restoreSettings(undo: UndoContext): ParsedText {
   const restored = applySteps({
     dialect,
     start,
-    place,
+    fileName,
     steps,
     isExpected: (root) => settings.every((setting) => isRestored(root, setting)) && isAllowed(root),
   })
@@ -209,17 +209,17 @@ function isPartlyUndone(
 }
 
 function tryParse(
-  { dialect, place }: UndoContext,
+  { dialect, fileName }: UndoContext,
   text: string,
   isAllowed: (root: ValueTable) => boolean,
 ): ParsedText | undefined {
-  const parsed = resultOf(() => dialect.parse(text, place))
+  const parsed = resultOf(() => dialect.parse(text, fileName))
   return parsed instanceof UserError || !isAllowed(parsed.root) ? undefined : parsed
 }
 
 /** Removes the tables and lists that we created if they are empty now and contain no comment. */
 function removeEmptiedTables(
-  { dialect, texts, settings, place }: UndoContext,
+  { dialect, texts, settings, fileName }: UndoContext,
   start: ParsedText,
 ): ParsedText {
   const { before } = texts
@@ -237,7 +237,7 @@ function removeEmptiedTables(
     parsed = applySteps({
       dialect,
       start: parsed,
-      place,
+      fileName,
       steps: [{ path: table, content: undefined }],
       withBlankLine: !endsWithBlankLine(before.text),
       isExpected: (root) => matchesAfterChanges(root, expected, [table]),

@@ -88,7 +88,7 @@ export interface Setting {
 /** How TOML, JSON and JSON5 are parsed and spelled. Finding, setting and removing work for all of them. */
 export interface Dialect {
   /** @throws UserError `config-invalid` with line and column */
-  parse(text: string, place: string): ParsedText
+  parse(text: string, fileName: string): ParsedText
   /** Converts a change's value to the form that `parse` returns. */
   toValue(value: ConfigValue): Value
   /** Spells a value. @throws Conflict if the format cannot express it */

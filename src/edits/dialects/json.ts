@@ -29,9 +29,9 @@ import {
  * the client's module, with `strictJsonProblem`.
  */
 export const jsonDialect: Dialect = {
-  parse(text, place) {
-    const root = parseRoot(text, place)
-    const tree = parseJsonTree(text, place)
+  parse(text, fileName) {
+    const root = parseRoot(text, fileName)
+    const tree = parseJsonTree(text, fileName)
     return { text, root, containers: jsonContainers(tree) }
   },
   toValue: (value) => toValue(value, toLiteral),
@@ -45,22 +45,22 @@ export const jsonDialect: Dialect = {
   isBlank: (text) => /^\s*(\{\s*\}\s*)?$/.test(text),
 }
 
-function parseRoot(text: string, place: string): ValueTable {
+function parseRoot(text: string, fileName: string): ValueTable {
   let root: Value
   try {
-    root = parseStrict(text, place)
+    root = parseStrict(text, fileName)
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    parseJsonTree(text, place)
-    throw invalidConfig(place, 'it is not valid JSON', text, 0)
+    parseJsonTree(text, fileName)
+    throw invalidConfig(fileName, 'it is not valid JSON', text, 0)
   }
 
   if (!isValueTable(root)) {
     throw invalidConfig(
-      place,
+      fileName,
       'its root is not an object',
       text,
-      parseJsonTree(text, place)!.offset,
+      parseJsonTree(text, fileName)!.offset,
     )
   }
 
@@ -83,7 +83,7 @@ const jsonToken = new RegExp(`${string}|//[^\\r\\n]*|/\\*[\\s\\S]*?\\*/|[^\\s"/]
  *
  * @throws UserError `config-invalid` if the nesting is too deep
  */
-export function findLeniencies(text: string, place: string): readonly Leniency[] {
+export function findLeniencies(text: string, fileName: string): readonly Leniency[] {
   const leniencies: Leniency[] = []
   /** The last comma, if only blanks and comments followed it so far. */
   let comma: number | undefined
@@ -97,7 +97,7 @@ export function findLeniencies(text: string, place: string): readonly Leniency[]
     }
 
     if ('{['.includes(part) && ++depth > maxNesting) {
-      throw unsupported(place, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupported(fileName, `nested more than ${maxNesting} levels deep`, text, start)
     }
     if ('}]'.includes(part)) {
       depth--
@@ -121,8 +121,8 @@ export function findLeniencies(text: string, place: string): readonly Leniency[]
  * @throws SyntaxError, whose message quotes the file
  * @throws UserError `config-invalid` if the nesting is too deep
  */
-function parseStrict(text: string, place: string): Value {
-  const blanks = findLeniencies(text, place).map(({ start, end }) => ({ start, end, text: ' ' }))
+function parseStrict(text: string, fileName: string): Value {
+  const blanks = findLeniencies(text, fileName).map(({ start, end }) => ({ start, end, text: ' ' }))
   const strict = applySplices(text, blanks)
   if (strict.trim() === '') return emptyTable()
   JSON.parse(strict)
@@ -149,13 +149,13 @@ function removeTags(value: unknown): Value {
  *
  * @throws UserError `config-invalid` with line and column
  */
-function parseJsonTree(text: string, place: string): Node | undefined {
+function parseJsonTree(text: string, fileName: string): Node | undefined {
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [error] = errors
   if (error === undefined) return tree
   const reason = printParseErrorCode(error.error).replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
-  throw invalidConfig(place, reason.toLowerCase(), text, error.offset)
+  throw invalidConfig(fileName, reason.toLowerCase(), text, error.offset)
 }
 
 /** @param tree undefined if the text has only blanks and comments */

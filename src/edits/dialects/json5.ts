@@ -13,12 +13,12 @@ import { jsonContainers, jsonDialect } from './json.ts'
  */
 export const json5Dialect: Dialect = {
   ...jsonDialect,
-  parse(text, place) {
-    const { start, separators } = scanJson5(text, place)
+  parse(text, fileName) {
+    const { start, separators } = scanJson5(text, fileName)
     if (start === undefined) return { text, root: emptyTable(), containers: [] }
 
-    const root = toValue(parseJson5(text, separators, place), Number)
-    if (!isValueTable(root)) throw invalidConfig(place, 'its root is not an object', text, start)
+    const root = toValue(parseJson5(text, separators, fileName), Number)
+    if (!isValueTable(root)) throw invalidConfig(fileName, 'its root is not an object', text, start)
     let containers: readonly Container[] | undefined
 
     return {
@@ -68,7 +68,7 @@ interface Json5Scan {
 }
 
 /** @throws UserError `config-invalid` if the nesting is too deep */
-function scanJson5(text: string, place: string): Json5Scan {
+function scanJson5(text: string, fileName: string): Json5Scan {
   const separators: Splice[] = []
   let root: number | undefined
   let depth = 0
@@ -76,7 +76,7 @@ function scanJson5(text: string, place: string): Json5Scan {
   for (const { text: part, start, end } of readTokens(text)) {
     root ??= start
     if ('{['.includes(part) && ++depth > maxNesting)
-      throw unsupported(place, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupported(fileName, `nested more than ${maxNesting} levels deep`, text, start)
     if ('}]'.includes(part)) depth--
     if (/^["'].*[\u2028\u2029]/s.test(part))
       separators.push({ start, end, text: escapeSeparators(part) })
@@ -92,7 +92,7 @@ function escapeSeparators(string: string): string {
 }
 
 /** @throws UserError `config-invalid` with line and column */
-function parseJson5(text: string, separators: readonly Splice[], place: string): ConfigValue {
+function parseJson5(text: string, separators: readonly Splice[], fileName: string): ConfigValue {
   try {
     return parse(applySplices(text, separators))
   } catch (cause) {
@@ -101,7 +101,7 @@ function parseJson5(text: string, separators: readonly Splice[], place: string):
     // The rest of the message quotes the file, which may hold secrets.
     const reason = /invalid (end of input|identifier character|character)/.exec(cause.message)?.[0]
     const offset = offsetAt(text, Number(lineNumber), Number(columnNumber) - 1)
-    throw invalidConfig(place, reason ?? 'it is not valid JSON5', text, offset)
+    throw invalidConfig(fileName, reason ?? 'it is not valid JSON5', text, offset)
   }
 }
 

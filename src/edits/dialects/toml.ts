@@ -20,14 +20,14 @@ import {
  * toml-eslint-parser the offsets. @iarna/toml spells values.
  */
 export const tomlDialect: Dialect = {
-  parse(text, place) {
-    const root = parseToml(text, place)
+  parse(text, fileName) {
+    const root = parseToml(text, fileName)
     let containers: readonly Container[] | undefined
     return {
       text,
       root,
       get containers() {
-        containers ??= tomlContainers(parseTomlTree(text, place))
+        containers ??= tomlContainers(parseTomlTree(text, fileName))
         return containers
       },
     }
@@ -44,11 +44,11 @@ export const tomlDialect: Dialect = {
   isBlank: (text) => text.trim() === '',
 }
 
-function parseToml(text: string, place: string): ValueTable {
+function parseToml(text: string, fileName: string): ValueTable {
   try {
     return replaceDates(parse(text, { integersAsBigInt: true }), 0) as ValueTable
   } catch (cause) {
-    if (cause instanceof RangeError) throw unsupported(place, cause.message, text, 0, cause)
+    if (cause instanceof RangeError) throw unsupported(fileName, cause.message, text, 0, cause)
     if (!(cause instanceof TomlError)) throw cause
 
     const offset = offsetAt(text, cause.line, cause.column - 1)
@@ -56,7 +56,7 @@ function parseToml(text: string, place: string): ValueTable {
     const reason = cause.message.replace('Invalid TOML document: ', '').replace(/\n.*/s, '')
     const isSetTwice = /redefine/.test(reason)
     const problem = isSetTwice ? `${keyAt(text, offset)} is set twice` : reason
-    throw invalidConfig(place, problem, text, offset)
+    throw invalidConfig(fileName, problem, text, offset)
   }
 }
 
@@ -78,15 +78,20 @@ function replaceDates(value: unknown, depth: number): Value {
   return members as ValueTable
 }
 
-function parseTomlTree(text: string, place: string): AST.TOMLTopLevelTable {
+function parseTomlTree(text: string, fileName: string): AST.TOMLTopLevelTable {
   try {
     return parseTOML(text).body[0]
   } catch (cause) {
     // Seen in toml-eslint-parser 1.0.3 with strings of more than about 125,000 characters (2026-11-21).
     if (cause instanceof RangeError)
-      throw unsupported(place, 'a text in it is too long', text, 0, cause)
+      throw unsupported(fileName, 'a text in it is too long', text, 0, cause)
     if (!(cause instanceof ParseError)) throw cause
-    throw invalidConfig(place, cause.message, text, offsetAt(text, cause.lineNumber, cause.column))
+    throw invalidConfig(
+      fileName,
+      cause.message,
+      text,
+      offsetAt(text, cause.lineNumber, cause.column),
+    )
   }
 }
 
