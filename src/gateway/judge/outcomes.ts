@@ -2,7 +2,7 @@
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
-import { closestModels } from '../models/rules.ts'
+import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
 import type { AskedRequest, HttpAnswer, Outcome, Reason } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
@@ -165,14 +165,21 @@ const forbiddenReasons = {
 export function modelUnknown(judged: JudgedAnswer): Outcome {
   const { model = '', catalog } = judged.question
   const isListed = catalog?.models.some(({ id }) => id === model) === true
-  const closest = catalog === undefined ? [] : closestModels(model, catalog)
-  const suggestions = closest.filter((id) => id !== model).map((id) => cleanForeignText(id))
+  const suggestions = catalog === undefined ? [] : otherModels(model, catalog)
 
   return outcome(judged, {
     code: 'model-unknown',
     message: `The gateway does not serve the model ${modelOf(judged)}${isListed ? ', although it lists it' : ''}${says(judged)}`,
     hint: `Name another model: --model ${suggestions.length === 0 ? 'ID' : suggestions.join(', or --model ')}`,
   })
+}
+
+/** Models with a similar name, without the rejected one and its aliases. */
+function otherModels(model: string, catalog: Catalog): readonly string[] {
+  return closestModels(model, catalog, 5)
+    .filter((id) => id !== model && aliasTarget(catalog, id) !== model)
+    .slice(0, 3)
+    .map((id) => cleanForeignText(id))
 }
 
 /** Whether there is a catalog, and it does not list the requested model. */

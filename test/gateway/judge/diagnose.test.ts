@@ -114,6 +114,21 @@ test('diagnose: names the nearest models of the catalog', () => {
   expect(outcome?.hint).toContain('--model gpt-5.6-soL, or --model gpt-5.6-terra')
 })
 
+test('diagnose: suggests no alias of the model that the gateway rejects', () => {
+  const ids = [model, 'gpt-5.6', 'gpt-5.6-terra', 'gpt-5.5']
+  const outcome = outcomeOf([
+    '',
+    'chat',
+    404,
+    { error: { code: 'model_not_found' } },
+    'fine',
+    { question: { catalog: { models: ids.map((id) => ({ id })) } } },
+  ])
+  expect(outcome?.hint).toContain('--model gpt-5.6-terra')
+  expect(outcome?.hint).not.toMatch(/--model gpt-5\.6(,|$)/)
+  expect(outcome?.hint).not.toContain(`--model ${model}`)
+})
+
 test('diagnose: says so when the catalog lists the model that cannot be served', () => {
   const catalog = { models: [{ id: model }] }
   const outcome = outcomeOf([
