@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startGateway } from '../../../src/serve/index.ts'
 import { runCli } from '../../support/cli.ts'
 import { aHome } from '../../support/home.ts'
@@ -22,16 +22,17 @@ async function models(
 }
 
 describe('the built program', () => {
-  test('ends immediately although the server keeps the connection open', async () => {
-    let answeredAt = 0
+  test('ends without waiting for the server, which keeps the connection open', async () => {
+    let isClosedByProgram = false
     const server = await aServer((request, response) => {
-      response.on('finish', () => (answeredAt = performance.now()))
+      // Absent if the server closes the connection first, after its five seconds.
+      response.socket?.once('end', () => (isClosedByProgram = true))
       response.shouldKeepAlive = true
       goodGateway(request, response)
     })
     const { status } = await models(accessTo(server).baseUrl)
     expect(status).toBe(0)
-    expect(performance.now() - answeredAt).toBeLessThan(1_500)
+    await vi.waitFor(() => expect(isClosedByProgram).toBe(true))
   })
 
   test('ends at its deadline although the server would never finish the handshake', async () => {
