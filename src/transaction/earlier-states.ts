@@ -24,8 +24,8 @@ export interface EarlierState {
 }
 
 /**
- * As the newest run left the files, as the newest setup found them, as the one before found them, and so on.
- * A run that was undone does not count. Ends early if a record is damaged, or a copy is gone.
+ * Yields the files as the newest run left them, then as each setup found them, newest first. A run that
+ * was undone does not count. Ends early if a record is damaged, or a copy is gone.
  *
  * @param now the files as they are. Other files of the same clients are another installation's
  */
