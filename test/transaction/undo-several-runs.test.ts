@@ -3,7 +3,6 @@ import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
-import { earlierVersions } from '../../src/transaction/earlier-states.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
 import { applyRollback, type ProblemAfter, planRollback } from '../../src/transaction/rollback.ts'
 import {
@@ -28,12 +27,12 @@ const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
 const codexPair = { [auth]: oldLogin, [config]: 'model = "gpt-5.5"\n' }
 const toOriginal = { original: true }
 
-function setKeys(home: Home, name: string, changes: readonly SettingChange[]) {
+function setSettings(home: Home, name: string, changes: readonly SettingChange[]) {
   return setUp(home, [keysEdit(sourceIn(home), name, changes)])
 }
 
 function setModel(home: Home, model: string, name = config) {
-  return setKeys(home, name, [{ path: ['model'], value: model }])
+  return setSettings(home, name, [{ path: ['model'], value: model }])
 }
 
 function damageRecord(home: Home, { id }: { readonly id: string }): void {
@@ -44,12 +43,12 @@ function append(home: Home, name: string, text: string): void {
   home.put(name, home.text(name) + text)
 }
 
-describe('a file with scope whole', () => {
+describe('undo of a file with scope whole', () => {
   test.each([
     ['the run before', ['sk-second']],
     ['the run before that', ['sk-second', 'sk-third']],
   ])(
-    'that was restored by hand to %s is undone to the original, and nothing is reported',
+    'a file restored by hand to %s is undone to the original, and nothing is reported',
     (_, later) => {
       const home = aHome(codexPair)
       setUp(home, [authEdit(sourceIn(home), 'sk-first')])
@@ -62,7 +61,7 @@ describe('a file with scope whole', () => {
     },
   )
 
-  test('that was restored by hand to the original is not reported, and the address is removed', () => {
+  test('a login restored by hand is not reported, and the address is removed', () => {
     const home = aHome(codexPair)
     setUp(home, aPairPlan(sourceIn(home)).edits)
     home.put(auth, oldLogin)
@@ -74,7 +73,7 @@ describe('a file with scope whole', () => {
     expect(home.text(config)).toBe(codexPair[config])
   })
 
-  test('stays deleted through all runs if it was deleted since', () => {
+  test('a deleted file stays deleted through all runs', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
@@ -85,7 +84,7 @@ describe('a file with scope whole', () => {
     })
   })
 
-  test('stays through all runs if it is broken since', () => {
+  test('a broken file stays through all runs', () => {
     for (const between of [undefined, 'broken between']) {
       const home = aHome(codexPair)
       setUp(home, [authEdit(sourceIn(home), 'sk-first')])
@@ -96,7 +95,7 @@ describe('a file with scope whole', () => {
     }
   })
 
-  test('is restored as it was if it was broken between two runs, and the older run is kept', () => {
+  test('a file broken between two runs is restored to the broken text, and its older setting is kept', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     home.put(auth, 'broken between')
@@ -106,7 +105,7 @@ describe('a file with scope whole', () => {
     expect(home.text(auth)).toBe('broken between')
   })
 
-  test('is restored if a run removed it, even if only the formatting changed since', () => {
+  test('a removed file is restored although its formatting changed since', () => {
     const home = aHome(codexPair)
     setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
@@ -115,7 +114,7 @@ describe('a file with scope whole', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('stays if a login replaced it since', () => {
+  test('a newer login stays', () => {
     const home = aHome(codexPair)
     setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
     home.put(auth, newerLogin)
@@ -125,7 +124,7 @@ describe('a file with scope whole', () => {
     expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
   })
 
-  test('reports our keys once if it changed since, whichever runs wrote them', () => {
+  test('the secret of two runs is reported once if the file changed since', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
@@ -135,7 +134,7 @@ describe('a file with scope whole', () => {
     expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
   })
 
-  test('stays if it is no longer a document, and an earlier non-document is restored', () => {
+  test('a file that is no longer JSON stays, and --force restores an earlier one that was none', () => {
     const home = aHome({ [auth]: 'none' })
     setUp(home, [authEdit(sourceIn(home))])
     home.put(auth, 'broken')
@@ -146,14 +145,14 @@ describe('a file with scope whole', () => {
   })
 })
 
-describe('a run that changed only a mode', () => {
+describe('undo of a run that changed only a mode', () => {
   function closed(home: Home, name: string, mode = 0o600) {
     const edit = keysEdit(sourceIn(home), name, [])
     return setUp(home, [{ ...edit, after: edit.before, holdsSecret: true, mode }])
   }
   const modeOf = (home: Home, name: string) => statSync(home.at(name)).mode & 0o777
 
-  test('is undone and redone', () => {
+  test('the mode is restored and set again', () => {
     const home = aHome({ [settings]: '{}\n' })
     chmodSync(home.at(settings), 0o644)
     closed(home, settings)
@@ -165,7 +164,7 @@ describe('a run that changed only a mode', () => {
     expect(modeOf(home, settings)).toBe(0o600)
   })
 
-  test('keeps the mode if another program changed the file or the mode since', () => {
+  test('the mode stays if another program changed the file or the mode since', () => {
     for (const change of [
       (home: Home) => home.put(settings, '{"theirs": 1}\n'),
       (home: Home) => chmodSync(home.at(settings), 0o640),
@@ -180,15 +179,15 @@ describe('a run that changed only a mode', () => {
   })
 })
 
-describe('a mode', () => {
-  test('is not changed if two runs led to the same contents', () => {
+describe('undo of a mode', () => {
+  test('the mode stays if two runs led to the same contents', () => {
     const home = aHome({ [config]: 'model = "a"\n' })
     setModel(home, 'b')
     setModel(home, 'a')
     expect(planRollback(worldIn(home), toOriginal)).toBeUndefined()
   })
 
-  test('is restored with the contents', () => {
+  test('the mode is restored with the contents', () => {
     const home = aHome()
     home.put(settings, '{}\n', 0o644)
     setUp(home, [settingsEdit(sourceIn(home))])
@@ -198,7 +197,7 @@ describe('a mode', () => {
   })
 })
 
-describe('a table of ours with additions of others', () => {
+describe('undo of a shared table', () => {
   const table = ['model_providers', 'gateway']
   const ownSettings = [
     [...table, 'name'],
@@ -217,7 +216,7 @@ describe('a table of ours with additions of others', () => {
     return run
   }
 
-  test('loses our settings if the client can read the rest', () => {
+  test('remove-ours: the table loses our settings if the client can read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
     expect(rollBack(home).kept).toEqual([])
@@ -225,7 +224,7 @@ describe('a table of ours with additions of others', () => {
     expect(home.text(config)).toContain('theirs = 1')
   })
 
-  test('keeps settings other than address and key if the client could not read the rest', () => {
+  test('keep-plain: our settings without a role stay if the client could not read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
     const { files, kept } = rollBack(home, { problemAfter })
@@ -237,21 +236,21 @@ describe('a table of ours with additions of others', () => {
     expect(home.text(config)).not.toContain('base_url')
   })
 
-  test('keeps nothing outside of the table, even in a file that the setup created', () => {
+  test('keep-plain: our settings outside of the table are removed, also in a file that the setup created', () => {
     const home = aHome()
     shared(home)
     expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
     expect(home.text(config)).not.toContain('model =')
   })
 
-  test('is not the table of the user next to it', () => {
+  test('a table of the user next to ours is not shared', () => {
     const home = aHome({ [config]: '[model_providers.mine]\nx = "Mine"\n' })
     shared(home)
     expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
     expect(home.text(config)).toContain('[model_providers.mine]')
   })
 
-  test('is removed with the file if it has no additions', () => {
+  test('a table without additions is removed with its file', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home))])
     append(home, config, '\n')
@@ -259,7 +258,7 @@ describe('a table of ours with additions of others', () => {
     expect(home.snapshot()).toEqual({})
   })
 
-  test('loses our settings if the user had the table before', () => {
+  test('a table that the user had before loses our settings', () => {
     const home = aHome({ [config]: '[model_providers.gateway]\nmine = 1\n' })
     shared(home)
     expect(rollBack(home).files[0]?.kept).toEqual([])
@@ -268,14 +267,14 @@ describe('a table of ours with additions of others', () => {
   })
 })
 
-describe('a deleted file', () => {
+describe('undo of a pair with a deleted file', () => {
   const opencodeAuth = '.local/share/opencode/auth.json'
   const opencode = '.config/opencode/opencode.json'
   const own = '{"provider": {"gateway": {"options": {"baseURL": "https://mine.example"}}}}\n'
 
   test.each<[string, Record<string, string>, boolean]>([
-    ['lets the key go if it created the address', {}, true],
-    ['keeps the key if an earlier address went with it', { [opencode]: own }, false],
+    ['the key is removed if the run created the address', {}, true],
+    ['the key stays if an earlier address went with it', { [opencode]: own }, false],
   ])('%s', (_, given, goes) => {
     const home = aHome({ [opencodeAuth]: '{}\n', ...given })
     setUp(home, providerEdits(sourceIn(home)))
@@ -285,7 +284,7 @@ describe('a deleted file', () => {
     expect(() => home.text(opencode)).toThrow()
   })
 
-  test('keeps the key if one of its two addresses existed before', () => {
+  test('the key stays if one of its two addresses existed before', () => {
     const home = aHome({ ...codexPair, [config]: 'model_provider = "mine"\n' })
     setUp(home, aPairPlan(sourceIn(home)).edits)
     rmSync(home.at(config))
@@ -293,7 +292,7 @@ describe('a deleted file', () => {
     expect(home.text(auth)).toContain(canaryKey)
   })
 
-  test('with our key: the undo removes the address, unless it would restore an older one', () => {
+  test('a deleted key removes the address, unless an older one would be restored', () => {
     const older = 'model_provider = "mine"\n'
     for (const before of [codexPair[config], older]) {
       const home = aHome({ [auth]: oldLogin, [config]: before })
@@ -308,7 +307,7 @@ describe('a deleted file', () => {
     }
   })
 
-  test('is reported once, not setting by setting', () => {
+  test('a deleted file is reported once, not for each setting', () => {
     const home = aHome({ [settings]: '{}\n' })
     setUp(home, [settingsEdit(sourceIn(home))])
     rmSync(home.at(settings))
@@ -318,8 +317,8 @@ describe('a deleted file', () => {
   })
 })
 
-describe('a file that cannot be undone key by key', () => {
-  test('because it is broken: the error explains what force does', () => {
+describe('undo of a file that cannot be parsed', () => {
+  test('the error explains what --force does', () => {
     const home = aHome(codexPair)
     setUp(home, [configEdit(sourceIn(home))])
     home.put(config, 'broken = ')
@@ -333,8 +332,8 @@ describe('a file that cannot be undone key by key', () => {
   })
 })
 
-describe('an undo of several runs with no changes in between', () => {
-  test('needs only the oldest copy', () => {
+describe('undo of several runs without changes in between', () => {
+  test('only the oldest copy is needed', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     for (const model of ['first', 'second', 'third']) setModel(home, model)
     const blobs = home.at('.local/state/repoint/blobs')
@@ -422,7 +421,7 @@ describe('the runs that can be undone', () => {
 describe('a key that was changed between two runs', () => {
   test('stays if the newer run did not write it', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
-    setKeys(home, config, [
+    setSettings(home, config, [
       { path: ['model'], value: 'first' },
       { path: ['review_model'], value: 'a' },
     ])
@@ -589,103 +588,5 @@ describe('the runs that an undo selects', () => {
     for (const name of ['b.toml', 'a.toml'])
       expect(rollBack(home).files.map(({ path }) => basename(path))).toEqual([name])
     expect(planRollback(worldIn(home))).toBeUndefined()
-  })
-})
-
-describe('earlier versions of a file', () => {
-  const textsOf = (home: Home, name: string, world = worldIn(home)) =>
-    [...earlierVersions(world, home.at(name))].map(
-      (bytes) => bytes && Buffer.from(bytes).toString(),
-    )
-
-  test('are listed newest first, with what others wrote since', () => {
-    const home = aHome({ [config]: 'model = "0"\n' })
-    setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
-    const first = home.text(config)
-    setUp(home, [configEdit(sourceIn(home), 'https://second.example/v1')])
-    setModel(home, 'third', 'other.toml')
-    expect(textsOf(home, config)).toEqual([first, 'model = "0"\n'])
-    append(home, config, '\n[tui]\nx = 1\n')
-    expect(textsOf(home, config)).toEqual([
-      `${first}\n[tui]\nx = 1\n`,
-      'model = "0"\n\n[tui]\nx = 1\n',
-    ])
-  })
-
-  test('contain what was changed between two runs, even if it was deleted since', () => {
-    const home = aHome({ [config]: 'model = "0"\n' })
-    setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
-    home.put(config, home.text(config).replace('"gpt-5.6-sol"', '"theirs"'))
-    setUp(home, [configEdit(sourceIn(home), 'https://second.example/v1')])
-    expect(textsOf(home, config)).toEqual([
-      expect.stringContaining('first.example'),
-      'model = "theirs"\n',
-    ])
-
-    const deleted = aHome({ [config]: 'model = "0"\n' })
-    setUp(deleted, [configEdit(sourceIn(deleted))])
-    rmSync(deleted.at(config))
-    setUp(deleted, [configEdit(sourceIn(deleted))])
-    expect(textsOf(deleted, config)).toEqual([null, null])
-  })
-
-  test('do not exist for a file without an address that is next to one with an address', () => {
-    const home = aHome(codexPair)
-    setUp(home, [...aPairPlan(sourceIn(home)).edits])
-    setModel(home, 'ours', 'other.toml')
-    expect(textsOf(home, 'other.toml')).toEqual([])
-  })
-
-  test('end with no file if a run created the file', () => {
-    const home = aHome()
-    setUp(home, [configEdit(sourceIn(home))])
-    expect(textsOf(home, config)).toEqual([null])
-  })
-
-  test('do not exist for a file that no run wrote, or that has no address', () => {
-    const home = aHome({ [config]: 'model = "0"\n' })
-    expect(textsOf(home, config)).toEqual([])
-    setModel(home, 'ours')
-    expect(textsOf(home, config)).toEqual([])
-    expect(textsOf(home, auth)).toEqual([])
-  })
-
-  test.each<[string, (home: Home) => void]>([
-    [
-      'the address was changed since',
-      (home) => home.put(settings, home.text(settings).replace('second', 'theirs')),
-    ],
-    [
-      'the key was taken out since',
-      (home) => home.put(settings, '{"env": {"ANTHROPIC_BASE_URL": "https://second.example"}}'),
-    ],
-    ['the file is gone', (home) => rmSync(home.at(settings))],
-    [
-      'a copy is gone',
-      (home) => {
-        const blobs = '.local/state/repoint/blobs'
-        for (const name of readdirSync(home.at(blobs))) rmSync(home.at(`${blobs}/${name}`))
-      },
-    ],
-  ])('are unknown if %s', (_, change) => {
-    const home = aHome({ [settings]: '{"model": "opus"}\n' })
-    for (const name of ['first', 'second'])
-      setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
-    change(home)
-    expect(textsOf(home, settings)).toEqual([])
-  })
-
-  test('are unknown while a record is damaged; a bug of ours is thrown', () => {
-    const home = aHome({ [settings]: '{"model": "opus"}\n' })
-    const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
-    setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
-    const faulty = withCalls(worldIn(home), {
-      read: () => {
-        throw new Error('ours')
-      },
-    })
-    expect(() => textsOf(home, settings, faulty)).toThrow('ours')
-    damageRecord(home, first)
-    expect(textsOf(home, settings)).toEqual([])
   })
 })
