@@ -24,7 +24,8 @@ import { presetUnlessNamed } from './find-gateway/gateways-in-use.ts'
 import type { FoundGateway } from './find-gateway/types.ts'
 import { accessToSaved, withSavedGatewayHint } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
-import { type ClientsProof, proveClients } from './setup/prove/prove-clients.ts'
+import { proveClients } from './setup/prove/prove-clients.ts'
+import type { Proof } from './setup/request.ts'
 
 function define() {
   return gatewayCommand('check')
@@ -104,7 +105,7 @@ interface ClientResult extends Pick<ModelFacts, 'images' | 'reasoning' | 'contex
   readonly error?: UserError | undefined
 }
 
-function resultFor(client: Client, { chosen, failed, catalog }: ClientsProof): ClientResult {
+function resultFor(client: Client, { chosen, failed, catalog }: Proof): ClientResult {
   const choice = chosen.get(client)
   if (choice === undefined) return { client, error: failed.get(client) }
 
@@ -118,7 +119,7 @@ function resultFor(client: Client, { chosen, failed, catalog }: ClientsProof): C
 
 function show(
   session: Session,
-  { access, catalog, balance }: ClientsProof,
+  { access, catalog, balance }: Proof,
   results: readonly ClientResult[],
 ): void {
   const count =

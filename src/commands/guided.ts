@@ -2,7 +2,7 @@ import { type Client, protocolOf, whyUnreadable } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { configuredGateway } from '../clients/overrides.ts'
 import { resultOf, UserError } from '../errors.ts'
-import { errorFrom, type Finding, findingFrom, isFinding, messageWithLocation } from '../finding.ts'
+import { errorFrom, type Finding, findingFrom, messageWithLocation } from '../finding.ts'
 import { supportsAny } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
@@ -17,12 +17,12 @@ import {
 } from './client-state/program.ts'
 import { clientReport, contextOf } from './client-state/state.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
-import { table } from './screen/drawing.ts'
+import { alignRows } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
-import { isUndecided } from './setup/prove/choose-models.ts'
+import { resolveClient } from './setup/prove/resolution.ts'
 import type { GatewayAnswer, SetupContext } from './setup/request.ts'
 import { resolveInputFor } from './setup/resolve-input.ts'
-import { begin, setup } from './setup.ts'
+import { settleRecords, setup } from './setup.ts'
 
 /**
  * `repoint` without a command: asks for the gateway, then which clients should use it, and sets them up
@@ -49,7 +49,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   // A client can be set up before it is installed.
   const offered = installed.length > 0 ? installed : all
   // Some programs take a second for their version, so they start before the first question.
-  const programs = new Map(
+  const startedPrograms = new Map(
     offered.map((client) => [client.id, programWithVersion(session, client)]),
   )
 
@@ -67,8 +67,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
         ),
       preset: { offersGateways: true },
     },
-    begin(session),
-    programs,
+    { runs: settleRecords(session), startedPrograms },
   )
 }
 
@@ -93,11 +92,11 @@ async function askClients(
   answer: GatewayAnswer,
   absent: readonly Client[],
 ): Promise<readonly string[]> {
-  const { session, clients, programs } = context
+  const { session, clients, startedPrograms } = context
   const { ask, machine } = session.platform
   const known = new Map<string, Offer>()
   const updates = clients.map(async (client) => {
-    const program = await programs!.get(client.id)!
+    const program = await startedPrograms!.get(client.id)!
     known.set(client.id, offerOf(context, answer, client, program))
   })
   const all = Promise.all(updates)
@@ -156,13 +155,16 @@ function offerOf(
 ): Offer {
   const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access }
   const input = resolveInputFor(context, client, access, { ...gatewayInfo, ...program })
-  const resolved = client.resolve(input, program?.version)
   const problem =
     localProblem(context, client, access, program) ??
-    (catalog && missingProtocol(client, access, catalog)) ??
-    (isFinding(resolved) ? resolved : undefined)
-  const needsModel = problem !== undefined && isUndecided(problem)
-  return { client, program, needsModel, problem: needsModel ? undefined : problem }
+    (catalog && missingProtocol(client, access, catalog))
+  if (problem !== undefined) return { client, program, problem, needsModel: false }
+
+  const resolution = resolveClient(client, input, program?.version)
+  const needsModel = resolution.kind === 'undecided'
+  if (resolution.kind === 'impossible')
+    return { client, program, problem: resolution.problem, needsModel }
+  return { client, program, needsModel }
 }
 
 const protocolNames: Readonly<Record<Protocol, string>> = {
@@ -225,27 +227,26 @@ function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoi
   const cells = shown.map(({ client, needsModel, problem }) => {
     if (problem !== undefined) return `not possible: ${shortReason(problem)}`
     const modelNote = needsModel ? ', asks for its model' : ''
-    return `${currentGateway(session, client)}${modelNote}`
+    return `${describeService(session, client)}${modelNote}`
   })
 
   // The prompt puts a cursor and a box in front of each line.
   const { columns } = session.platform.terminal
   const rows = names.map((name, index) => [name, session.forPeople(cells[index]!)])
-  const lines = table(['', ''], rows, columns - boxWidth)
-    .slice(1)
-    .join('\n')
-    .split(/\n(?=\S)/)
+  const linesOfRows = alignRows(rows, columns - boxWidth)
 
   return shown.map(({ client, needsModel, problem }, index) => {
     const choice = { value: client.id, short: client.label }
-    const name = lines[index]!.replaceAll('\n', `\n${' '.repeat(boxWidth)}`)
-    // The prompt would print a reason after the name, and the name contains it already.
-    if (problem !== undefined) return { ...choice, name, disabled: ' ' }
+    const name = linesOfRows[index]!.join(`\n${' '.repeat(boxWidth)}`)
+    if (problem !== undefined) return { ...choice, name, disabled: noReason }
     const isChecked =
       isInstalled(session, client) && !needsModel && isFamilyMemberInUse(session, client)
     return { ...choice, name, checked: isChecked }
   })
 }
+
+/** The prompt prints a reason after the name. The name contains it already, so it prints a space. */
+const noReason = ' '
 
 /** The columns before the text of a choice. */
 const boxWidth = 3
@@ -264,7 +265,7 @@ function problemOfChoice(chosen: readonly string[]): true | string {
 }
 
 /** The service that a client uses now. */
-function currentGateway(session: Session, client: Client): string {
+function describeService(session: Session, client: Client): string {
   const isHere = isInstalled(session, client)
   const state = stateNow(session, client)
   const baseUrl = state?.endpoint.baseUrl

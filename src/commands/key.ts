@@ -22,7 +22,7 @@ import {
   gatewayCommand,
 } from './command.ts'
 import type { Session } from './screen/session.ts'
-import { begin, setup } from './setup.ts'
+import { settleRecords, setup } from './setup.ts'
 
 function define() {
   return gatewayCommand('key')
@@ -51,7 +51,7 @@ function gatewayOrClient() {
 
 /** Replaces the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, word, moreIds, flags) => {
-  const runs = begin(session)
+  const runs = settleRecords(session)
   const isClient = clientRows.some(({ id }) => id === word)
   const ids = word !== undefined && isClient ? [word, ...moreIds] : moreIds
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
@@ -78,7 +78,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
       },
       isKeyOnly: true,
     },
-    runs,
+    { runs },
   )
 })
 

@@ -10,7 +10,7 @@ import type { Session } from './screen/session.ts'
 import { changedClients, nextSteps, writePlan } from './setup/apply.ts'
 import { confirmEdits, showEdits } from './setup/confirm.ts'
 import { fileDocuments, sayOutcome } from './setup/report.ts'
-import { begin } from './setup.ts'
+import { settleRecords } from './setup.ts'
 
 function define() {
   const ids = [...clientRows, ...environmentRows].map(({ id }) => id)
@@ -40,7 +40,7 @@ export async function off(
   ids: readonly string[],
   flags: FlagsOf<typeof define>,
 ): Promise<number> {
-  const runs = begin(session)
+  const runs = settleRecords(session)
   const clients = await planClients(session, runs, ids)
   const edits = clients.flatMap((client) => client.edits)
   // A client's own service has no address and no model that a record could name.

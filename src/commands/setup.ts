@@ -63,11 +63,18 @@ export function setupOptions(
  * Settles an interrupted run and returns the recorded runs. Every command that sets clients up starts with
  * this, before its first question.
  */
-export function begin(session: Session): Runs {
+export function settleRecords(session: Session): Runs {
   session.addFindings(...superuserFinding(session.platform))
   session.showFindings('note')
   settleInterruptedRun(session)
   return runsSoFar(session)
+}
+
+/** What a command did before it calls `setup`. Absent: `setup` does it. */
+interface DoneBeforeSetup {
+  /** The result of `settleRecords`. */
+  readonly runs?: Runs
+  readonly startedPrograms?: SetupContext['startedPrograms']
 }
 
 /**
@@ -77,13 +84,15 @@ export function begin(session: Session): Runs {
 export async function setup(
   session: Session,
   request: SetupRequest,
-  runs?: Runs,
-  programs?: SetupContext['programs'],
+  { runs = settleRecords(session), startedPrograms }: DoneBeforeSetup = {},
 ): Promise<number> {
-  const started = await startSetup(session, request, runs ?? begin(session), programs)
+  const context = {
+    ...(await loadContext(session, request, runs)),
+    ...compact({ startedPrograms }),
+  }
 
-  // Steps 1 to 4 are one function, because a rejection leads from each of them back to an earlier one.
-  const proven = await proveGateway(started)
+  // Steps 1 to 4 are one function, because a rejection in step 2, 3 or 4 can lead back to an earlier step.
+  const proven = await proveGateway(context)
 
   const plan = await planSetup(proven)
   showSetup(plan)
@@ -103,11 +112,10 @@ export async function setup(
  *
  * @throws UserError `usage`, `client-failed`
  */
-async function startSetup(
+async function loadContext(
   session: Session,
   request: SetupRequest,
   runs: Runs,
-  programs: SetupContext['programs'],
 ): Promise<SetupContext> {
   const clients = await loadClients(request.clients.map(rowOf))
   for (const client of clients) {
@@ -117,5 +125,5 @@ async function startSetup(
 
   const consent = session.consent(request.flags.yes)
   const previous = previousSetups(session, clients, runs)
-  return { session, request, consent, clients, runs, previous, ...compact({ programs }) }
+  return { session, request, consent, clients, runs, previous }
 }

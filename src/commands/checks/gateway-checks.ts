@@ -28,7 +28,7 @@ import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
-import { ifSlow, type ProbeAnswer, Probes, sendersOf } from '../setup/prove/probes.ts'
+import { ifSlow, loadFirstRequests, type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
@@ -146,12 +146,12 @@ async function* networkChecks(
 ): AsyncGenerator<CheckResult> {
   const { client, state, files, version, modelTable } = examined
   const { access } = shared
-  const sender = { files, version, modelTable }
+  const program = { files, version, modelTable }
   const probesFor = (list: Catalog | UserError, earlier?: Probes) =>
     new Probes(
-      (...question) => probe(access, ...question),
+      (...request) => probe(access, ...request),
       list,
-      () => sendersOf(session, client, sender),
+      () => loadFirstRequests(session, client, program),
       earlier,
     )
 

@@ -30,7 +30,7 @@ export async function addGateway(
   const { finder, answer, probe } = await askCatalog(
     session,
     { ...flags, baseUrl: address },
-    (gateway) => questionFor(flags.model, { catalog: undefined, rejected: [], gateway }),
+    (gateway) => probeFor(flags.model, { catalog: undefined, rejected: [], gateway }),
   )
   checkNameIsFree(session.platform, flags.name, finder.access.baseUrl)
 
@@ -64,22 +64,22 @@ async function firstAnsweredModel(
   session: Session,
   model: string | undefined,
   gatewayInfo: GatewayInfo,
-  probe: (question: AnsweredProbe) => Promise<unknown>,
+  probe: (request: AnsweredProbe) => Promise<unknown>,
 ): Promise<AnsweredProbe> {
   const rejected: RejectedModel[] = []
   for (;;) {
-    const question = questionFor(model, { ...gatewayInfo, rejected })
+    const request = probeFor(model, { ...gatewayInfo, rejected })
     try {
-      await session.step(`Asking ${question.model} for one word`, probe(question))
-      return question
+      await session.step(`Asking ${request.model} for one word`, probe(request))
+      return request
     } catch (error) {
       if (!(error instanceof UserError) || !mayHelp('protocol', error)) throw error
-      rejected.push({ ...question, error })
+      rejected.push({ ...request, error })
     }
   }
 }
 
-function questionFor(model: string | undefined, gatewayInfo: GatewayInfo): AnsweredProbe {
+function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): AnsweredProbe {
   const input = { requested: { model }, gatewayInfo }
   const resolved = expectNoFinding(resolveOneModel(input, protocols, { otherwise: '' }))
   const { probeModel, protocol = protocols[0] } = resolved

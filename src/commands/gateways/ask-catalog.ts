@@ -5,7 +5,7 @@ import { expectNoFinding, type Finding } from '../../finding.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import type { ProbeResult } from '../../gateway/probe.ts'
-import type { Catalog, GatewayAccess, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, ModelRoute, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { refuseBlocked } from '../client-state/check-client.ts'
 import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
@@ -17,8 +17,8 @@ import { ifSlow } from '../setup/prove/probes.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 
-/** The model to ask, and the client whose request is sent. */
-interface Question extends ModelRoute {
+/** The model to probe, and the first request of the client that will use it. */
+interface ProbeRequest extends ModelRoute {
   readonly sender?: Sender | undefined
 }
 
@@ -26,8 +26,8 @@ export interface AskedCatalog {
   readonly finder: GatewayFinder
   /** The catalog. If the user named a model, it can be the error instead. */
   readonly answer: Catalog | UserError
-  /** Asks the model for one word. A repeated question is not sent again. @throws UserError as `probe` does */
-  readonly probe: (question: Question) => Promise<ProbeResult>
+  /** Asks the model for one word. An equal request is not sent again. @throws UserError as `probe` does */
+  readonly probe: (request: ProbeRequest) => Promise<ProbeResult>
 }
 
 /**
@@ -35,13 +35,13 @@ export interface AskedCatalog {
  * gateway. It uses the newest setup in force, unless the user names an address or a key: the two belong
  * together. If the user names a model, the answer can be the error instead of a catalog.
  *
- * @param firstQuestion what to ask without a catalog, in parallel, if the user named a model and the catalog
+ * @param earlyProbe what to probe in parallel, without a catalog, if the user named a model and the catalog
  *   is slow
  */
 export async function askCatalog(
   session: Session,
   flags: CatalogFlags,
-  firstQuestion?: (access: GatewayAccess) => Question,
+  earlyProbe?: (access: GatewayAccess) => ProbeRequest,
 ): Promise<AskedCatalog> {
   settleInterruptedRun(session)
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
@@ -55,19 +55,19 @@ export async function askCatalog(
   const catalogRequest = finder.askCatalog({ isExtra })
 
   const probes = new Map<string, Promise<ProbeResult>>()
-  const probe = ({ protocol, model, sender }: Question, catalog: Catalog | UserError) => {
+  const probe = ({ protocol, model, sender }: ProbeRequest, catalog: Catalog | UserError) => {
     const id = `${protocol} ${model}`
     const result = probes.get(id) ?? finder.probe(protocol, model, { catalog, sender })
     probes.set(id, result)
     return result
   }
-  if (isExtra && firstQuestion !== undefined)
+  if (isExtra && earlyProbe !== undefined)
     void ifSlow(catalogRequest, access, async (slowCatalog) => {
-      const question = resultOf(() => firstQuestion(finder.access))
-      if (!(question instanceof UserError)) probe(question, slowCatalog).catch(() => {})
+      const request = resultOf(() => earlyProbe(finder.access))
+      if (!(request instanceof UserError)) probe(request, slowCatalog).catch(() => {})
     })
   const answer = await session.step('Asking the gateway for its models', catalogRequest)
-  const result = { finder, answer, probe: (question: Question) => probe(question, answer) }
+  const result = { finder, answer, probe: (request: ProbeRequest) => probe(request, answer) }
 
   session.addFindings(...findings)
   if (answer instanceof UserError) {
@@ -83,7 +83,7 @@ interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
   readonly choose: (catalog: Catalog | undefined) => Models | Finding
   /** Absent: what the client sends besides messages and tools is not known. */
-  readonly senderOf?: (protocol: Protocol, model: string) => Sender
+  readonly firstRequestFor?: (route: ModelRoute) => Sender
 }
 
 /**
@@ -97,18 +97,17 @@ export async function proveModel<
 >(
   session: Session,
   flags: CatalogFlags,
-  { client, choose, senderOf }: ModelProof<Models>,
+  { client, choose, firstRequestFor }: ModelProof<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
-  const questionFor = (models: Models): Question => {
-    const model = models.probeModel
-    const protocol = protocolOf(client, models)
-    return { model, protocol, sender: senderOf?.(protocol, model) }
+  const requestFor = (models: Models): ProbeRequest => {
+    const route = { model: models.probeModel, protocol: protocolOf(client, models) }
+    return { ...route, sender: firstRequestFor?.(route) }
   }
-  const firstQuestion = () => questionFor(expectNoFinding(choose(undefined)))
-  const { finder, answer, probe } = await askCatalog(session, flags, firstQuestion)
+  const earlyProbe = () => requestFor(expectNoFinding(choose(undefined)))
+  const { finder, answer, probe } = await askCatalog(session, flags, earlyProbe)
   const hasNoCatalog = answer instanceof UserError
   const models = expectNoFinding(choose(hasNoCatalog ? undefined : answer))
-  await session.step(`Asking ${models.probeModel} for one word`, probe(questionFor(models)))
+  await session.step(`Asking ${models.probeModel} for one word`, probe(requestFor(models)))
 
   const { access } = finder
   refuseBlocked([...sendingFindings(client, access)])

@@ -18,7 +18,7 @@ import {
   modelId,
 } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import { sendersOf } from '../setup/prove/probes.ts'
+import { loadFirstRequests } from '../setup/prove/probes.ts'
 import { proveModel } from './ask-catalog.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */
@@ -46,11 +46,11 @@ async function showVariables(
   const program = await installedVersion(session, client)
   refuseBlocked(checkClient({ session, client, purpose: 'setup', program }))
   const requested = { model: flags.model }
-  const senderFor = await sendersOf(session, client, { files: [], ...program })
+  const firstRequests = await loadFirstRequests(session, client, { files: [], ...program })
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalog) => client.resolve({ requested, gatewayInfo: { catalog, rejected: [] } }),
-    senderOf: (protocol, model) => senderFor({ protocol, model }),
+    firstRequestFor: firstRequests,
   })
 
   if (access.headers?.some((header) => header.isSecret))

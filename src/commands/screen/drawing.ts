@@ -136,14 +136,22 @@ export function table(
   rows: readonly (readonly string[])[],
   columns: number,
 ): string[] {
-  const all = [head, ...rows]
-  const widths = head.map((_, index) => Math.max(...all.map((row) => cells(row[index] ?? ''))))
+  return alignRows([head, ...rows], columns).flat()
+}
 
-  const last = head.length - 1
+/** The lines of each row of a table. The first row has a cell for every column. */
+export function alignRows(
+  rows: readonly (readonly string[])[],
+  columns: number,
+): readonly (readonly string[])[] {
+  const [firstRow = []] = rows
+  const widths = firstRow.map((_, index) => Math.max(...rows.map((row) => cells(row[index] ?? ''))))
+
+  const last = firstRow.length - 1
   const indent = widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0)
   const room = Math.max(columns - indent, 20)
 
-  return all.flatMap((row) => {
+  return rows.map((row) => {
     const fixed = row
       .slice(0, last)
       .map((cell, index) => padCells(cell, widths[index]! + 2))

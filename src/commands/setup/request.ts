@@ -36,7 +36,7 @@ export interface SetupRequest {
   readonly isKeyOnly?: boolean
 }
 
-/** The input of a setup's steps. */
+/** What every step of a setup needs. It is complete before the first step. */
 export interface SetupContext {
   readonly session: Session
   readonly request: SetupRequest
@@ -46,7 +46,7 @@ export interface SetupContext {
   readonly previous: ReadonlyMap<Client, ClientState>
   readonly runs: Runs
   /** The programs that were started for their version already, by client ID. */
-  readonly programs?: ReadonlyMap<string, Promise<InstalledProgram>>
+  readonly startedPrograms?: ReadonlyMap<string, Promise<InstalledProgram>>
 }
 
 /** What the gateway has answered before the first probe. */
@@ -57,7 +57,7 @@ export interface GatewayAnswer {
 }
 
 /** The options of a client, and what they were resolved from. */
-export interface Chosen {
+export interface ChosenOptions {
   readonly resolved: ResolvedOptions
   readonly input: ResolveInput
   /** As `SetupTarget.answersSafeguards`. */
@@ -74,9 +74,11 @@ export interface Proof {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   /** The options of each client that can use the gateway. */
-  readonly chosen: ReadonlyMap<Client, Chosen>
+  readonly chosen: ReadonlyMap<Client, ChosenOptions>
   /** The balance of the key. Absent: the gateway does not report it, or not in time. */
   readonly balance?: Balance | undefined
+  /** Why a client cannot use the gateway. */
+  readonly failed: ReadonlyMap<Client, UserError>
   /** What the user should know about the gateway. */
   readonly findings: readonly Finding[]
 }

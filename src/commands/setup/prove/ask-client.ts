@@ -7,7 +7,7 @@ import { installedVersion, isInstalled } from '../../client-state/program.ts'
 import { inFolder, newFolder } from '../../client-state/temp-folder.ts'
 import { answerOf, tryTimeoutMs } from '../../client-state/try-client.ts'
 import type { Session } from '../../screen/session.ts'
-import type { Chosen } from '../request.ts'
+import type { ChosenOptions } from '../request.ts'
 
 /** Folders that programs use instead of the home, if these variables are set. */
 const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME']
@@ -23,7 +23,11 @@ const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XD
 export async function askClient(
   session: Session,
   client: Client,
-  { access, chosen, rejection }: { access: GatewayAccess; chosen: Chosen; rejection: UserError },
+  {
+    access,
+    chosen,
+    rejection,
+  }: { access: GatewayAccess; chosen: ChosenOptions; rejection: UserError },
 ): Promise<void> {
   const { processes, files, machine } = session.platform
   const { pingArgs, pingEnv, command } = client.program

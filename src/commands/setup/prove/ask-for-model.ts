@@ -13,9 +13,9 @@ import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/m
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import type { Session } from '../../screen/session.ts'
-import type { Chosen, SetupContext } from '../request.ts'
+import type { ChosenOptions, SetupContext } from '../request.ts'
 import { requestedFor, withoutModels } from '../resolve-input.ts'
-import type { ResolvingClient } from './proving.ts'
+import type { Candidate } from './unfinished-proof.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
 export function nothingToPickFrom({ canAsk }: Session): UserError {
@@ -68,11 +68,11 @@ function chatModels(
 
 /** Asks the user for another model than those that the gateway rejected. */
 export function askForOtherModel(
-  resolving: ResolvingClient,
+  candidate: Candidate,
   input: ResolveInput,
   rejection: UserError,
-): Promise<Chosen | undefined> {
-  const { gatewayInfo } = resolving
+): Promise<ChosenOptions | undefined> {
+  const { gatewayInfo } = candidate
   const rejectedIds = gatewayInfo.rejected.map(({ model }) => model)
 
   // The answer replaces the requested models, which the gateway rejected. It also replaces the model of an
@@ -88,7 +88,7 @@ export function askForOtherModel(
       ...withoutStartModel,
     },
   }
-  return askForModel(resolving, { ...input, requested, gatewayInfo, previous }, rejection)
+  return askForModel(candidate, { ...input, requested, gatewayInfo, previous }, rejection)
 }
 
 /**
@@ -98,24 +98,24 @@ export function askForOtherModel(
  * @param reason why repoint asks
  */
 export async function askForModel(
-  resolving: ResolvingClient,
+  candidate: Candidate,
   input: ResolveInput,
   reason: UserError,
-): Promise<Chosen | undefined> {
-  const { catalog } = resolving.gatewayInfo
+): Promise<ChosenOptions | undefined> {
+  const { catalog } = candidate.gatewayInfo
   const model =
     catalog === undefined
-      ? await typeModel(resolving, input, reason)
-      : await pickModel(resolving, catalog, reason)
-  return model === undefined ? undefined : optionsWith(resolving, input, model)
+      ? await typeModel(candidate, input, reason)
+      : await pickModel(candidate, catalog, reason)
+  return model === undefined ? undefined : optionsWith(candidate, input, model)
 }
 
 /** The options if the user names one model for everything that is not requested. */
 function optionsWith(
-  { client, version }: ResolvingClient,
+  { client, version }: Candidate,
   input: ResolveInput,
   answer: string,
-): Chosen {
+): ChosenOptions {
   const {
     slot = defaultSlot,
     model = answer,
@@ -136,7 +136,7 @@ function optionsWith(
 
 /** The model that the user picks from the catalog. Undefined: the user skips the client. */
 async function pickModel(
-  { context: { session, clients }, client, gatewayInfo: { rejected } }: ResolvingClient,
+  { context: { session, clients }, client, gatewayInfo: { rejected } }: Candidate,
   catalog: Catalog,
   { message }: UserError,
 ): Promise<string | undefined> {
@@ -167,11 +167,11 @@ async function pickModel(
  * @throws UserError `reason` if the user knows no model: then the address may be wrong
  */
 async function typeModel(
-  resolving: ResolvingClient,
+  candidate: Candidate,
   input: ResolveInput,
   reason: UserError,
 ): Promise<string> {
-  const { context, client, probes } = resolving
+  const { context, client, probes } = candidate
   const { session } = context
   session.remark(`note: ${reason.message}`)
   const answer = await session.platform.ask.input({
@@ -180,6 +180,6 @@ async function typeModel(
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  const choices = ids.map((id) => [id, optionsWith(resolving, input, id).resolved] as const)
+  const choices = ids.map((id) => [id, optionsWith(candidate, input, id).resolved] as const)
   return probes.firstServed(client, new Map(choices))
 }

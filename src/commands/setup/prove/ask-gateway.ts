@@ -1,26 +1,23 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
 import type { Client } from '../../../clients/client.ts'
 import { UserError } from '../../../errors.ts'
-import { isFinding } from '../../../finding.ts'
 import { mayStillServe } from '../../../gateway/catalog.ts'
 import { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
-import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
+import type { GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificate-stores.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
-import type { SetupContext } from '../request.ts'
+import type { GatewayAnswer, SetupContext } from '../request.ts'
 import { resolveInputFor } from '../resolve-input.ts'
 import { isDecided } from './choose-models.ts'
 import { ifSlow, type Probes } from './probes.ts'
 import { programsOf } from './programs.ts'
-import { resolvingClients } from './proving.ts'
+import { resolveClient } from './resolution.ts'
 import { probesFor } from './setup-probes.ts'
+import { candidatesFor } from './unfinished-proof.ts'
 
-/** The result of step 2. */
-export interface AskedGateway {
-  readonly catalog: Catalog | undefined
-  /** Why there is no catalog. */
-  readonly catalogError: UserError | undefined
+/** What step 2 has found out in addition to the gateway's answer. */
+interface Preparation {
   /** Undefined: the user has not chosen the clients yet. */
   readonly programs: ReadonlyMap<Client, InstalledProgram> | undefined
   /** The probes that were sent while the catalog was slow. */
@@ -48,7 +45,7 @@ export function openGateway(context: SetupContext, foundAccess: GatewayAccess): 
 export async function askGateway(
   context: SetupContext,
   finder: GatewayFinder,
-): Promise<AskedGateway> {
+): Promise<GatewayAnswer & Preparation> {
   const { session, request, clients } = context
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
@@ -70,6 +67,7 @@ export async function askGateway(
   const hasFailed = answer instanceof UserError
   if (hasFailed && !mayStillServe(answer)) throw answer
   return {
+    access: finder.access,
     catalog: hasFailed ? undefined : answer,
     catalogError: hasFailed ? answer : undefined,
     programs,
@@ -87,10 +85,11 @@ function startProbes(
   const { access } = finder
   const catalog = undefined
   const probes = probesFor(context, finder, { catalog, catalogError, programs })
-  const resolving = resolvingClients(context, { access, catalog, catalogError, programs, probes })
-  for (const { client, version, gatewayInfo } of resolving) {
-    const resolved = client.resolve(resolveInputFor(context, client, access, gatewayInfo), version)
-    if (!isFinding(resolved)) void probes.askFor(client, resolved)
+  const candidates = candidatesFor(context, { access, catalog, catalogError, programs, probes })
+  for (const { client, version, gatewayInfo } of candidates) {
+    const input = resolveInputFor(context, client, access, gatewayInfo)
+    const resolution = resolveClient(client, input, version)
+    if (resolution.kind === 'resolved') void probes.askFor(client, resolution.resolved)
   }
   return probes
 }

@@ -1,37 +1,38 @@
 /**
  * From step 4 back to step 3: what a client uses after the gateway has rejected its models. It tries the
- * same model over another protocol first, then another model. Otherwise it keeps its choice, and step 4
- * reports the rejection.
+ * same models over another protocol, then other models by its rules, then a model from the user. If nothing
+ * is left to try, it keeps its choice, and step 4 reports the rejection.
  */
 import type { Client, GatewayInfo, RejectedModel } from '../../../clients/client.ts'
 import { usualProtocol } from '../../../clients/protocols.ts'
 import { routesToProve } from '../../../clients/resolve.ts'
 import { UserError } from '../../../errors.ts'
-import { errorFrom, isFinding } from '../../../finding.ts'
+import { errorFrom } from '../../../finding.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'
 import { mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
-import type { Chosen } from '../request.ts'
+import type { ChosenOptions } from '../request.ts'
 import { askForOtherModel } from './ask-for-model.ts'
 import { canChooseAgain, chooseModels } from './choose-models.ts'
 import { isModelRejection, type ProbeAnswer } from './probes.ts'
+import { resolveClient } from './resolution.ts'
 import {
-  type Proving,
+  type Candidate,
   probeChosen,
-  type ResolvingClient,
   rejectionsIn,
-  runForClient,
-} from './proving.ts'
+  runOrRecordFailure,
+  type UnfinishedProof,
+} from './unfinished-proof.ts'
 
 /** How often the user may name a model that the gateway rejects. */
 const maxTries = 3
 
 /** A client, and the gateway's answers to the models that it chose. */
 interface ProbedClient {
-  readonly proving: Proving
-  readonly resolving: ResolvingClient
-  readonly current: Chosen
+  readonly proof: UnfinishedProof
+  readonly candidate: Candidate
+  readonly current: ChosenOptions
   readonly answers: readonly ProbeAnswer[]
   /** How often another model has replaced the client's. */
   readonly replacements: number
@@ -40,37 +41,42 @@ interface ProbedClient {
 /** What to do with a client. */
 type Decision =
   /** Probe these options. */
-  | { readonly kind: 'probe'; readonly chosen: Chosen; readonly isOtherModel: boolean }
+  | { readonly kind: 'probe'; readonly chosen: ChosenOptions; readonly isOtherModel: boolean }
   /** The user leaves the client out. */
   | { readonly kind: 'skip' }
-  /** Nothing was rejected, or nothing else can be tried. */
+  /** Nothing was rejected, or this attempt has nothing to try. */
   | { readonly kind: 'keep' }
+  /** The client can use its models over no protocol. */
+  | { readonly kind: 'fail'; readonly error: UserError }
+
+const keep: Decision = { kind: 'keep' }
 
 /**
  * Probes the chosen models until no choice changes any more.
  *
  * @throws UserError `cancelled` if the user skipped every client
  */
-export async function chooseAgain(proving: Proving): Promise<void> {
-  const { chosen, failed } = proving
+export async function chooseAgain(proof: UnfinishedProof): Promise<void> {
+  const { chosen, failed } = proof
   const replacements = new Map<Client, number>()
 
   let isChanged = true
   while (isChanged) {
     isChanged = false
-    const answersOf = await probeChosen(proving)
+    const answersOf = await probeChosen(proof)
 
-    for (const resolving of proving.clients) {
-      const { client } = resolving
+    for (const candidate of proof.candidates) {
+      const { client } = candidate
       const current = chosen.get(client)
       if (current === undefined) continue
 
-      await runForClient(proving, client, async () => {
+      await runOrRecordFailure(proof, client, async () => {
         const answers = answersOf.get(client) ?? []
         const count = replacements.get(client) ?? 0
-        const probed = { proving, resolving, current, answers, replacements: count }
+        const probed = { proof, candidate, current, answers, replacements: count }
         const decision = await decide(probed)
         if (decision.kind === 'keep') return
+        if (decision.kind === 'fail') throw decision.error
 
         isChanged = true
         if (decision.kind === 'skip') chosen.delete(client)
@@ -84,32 +90,26 @@ export async function chooseAgain(proving: Proving): Promise<void> {
     throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 }
 
-/** @throws UserError if the client can use its model over no protocol, and no other model is chosen */
+/** The first attempt that probes or skips the client decides. */
 async function decide(probed: ProbedClient): Promise<Decision> {
-  const overProtocol = overOtherProtocol(probed)
-  const protocolError = overProtocol instanceof UserError ? overProtocol : undefined
-  if (overProtocol !== undefined && !(overProtocol instanceof UserError))
-    return { kind: 'probe', chosen: overProtocol, isOtherModel: false }
+  const overOtherProtocol = tryOtherProtocol(probed)
+  if (overOtherProtocol.kind === 'probe') return overOtherProtocol
 
-  const decision = await withOtherModel(probed, protocolError)
-  if (decision.kind === 'keep' && protocolError !== undefined) throw protocolError
-  return decision
+  const byRules = await tryModelByRules(probed)
+  if (byRules.kind !== 'keep') return byRules
+
+  const protocolError = overOtherProtocol.kind === 'fail' ? overOtherProtocol.error : undefined
+  const fromUser = await askUserForModel(probed, protocolError)
+  if (fromUser.kind !== 'keep') return fromUser
+
+  return overOtherProtocol
 }
 
-/**
- * The same models over other protocols, or at base URLs that have turned out to be others.
- *
- * @returns undefined if nothing was rejected; an error if the client can use no other protocol
- */
-function overOtherProtocol({
-  proving,
-  resolving,
-  current,
-  answers,
-}: ProbedClient): Chosen | UserError | undefined {
-  const { finder, catalog } = proving
-  const { client, version } = resolving
-  if (client.protocols.length === 1) return undefined
+/** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
+function tryOtherProtocol({ proof, candidate, current, answers }: ProbedClient): Decision {
+  const { finder, catalog } = proof
+  const { client, version } = candidate
+  if (client.protocols.length === 1) return keep
 
   const rejections = rejectionsIn(answers).filter((rejection) =>
     mayWorkOverOtherProtocol(rejection, catalog),
@@ -117,57 +117,68 @@ function overOtherProtocol({
   const known = current.input.gatewayInfo.gateway
   const isMoved =
     known?.baseUrls !== undefined && !sameBaseUrls(known.baseUrls, finder.access.baseUrls)
-  if (rejections.length === 0 && !isMoved) return undefined
+  if (rejections.length === 0 && !isMoved) return keep
 
   const gatewayInfo = { ...withRejected(current, rejections), gateway: finder.access }
   const input = { ...current.input, gatewayInfo }
-  const resolved = client.resolve(input, version)
-  if (isFinding(resolved)) return errorFrom(resolved)
+  const resolution = resolveClient(client, input, version)
+  if (resolution.kind !== 'resolved') return { kind: 'fail', error: errorFrom(resolution.problem) }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
+  const { resolved } = resolution
   const routes = routesToProve(client, resolved, catalog)
   const repeated = gatewayInfo.rejected.find((rejected) =>
     routes.some(
       ({ model, protocol }) => model === rejected.model && protocol === rejected.protocol,
     ),
   )
-  return repeated === undefined ? { ...current, input, resolved } : repeated.error
+  if (repeated !== undefined) return { kind: 'fail', error: repeated.error }
+  return { kind: 'probe', chosen: { ...current, input, resolved }, isOtherModel: false }
+}
+
+/** Lets the rules choose other models once, if the rejected ones come from an earlier setup. */
+async function tryModelByRules(probed: ProbedClient): Promise<Decision> {
+  const { proof, candidate, answers, replacements } = probed
+  const rejected = rejectedAndUnlisted(rejectionsIn(answers), proof.catalog)
+  const ids = rejected.map(({ model }) => model)
+  const [first] = rejected
+  if (first === undefined || replacements > 0 || !canChooseAgain(candidate, ids)) return keep
+
+  const chosen = await chooseModels({ ...afterRejection(probed), rejection: first.error })
+  return probeOrSkip(chosen)
 }
 
 /**
- * Another model: by the rules if the rejected one comes from an earlier setup, or by the user.
+ * Asks the user for a model, if the gateway rejected one and repoint may ask.
  *
- * @param protocolError why the client cannot use the model over another protocol
+ * @param protocolError why the client cannot use its model over another protocol
  */
-async function withOtherModel(
-  { proving, resolving, current, answers, replacements }: ProbedClient,
+async function askUserForModel(
+  probed: ProbedClient,
   protocolError: UserError | undefined,
 ): Promise<Decision> {
-  const { context, catalog } = proving
-  const rejections = rejectionsIn(answers)
-  const afterRejection = { ...resolving, gatewayInfo: withRejected(current, rejections) }
+  const { proof, current, answers, replacements } = probed
+  const errors = rejectionsIn(answers).map(({ error }) => error)
+  const modelError = [protocolError, ...errors].find(isModelRejection)
+  const canAsk = proof.context.consent === 'ask' && replacements < maxTries
+  if (modelError === undefined || !canAsk) return keep
 
-  const unlisted = unlistedModels(rejections, catalog)
-  const [firstUnlisted] = unlisted
-  const unlistedIds = unlisted.map(({ model }) => model)
-  if (firstUnlisted && replacements === 0 && canChooseAgain(resolving, unlistedIds))
-    return probeOrSkip(await chooseModels({ ...afterRejection, rejection: firstUnlisted.error }))
-
-  const rejectionErrors = rejections.map(({ error }) => error)
-  const errors = protocolError === undefined ? rejectionErrors : [protocolError, ...rejectionErrors]
-  const modelError = errors.find(isModelRejection)
-  const canAsk = context.consent === 'ask' && replacements < maxTries
-  if (modelError === undefined || !canAsk) return { kind: 'keep' }
-  return probeOrSkip(await askForOtherModel(afterRejection, current.input, modelError))
+  const chosen = await askForOtherModel(afterRejection(probed), current.input, modelError)
+  return probeOrSkip(chosen)
 }
 
 /** @param chosen undefined: the user skips the client */
-function probeOrSkip(chosen: Chosen | undefined): Decision {
+function probeOrSkip(chosen: ChosenOptions | undefined): Decision {
   return chosen === undefined ? { kind: 'skip' } : { kind: 'probe', chosen, isOtherModel: true }
 }
 
+/** The candidate with the rejections of its current models. */
+function afterRejection({ candidate, current, answers }: ProbedClient): Candidate {
+  return { ...candidate, gatewayInfo: withRejected(current, rejectionsIn(answers)) }
+}
+
 function withRejected(
-  { input: { gatewayInfo } }: Chosen,
+  { input: { gatewayInfo } }: ChosenOptions,
   rejections: readonly RejectedModel[],
 ): GatewayInfo {
   return { ...gatewayInfo, rejected: [...gatewayInfo.rejected, ...rejections] }
@@ -195,7 +206,7 @@ function mayWorkOverOtherProtocol(
  * The rejected models that the gateway does not list either. If it lists a model and rejects it, the fault
  * is the gateway's, and no reason to choose another model.
  */
-function unlistedModels(
+function rejectedAndUnlisted(
   rejections: readonly RejectedModel[],
   catalog: Catalog | undefined,
 ): readonly RejectedModel[] {

@@ -2,14 +2,15 @@
 import type { Client } from '../../../clients/client.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/resolve.ts'
 import { UserError } from '../../../errors.ts'
-import { errorFrom, type Finding, isFinding } from '../../../finding.ts'
+import { errorFrom } from '../../../finding.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import type { Chosen, SetupContext } from '../request.ts'
+import type { ChosenOptions, SetupContext } from '../request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import { askForModel } from './ask-for-model.ts'
-import type { ResolvingClient } from './proving.ts'
+import { resolveClient } from './resolution.ts'
+import type { Candidate } from './unfinished-proof.ts'
 
 /**
  * Decides the options of a client: by its rules, or by the user if no rule decides. Undefined: the user
@@ -18,46 +19,43 @@ import type { ResolvingClient } from './proving.ts'
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
  */
-export async function chooseModels(resolving: ResolvingClient): Promise<Chosen | undefined> {
-  const { context, access, client, version, gatewayInfo, rejection } = resolving
+export async function chooseModels(candidate: Candidate): Promise<ChosenOptions | undefined> {
+  const { context, access, client, version, gatewayInfo, rejection } = candidate
   const input = resolveInputFor(context, client, access, gatewayInfo)
 
   // Without a catalog the rules would choose the rejected model again.
   if (rejection !== undefined && gatewayInfo.catalog === undefined)
-    return askForModel(resolving, input, rejection)
+    return askForModel(candidate, input, rejection)
 
-  const resolved = client.resolve(input, version)
-  if (!isFinding(resolved)) return { resolved, input }
-  if (!isUndecided(resolved)) throw errorFrom(resolved)
+  const resolution = resolveClient(client, input, version)
+  if (resolution.kind === 'resolved') return { resolved: resolution.resolved, input }
+  const error = errorFrom(resolution.problem)
+  if (resolution.kind === 'impossible') throw error
 
   const { catalogError } = gatewayInfo
   const hasModel = modelsIn(effectiveOptions(input)).length > 0
-  const reason =
-    catalogError === undefined || hasModel ? errorFrom(resolved) : adviseNamingModel(catalogError)
+  const reason = catalogError === undefined || hasModel ? error : adviseNamingModel(catalogError)
 
   // If the catalog failed for another reason, such as a wrong key, a model would not help.
   const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (context.consent !== 'ask' || isOtherFailure) throw reason
-  return askForModel(resolving, input, reason)
+  return askForModel(candidate, input, reason)
 }
 
-/** Whether a client's options are decided without the gateway's catalog. */
+/**
+ * Whether a client's options are decided without the gateway's catalog.
+ *
+ * @throws UserError if the client cannot use the gateway, whatever its catalog lists
+ */
 export function isDecided(context: SetupContext, client: Client, access: GatewayAccess): boolean {
   const catalogError = new UserError({
     code: 'usage',
     message: 'repoint did not ask the gateway for its models',
   })
   const input = resolveInputFor(context, client, access, { ...noGatewayInfo, catalogError })
-  const resolved = client.resolve(input)
-
-  if (!isFinding(resolved)) return true
-  if (!isUndecided(resolved)) throw errorFrom(resolved)
-  return false
-}
-
-/** Whether no rule decided, or the gateway has no model for a slot of the client. */
-export function isUndecided({ code }: Finding): boolean {
-  return code === 'usage' || code === 'model-unknown'
+  const resolution = resolveClient(client, input)
+  if (resolution.kind === 'impossible') throw errorFrom(resolution.problem)
+  return resolution.kind === 'resolved'
 }
 
 /**
@@ -65,7 +63,7 @@ export function isUndecided({ code }: Finding): boolean {
  * models, unless only the key changes. Without a catalog and a requested model, the user may know one.
  */
 export function canChooseAgain(
-  { context, client, gatewayInfo }: ResolvingClient,
+  { context, client, gatewayInfo }: Candidate,
   rejected: readonly string[],
 ): boolean {
   const { consent, request, previous } = context

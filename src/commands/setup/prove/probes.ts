@@ -26,15 +26,17 @@ type ProbeOne = (
   options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender' | 'searches'>,
 ) => Promise<ProbeResult>
 
-/** The first request of a client for each model. */
-type Senders = (route: ModelRoute) => Sender
+/** The first request of a client for a model, over a protocol. */
+type FirstRequests = (route: ModelRoute) => Sender
+
+type LoadFirstRequests = (client: Client, resolved: ResolvedOptions) => Promise<FirstRequests>
 
 /** The first requests that the installed client sends with these files. */
-export async function sendersOf(
+export async function loadFirstRequests(
   { platform }: Session,
   client: Client,
   input: { readonly files: LoadedFiles } & InstalledProgram,
-): Promise<Senders> {
+): Promise<FirstRequests> {
   const { files, ...program } = input
   const recordings = await client.loadRecordings()
   const { env } = platform.machine
@@ -54,35 +56,35 @@ export class Probes {
   readonly #probe: ProbeOne
   /** The catalog, or why there is none. Undefined: repoint did not request it. */
   readonly #list: Catalog | UserError | undefined
-  readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Promise<Senders>
+  readonly #load: LoadFirstRequests
   /** The results by the request, which `requestId` identifies. */
   readonly #results: Map<string, Promise<ProbeResult>>
   readonly #searches: Map<Client, CauseSearches>
-  /** By resolved options, because computing the senders reads and plans a client's files. */
-  readonly #senders = new Map<ResolvedOptions, Promise<Senders>>()
+  /** By resolved options. Loading them again would read and plan a client's files again. */
+  readonly #loaded = new Map<ResolvedOptions, Promise<FirstRequests>>()
 
   /** @param earlier probes of the same gateway, whose answers are reused */
   constructor(
     probe: ProbeOne,
     list: Catalog | UserError | undefined,
-    sendersOf: (client: Client, resolved: ResolvedOptions) => Promise<Senders>,
+    load: LoadFirstRequests,
     earlier?: Probes,
   ) {
     this.#results = new Map(earlier === undefined ? [] : earlier.#results)
     this.#searches = new Map(earlier === undefined ? [] : earlier.#searches)
     this.#probe = probe
     this.#list = list
-    this.#sendersOf = sendersOf
+    this.#load = load
   }
 
   get catalog(): Catalog | undefined {
     return this.#list instanceof UserError ? undefined : this.#list
   }
 
-  #sendersFor(client: Client, resolved: ResolvedOptions): Promise<Senders> {
-    const senders = this.#senders.get(resolved) ?? this.#sendersOf(client, resolved)
-    this.#senders.set(resolved, senders)
-    return senders
+  #firstRequests(client: Client, resolved: ResolvedOptions): Promise<FirstRequests> {
+    const requests = this.#loaded.get(resolved) ?? this.#load(client, resolved)
+    this.#loaded.set(resolved, requests)
+    return requests
   }
 
   #ask(
@@ -103,7 +105,7 @@ export class Probes {
   async askFor(client: Client, resolved: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
     const routes = routesToProve(client, resolved, this.catalog)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
-    const senderOf = await this.#sendersFor(client, resolved)
+    const requestFor = await this.#firstRequests(client, resolved)
     const searches = this.#searches.get(client) ?? newSearches()
     this.#searches.set(client, searches)
 
@@ -112,7 +114,7 @@ export class Probes {
         const { model, protocol } = route
         return this.#ask(protocol, model, {
           unservedHint: hintFor(model),
-          sender: senderOf(route),
+          sender: requestFor(route),
           searches,
         })
       }),
@@ -122,10 +124,10 @@ export class Probes {
 
   /** The models that need a probe which was not sent yet. */
   async newIds(client: Client, resolved: ResolvedOptions): Promise<readonly string[]> {
-    const senderOf = await this.#sendersFor(client, resolved)
+    const requestFor = await this.#firstRequests(client, resolved)
     return routesToProve(client, resolved, this.catalog)
       .filter((route) => {
-        const id = requestId(route.protocol, route.model, senderOf(route))
+        const id = requestId(route.protocol, route.model, requestFor(route))
         return !this.#results.has(id)
       })
       .map(({ model }) => model)

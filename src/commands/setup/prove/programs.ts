@@ -11,11 +11,11 @@ import type { SetupContext } from '../request.ts'
 export async function programsOf({
   session,
   clients,
-  programs: started,
+  startedPrograms,
 }: SetupContext): Promise<ReadonlyMap<Client, InstalledProgram>> {
   const programs = await Promise.all(
     clients.map(async (client) => {
-      const program = started?.get(client.id) ?? programOf(session, client)
+      const program = startedPrograms?.get(client.id) ?? programOf(session, client)
       return [client, await program] as const
     }),
   )

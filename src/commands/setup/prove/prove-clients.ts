@@ -10,28 +10,22 @@ import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificate-stores.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
-import type { Chosen, GatewayAnswer, Proof, SetupContext } from '../request.ts'
+import type { ChosenOptions, GatewayAnswer, Proof, SetupContext } from '../request.ts'
 import { askClient } from './ask-client.ts'
 import { withModelFromUser } from './ask-for-model.ts'
-import { type AskedGateway, askGateway, openGateway } from './ask-gateway.ts'
+import { askGateway, openGateway } from './ask-gateway.ts'
 import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
-import type { ProbeAnswer } from './probes.ts'
+import type { ProbeAnswer, Probes } from './probes.ts'
 import { expectUsable, programFindings, programsOf } from './programs.ts'
+import { probesFor } from './setup-probes.ts'
 import {
-  type Proving,
+  candidatesFor,
   probeChosen,
   rejectionsIn,
-  resolvingClients,
-  runForClient,
-} from './proving.ts'
-import { probesFor } from './setup-probes.ts'
-
-/** The proof for several clients, of which some cannot use the gateway. */
-export interface ClientsProof extends Proof {
-  /** Why a client cannot use the gateway. */
-  readonly failed: ReadonlyMap<Client, UserError>
-}
+  runOrRecordFailure,
+  type UnfinishedProof,
+} from './unfinished-proof.ts'
 
 export interface ProveOptions {
   /** If a client cannot use the gateway, that is an error before any model is probed. */
@@ -54,7 +48,7 @@ export async function proveClients(
   started: SetupContext,
   foundAccess: GatewayAccess,
   { needsAll = false, onAnswer = async (context) => context }: ProveOptions = {},
-): Promise<ClientsProof> {
+): Promise<Proof> {
   const finder = openGateway(started, foundAccess)
   let balance: BalanceBeside | undefined
 
@@ -63,21 +57,21 @@ export async function proveClients(
     const { catalog, catalogError } = answer
     balance = askBalanceBeside(finder.access, catalog)
 
-    const withClients = await onAnswer(started, { access: finder.access, catalog, catalogError })
+    const withClients = await onAnswer(started, answer)
     const context = await withModelFromUser(withClients, catalog)
     const programs = answer.programs ?? (await programsOf(context))
-    const proving = startProving(context, finder, { ...answer, programs })
+    const unfinished = startProof(context, finder, { ...answer, programs })
 
     for (const client of context.clients)
-      await runForClient(proving, client, async () =>
+      await runOrRecordFailure(unfinished, client, async () =>
         expectUsable(context, client, finder.access, programs.get(client)),
       )
-    const [firstFailure] = proving.failed.values()
+    const [firstFailure] = unfinished.failed.values()
     if (needsAll && firstFailure !== undefined) throw firstFailure
 
-    await resolveAll(proving)
-    await chooseAgain(proving)
-    const proof = await proveChosen(proving)
+    await resolveAll(unfinished)
+    await chooseAgain(unfinished)
+    const proof = await proveChosen(unfinished)
 
     const remainingBalance = await balance?.answered()
     const isKeyEmpty = remainingBalance?.remaining === 0
@@ -95,7 +89,7 @@ export async function proveClients(
   }
 }
 
-function startProving(
+function startProof(
   context: SetupContext,
   finder: GatewayFinder,
   {
@@ -103,8 +97,11 @@ function startProving(
     catalogError,
     programs,
     earlyProbes,
-  }: AskedGateway & { readonly programs: ReadonlyMap<Client, InstalledProgram> },
-): Proving {
+  }: GatewayAnswer & {
+    readonly programs: ReadonlyMap<Client, InstalledProgram>
+    readonly earlyProbes: Probes | undefined
+  },
+): UnfinishedProof {
   const probes = probesFor(context, finder, {
     catalog,
     catalogError,
@@ -112,38 +109,39 @@ function startProving(
     earlier: earlyProbes,
   })
   const { access } = finder
-  const clients = resolvingClients(context, { access, catalog, catalogError, programs, probes })
-  return { context, finder, catalog, probes, clients, chosen: new Map(), failed: new Map() }
+  const candidates = candidatesFor(context, { access, catalog, catalogError, programs, probes })
+  return { context, finder, catalog, probes, candidates, chosen: new Map(), failed: new Map() }
 }
 
 /** Step 3, for every client that may still use the gateway. */
-async function resolveAll(proving: Proving): Promise<void> {
-  for (const resolving of proving.clients) {
-    const { client } = resolving
-    if (proving.failed.has(client)) continue
-    await runForClient(proving, client, async () => {
-      const chosen = await chooseModels(resolving)
-      if (chosen !== undefined) proving.chosen.set(client, chosen)
+async function resolveAll(proof: UnfinishedProof): Promise<void> {
+  for (const candidate of proof.candidates) {
+    const { client } = candidate
+    if (proof.failed.has(client)) continue
+    await runOrRecordFailure(proof, client, async () => {
+      const chosen = await chooseModels(candidate)
+      if (chosen !== undefined) proof.chosen.set(client, chosen)
     })
   }
 }
 
-/** Step 4: every chosen model must answer now. A client whose model does not answer has failed. */
-async function proveChosen(proving: Proving): Promise<ClientsProof> {
-  const { context, finder, catalog, chosen, failed } = proving
+/** Step 4: a client whose chosen models do not all answer has failed. */
+async function proveChosen(proof: UnfinishedProof): Promise<Proof> {
+  const { context, finder, catalog, chosen, failed } = proof
   for (const client of [...chosen.keys()])
-    await runForClient(proving, client, () => expectTrustedBy(client, finder.access))
+    await runOrRecordFailure(proof, client, () => expectTrustedBy(client, finder.access))
 
-  const answersOf = await probeChosen(proving)
+  const answersOf = await probeChosen(proof)
   const provenByClient = new Set<Client>()
   for (const [client, answers] of answersOf)
-    await runForClient(proving, client, async () => {
-      if (await expectAnswered(proving, client, answers)) provenByClient.add(client)
+    await runOrRecordFailure(proof, client, async () => {
+      const provenBy = await proveClient(proof, client, answers)
+      if (provenBy === 'client') provenByClient.add(client)
       // The probes may have found out that the gateway accepts the key in another header only.
       expectUsable(context, client, finder.access)
     })
 
-  const proven = [...chosen].map(([client, options]): [Client, Chosen] => {
+  const proven = [...chosen].map(([client, options]): [Client, ChosenOptions] => {
     const answersSafeguards = safeguardsIn(answersOf.get(client) ?? [])
     const isProvenByClient = provenByClient.has(client)
     return [
@@ -166,29 +164,29 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
 }
 
 /**
- * Expects an answer for every model of a client. If the gateway rejects repoint's own request, but may
+ * Proves one client by the answers to its probes. If the gateway rejects repoint's own request, but may
  * accept the installed client's, that client is asked.
  *
- * @returns whether the installed client was asked
  * @throws UserError why a model does not work for this client
  */
-async function expectAnswered(
-  { context, finder: { access }, chosen }: Proving,
+async function proveClient(
+  { context, finder: { access }, chosen }: UnfinishedProof,
   client: Client,
   answers: readonly ProbeAnswer[],
-): Promise<boolean> {
+): Promise<'probes' | 'client'> {
   const rejections = rejectionsIn(answers)
   const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
-  if (finalRejection !== undefined) throw await withOtherClients(finalRejection, client, access)
+  if (finalRejection !== undefined)
+    throw await withClientsOfMoreProtocols(finalRejection, client, access)
 
   const [rejection] = rejections
-  if (rejection === undefined) return false
+  if (rejection === undefined) return 'probes'
   await askClient(context.session, client, {
     access,
     chosen: chosen.get(client)!,
     rejection: rejection.error,
   })
-  return true
+  return 'client'
 }
 
 /** Whether the gateway answers the safeguards for every model. Undefined: they were not sent. */
@@ -222,7 +220,7 @@ function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
  * The error for a client that supports one protocol. If the gateway may serve the model over another
  * protocol, the hint names the clients that support more protocols.
  */
-async function withOtherClients(
+async function withClientsOfMoreProtocols(
   { model, protocol, error }: RejectedModel,
   client: Client,
   { baseUrl }: GatewayAccess,

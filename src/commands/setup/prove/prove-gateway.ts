@@ -11,12 +11,12 @@ import { checkNameIsFree } from '../../../state/save-gateway.ts'
 import { findGateway } from '../../find-gateway/find-gateway.ts'
 import { gatewaysInUse, namesGateway } from '../../find-gateway/gateways-in-use.ts'
 import type { FoundGateway, GatewayInUse, Preset } from '../../find-gateway/types.ts'
-import type { Chosen, GatewayAnswer, Proof, ProvenSetup, SetupContext } from '../request.ts'
+import type { ChosenOptions, GatewayAnswer, Proof, ProvenSetup, SetupContext } from '../request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { withLink, withNextAddress } from './import-link.ts'
 import { expectUsable, programFindings, programsOf } from './programs.ts'
-import { type ClientsProof, type ProveOptions, proveClients } from './prove-clients.ts'
+import { type ProveOptions, proveClients } from './prove-clients.ts'
 import { showAnswer, showProof } from './show-proof.ts'
 
 /** How often the user may type an address or a key that does not work. */
@@ -39,10 +39,13 @@ export async function proveGateway(started: SetupContext): Promise<ProvenSetup> 
 
     const onAnswer = async (asked: SetupContext, answer: GatewayAnswer) => {
       showAnswer(session, answer)
-      const withClients = await withClientsFromUser(asked, answer)
-      // A later try does not ask for the clients again.
-      if (withClients !== asked) context = withClients
-      return withClients
+      const { chooseClients } = asked.request
+      if (chooseClients === undefined) return asked
+
+      const ids = await chooseClients(asked, answer)
+      // A later try keeps these clients, so that the user is not asked again.
+      context = withClients(asked, ids)
+      return context
     }
 
     try {
@@ -53,6 +56,7 @@ export async function proveGateway(started: SetupContext): Promise<ProvenSetup> 
       return { ...context, ...proof, clients: [...proof.chosen.keys()] }
     } catch (error) {
       const isLastTry = tries >= maxTries
+      // A link's next address is tried even then, because the user types nothing for it.
       const next =
         withNextAddress(error, found, preset) ??
         (isLastTry ? undefined : retryWith(error, found, preset))
@@ -71,20 +75,14 @@ async function firstPreset(context: SetupContext): Promise<Preset> {
   return {
     lastBaseUrl: keptAddress(session.platform) ?? runs[0]?.baseUrl,
     inUse: session.canAsk ? inUse : [],
-    gateway: currentGateway(context, inUse),
+    gateway: gatewayToKeep(context, inUse),
     ...request.preset,
   }
 }
 
-/** The setup with the clients that the user chooses, now that the gateway has answered. */
-async function withClientsFromUser(
-  context: SetupContext,
-  answer: GatewayAnswer,
-): Promise<SetupContext> {
-  const { chooseClients, ...request } = context.request
-  if (chooseClients === undefined) return context
-
-  const ids = await chooseClients(context, answer)
+/** The setup with only the clients that the user has chosen. */
+function withClients(context: SetupContext, ids: readonly string[]): SetupContext {
+  const { chooseClients: _, ...request } = context.request
   const command = ids.length === 1 ? ids[0]! : request.command
   return {
     ...context,
@@ -94,7 +92,7 @@ async function withClientsFromUser(
 }
 
 /** The gateway that the client uses, if the user requests other options and no gateway. */
-function currentGateway(
+function gatewayToKeep(
   { session, request, clients: [client], previous }: SetupContext,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
@@ -150,10 +148,11 @@ async function proofOf(
   if (!context.request.flags.verify) return unverified(context, access)
 
   const isScript = context.consent !== 'ask'
+
   // A script gets this error before anything is sent.
   if (isScript) for (const client of context.clients) expectUsable(context, client, access)
   const proof = await proveClients(context, access, { needsAll: isScript, onAnswer })
-  return withoutFailed(context, proof)
+  return skipFailed(context, proof)
 }
 
 /**
@@ -162,22 +161,22 @@ async function proofOf(
  *
  * @throws UserError why a client cannot use it, with the clients that can
  */
-function withoutFailed(context: SetupContext, { failed, ...proof }: ClientsProof): Proof {
-  const { session, consent } = context
-  const [firstFailure] = failed
+function skipFailed({ session, consent }: SetupContext, proof: Proof): Proof {
+  const [firstFailure] = proof.failed
   if (firstFailure === undefined) return proof
 
   const [client, error] = firstFailure
   const working = [...proof.chosen.keys()]
   if (working.length === 0) throw error
-  if (consent !== 'ask') throw withOtherClients(error, client, working, proof.access)
+  if (consent !== 'ask') throw withWorkingClients(error, client, working, proof.access)
 
-  for (const [{ label }, { message }] of failed) session.remark(`✗ Skipped ${label}: ${message}`)
+  for (const [{ label }, { message }] of proof.failed)
+    session.remark(`✗ Skipped ${label}: ${message}`)
   return proof
 }
 
 /** The error of one client, with the command that sets up the others. */
-function withOtherClients(
+function withWorkingClients(
   { code, message }: UserError,
   { label }: Client,
   working: readonly Client[],
@@ -203,7 +202,7 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
   const programs = await programsOf(context)
   for (const [client, program] of programs) expectUsable(context, client, access, program)
 
-  const chosen = clients.map((client): [Client, Chosen] => {
+  const chosen = clients.map((client): [Client, ChosenOptions] => {
     const { version, modelTable } = programs.get(client)!
     const gatewayInfo = { ...noGatewayInfo, modelTable }
     const input = resolveInputFor(context, client, access, gatewayInfo)
@@ -214,6 +213,7 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
     request,
     access,
     chosen: new Map(chosen),
+    failed: new Map(),
     catalog: undefined,
     findings: [...assumedBaseUrlsFinding(access), ...programFindings(context.session, programs)],
   }

@@ -9,7 +9,7 @@ import type { InstalledProgram } from '../../client-state/program.ts'
 import { targetFor } from '../../client-state/target.ts'
 import type { SetupContext } from '../request.ts'
 import { resolveInputFor } from '../resolve-input.ts'
-import { Probes, sendersOf } from './probes.ts'
+import { loadFirstRequests, Probes } from './probes.ts'
 
 /** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
 export function probesFor(
@@ -28,10 +28,10 @@ export function probesFor(
   },
 ): Probes {
   return new Probes(
-    (...question) => finder.probe(...question),
+    (...request) => finder.probe(...request),
     catalog ?? catalogError,
     (client, resolved) =>
-      sendersOf(context.session, client, {
+      loadFirstRequests(context.session, client, {
         files: filesAfter(context, client, { access: finder.access, resolved, catalog }),
         ...programs.get(client)!,
       }),

@@ -5,24 +5,24 @@ import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { type Culprit, traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import type { InstalledProgram } from '../../client-state/program.ts'
-import type { Chosen, SetupContext } from '../request.ts'
+import type { ChosenOptions, SetupContext } from '../request.ts'
 import type { ProbeAnswer, Probes } from './probes.ts'
 
-/** The state of steps 3 and 4. A client is in `chosen`, or in `failed`, or the user has skipped it. */
-export interface Proving {
+/** A proof during steps 3 and 4. A candidate's client is in `chosen` or in `failed`, or the user skipped it. */
+export interface UnfinishedProof {
   readonly context: SetupContext
   readonly finder: GatewayFinder
   readonly catalog: Catalog | undefined
   readonly probes: Probes
-  readonly clients: readonly ResolvingClient[]
+  readonly candidates: readonly Candidate[]
   /** The options of each client that may still use the gateway. */
-  readonly chosen: Map<Client, Chosen>
+  readonly chosen: Map<Client, ChosenOptions>
   /** Why a client cannot use the gateway. */
   readonly failed: Map<Client, UserError>
 }
 
-/** One client whose options are being decided. */
-export interface ResolvingClient {
+/** A client that may use the gateway, with everything that decides its options. */
+export interface Candidate {
   readonly context: SetupContext
   readonly access: GatewayAccess
   readonly client: Client
@@ -34,7 +34,7 @@ export interface ResolvingClient {
 }
 
 /** Each client with what the gateway has answered so far. */
-export function resolvingClients(
+export function candidatesFor(
   context: SetupContext,
   {
     access,
@@ -47,7 +47,7 @@ export function resolvingClients(
     readonly programs: ReadonlyMap<Client, InstalledProgram>
     readonly probes: Probes
   },
-): readonly ResolvingClient[] {
+): readonly Candidate[] {
   return context.clients.map((client) => {
     const { version, modelTable } = programs.get(client)!
     const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access, modelTable }
@@ -56,12 +56,13 @@ export function resolvingClients(
 }
 
 /**
- * Runs one client's part of a step. If only this client fails, it is left out and the others continue.
+ * Runs one client's part of a step. If only this client fails, its error moves it from `chosen` to `failed`,
+ * and the others continue.
  *
  * @throws UserError if the failure concerns all clients
  */
-export async function runForClient(
-  { chosen, failed }: Proving,
+export async function runOrRecordFailure(
+  { chosen, failed }: UnfinishedProof,
   client: Client,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -98,7 +99,7 @@ export async function probeChosen({
   context: { session },
   probes,
   chosen,
-}: Proving): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {
+}: UnfinishedProof): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {
   const choices = [...chosen]
   const newIds = await Promise.all(
     choices.map(([client, { resolved }]) => probes.newIds(client, resolved)),

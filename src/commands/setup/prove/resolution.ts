@@ -1,0 +1,23 @@
+/** The result of a client's rules for one gateway. The only file here that reads the codes of their problems. */
+import type { Client, ResolvedOptions, ResolveInput } from '../../../clients/client.ts'
+import type { ErrorCode } from '../../../errors.ts'
+import { type Finding, isFinding } from '../../../finding.ts'
+
+export type Resolution =
+  | { readonly kind: 'resolved'; readonly resolved: ResolvedOptions }
+  /** No rule chooses a model, or the gateway has none for a slot. A model from the user would help. */
+  | { readonly kind: 'undecided'; readonly problem: Finding }
+  /** The client cannot use the gateway with these options. */
+  | { readonly kind: 'impossible'; readonly problem: Finding }
+
+/** The codes of the problems that a model from the user solves. */
+const undecidedCodes: readonly string[] = ['usage', 'model-unknown'] satisfies ErrorCode[]
+
+/** Applies a client's rules. @param version of the installed client, if known */
+export function resolveClient(client: Client, input: ResolveInput, version?: string): Resolution {
+  const result = client.resolve(input, version)
+  if (!isFinding(result)) return { kind: 'resolved', resolved: result }
+
+  const kind = undecidedCodes.includes(result.code) ? 'undecided' : 'impossible'
+  return { kind, problem: result }
+}
