@@ -47,7 +47,7 @@ const recorded = {
   copilot,
 }
 
-const { prompt } = await source("export { prompt } from './src/gateway/question.ts'")
+const { prompt } = await source("export { prompt } from './src/gateway/probe-request.ts'")
 for (const name of names) await recordClient(name)
 
 async function recordClient(name) {

@@ -2,7 +2,7 @@ import { UserError } from '../errors.ts'
 import { asSentence } from '../text.ts'
 import { type RequestSpec, request } from './http/request.ts'
 import { withQuery } from './input/query.ts'
-import type { AskedRequest, HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
+import type { HttpAnswer, NetworkFailure, Outcome, SentRequest } from './judge/answer.ts'
 import { diagnose } from './judge/diagnose.ts'
 import type { GatewayAccess } from './types.ts'
 
@@ -36,13 +36,13 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
 export function judge(
   access: GatewayAccess,
   result: HttpAnswer | NetworkFailure,
-  question: Pick<
-    AskedRequest,
+  sent: Pick<
+    SentRequest,
     'asked' | 'model' | 'client' | 'catalog' | 'isBaseProven' | 'isRouteProven'
   >,
 ): Outcome | undefined {
   return diagnose(result, {
-    ...question,
+    ...sent,
     baseUrl: access.baseUrl,
     secrets: secretsOf(access),
     authorities: access.authorities,

@@ -13,7 +13,7 @@ import type { HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
 import { readErrorBody } from './judge/error-body.ts'
 import { rejectsLimit, speaksOfTools } from './judge/request-parts.ts'
 import { mayHelp, traitsOf } from './judge/traits.ts'
-import { hasLimit, type QuestionForm, requestAt } from './question.ts'
+import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 import { listIn } from './request-tools.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
@@ -73,13 +73,9 @@ export async function askAt(input: ProbeInput, baseUrl: string): Promise<Attempt
 }
 
 /** Sends one request and judges the response. */
-export async function send(
-  input: ProbeInput,
-  baseUrl: string,
-  form: QuestionForm,
-): Promise<Judged> {
+export async function send(input: ProbeInput, baseUrl: string, form: RequestForm): Promise<Judged> {
   const result = await ask(input.access, requestAt(baseUrl, form), input.sender?.keyHeader)
-  return { result, outcome: outcomeOf(input, result) }
+  return { result, outcome: judgeResult(input, result) }
 }
 
 /** The longest wait for a gateway that is busy, in ms. Clients wait for a minute and more. */
@@ -92,7 +88,7 @@ const usualWaitMs = 1_000
 async function sendWithRetry(
   input: ProbeInput,
   baseUrl: string,
-  form: QuestionForm,
+  form: RequestForm,
 ): Promise<Judged> {
   const judged = await send(input, baseUrl, form)
   if (judged.outcome === undefined || !mayHelp('retry', judged.outcome)) return judged
@@ -119,7 +115,7 @@ function waitMs(result: Judged['result'], accepts: Sender['accepts']): number | 
 async function repeatAsClient(
   input: ProbeInput,
   baseUrl: string,
-  form: QuestionForm,
+  form: RequestForm,
   judged: Judged,
 ): Promise<Judged> {
   const { result, outcome } = judged
@@ -136,10 +132,10 @@ async function repeatAsClient(
  * 400 or 422, whatever the words (2026-11-24). That cannot help if the gateway rejects tools.
  */
 function withoutRejectedSafeguards(
-  form: QuestionForm,
+  form: RequestForm,
   rejection: HttpAnswer,
   outcome: Outcome,
-): QuestionForm | undefined {
+): RequestForm | undefined {
   const { clientRequest } = form
   const safeguards = clientRequest?.safeguards
   if (typeof safeguards !== 'object' || !isAboutRequest(rejection, outcome)) return undefined
@@ -150,7 +146,7 @@ function withoutRejectedSafeguards(
 }
 
 /** The request without the part that the gateway rejects, if the client repeats it so. */
-function withoutRejectedPart(form: QuestionForm, rejection: HttpAnswer): QuestionForm | undefined {
+function withoutRejectedPart(form: RequestForm, rejection: HttpAnswer): RequestForm | undefined {
   const { clientRequest } = form
   if (rejectsLimit(rejection) && !hasLimit(clientRequest)) return { ...form, isLimited: false }
 
@@ -188,20 +184,20 @@ function without<Value>(
 /** The form of a request of this probe. */
 export function formOf(
   { protocol, model, sender }: ProbeInput,
-  more: Partial<QuestionForm>,
-): QuestionForm {
+  more: Partial<RequestForm>,
+): RequestForm {
   const needsEnd = sender?.accepts?.rejects.includes('open') === true
   return { protocol, model, needsEnd, ...more }
 }
 
 /** @param proven what other answers have shown */
-export function outcomeOf(
+export function judgeResult(
   { access, protocol, model, catalog, sender }: ProbeInput,
   result: Judged['result'],
   proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
 ): Outcome | undefined {
-  const question = { asked: protocol, model, client: sender, ...proven }
-  return judge(access, result, catalog === undefined ? question : { ...question, catalog })
+  const request = { asked: protocol, model, client: sender, ...proven }
+  return judge(access, result, catalog === undefined ? request : { ...request, catalog })
 }
 
 /** The status is about the request itself. Without a better clue, the judge blames the model or the gateway. */

@@ -102,15 +102,14 @@ export class GatewayFinder {
     model: string,
     options?: Omit<ProbeOptions, 'candidates'>,
   ): Promise<ProbeResult> {
-    const question: ProbeQuestion = { protocol, model, options }
+    const request: ProbeRequest = { protocol, model, options }
     const access = this.#current
     try {
-      return await this.#probeAt(access, question)
+      return await this.#probeAt(access, request)
     } catch (error) {
       if (error instanceof UserError && error.code === 'quota')
-        return this.#probeOtherProducts(question, error)
-      if (error instanceof KeyHeaderError)
-        return this.#probeWithOtherHeader(access, question, error)
+        return this.#probeOtherProducts(request, error)
+      if (error instanceof KeyHeaderError) return this.#probeWithOtherHeader(access, request, error)
       throw error
     }
   }
@@ -118,11 +117,11 @@ export class GatewayFinder {
   /** Probes once more with the header that the search for headers finds, or that it has found. */
   async #probeWithOtherHeader(
     rejectedAccess: GatewayAccess,
-    question: ProbeQuestion,
+    request: ProbeRequest,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
     if (this.#headerSearch === undefined) {
-      const trial = this.#tryOtherHeader(question, rejection)
+      const trial = this.#tryOtherHeader(request, rejection)
       this.#headerSearch = trial.then(({ access }) => access)
       const { result } = await trial
       if (result instanceof Error) throw result
@@ -131,8 +130,10 @@ export class GatewayFinder {
 
     const found = await this.#headerSearch
     if (found === undefined) throw rejection
-    // This protocol may take the key in another header than the one that was found.
-    return this.#probeAt(found === rejectedAccess ? this.#original : found, question)
+    // The rejected request already used the header that was found for another protocol. This protocol may
+    // take the key in the original one.
+    if (found === rejectedAccess) return this.#probeAt(this.#original, request)
+    return this.#probeAt(found, request)
   }
 
   /**
@@ -141,7 +142,7 @@ export class GatewayFinder {
    * other products become a hint.
    */
   async #probeOtherProducts(
-    { protocol, model, options }: ProbeQuestion,
+    { protocol, model, options }: ProbeRequest,
     rejection: UserError,
   ): Promise<ProbeResult> {
     const side = sideOf(protocol)
@@ -183,9 +184,9 @@ export class GatewayFinder {
 
   /** Drops the base URL of the catalog: it belongs to another product than the one that answered. */
   #forgetCatalogBaseUrl(side: keyof BaseUrls): void {
-    const isOfCatalog = (answer: AnsweredBaseUrl) =>
+    const isFromCatalog = (answer: AnsweredBaseUrl) =>
       answer.side === side && answer.probe === undefined
-    this.#answered = this.#answered.filter((answer) => !isOfCatalog(answer))
+    this.#answered = this.#answered.filter((answer) => !isFromCatalog(answer))
   }
 
   /** Requests the catalog with the key in every other header, then finds out which header worked. */
@@ -216,13 +217,13 @@ export class GatewayFinder {
   }
 
   /** Probes with the key in the protocol's usual header other than Bearer. Never throws. */
-  async #tryOtherHeader(question: ProbeQuestion, rejection: KeyHeaderError): Promise<Trial> {
-    const usualHeader = question.protocol === 'messages' ? 'x-api-key' : 'api-key'
+  async #tryOtherHeader(request: ProbeRequest, rejection: KeyHeaderError): Promise<Trial> {
+    const usualHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
     const access = this.#with({
       keyHeader: this.#original.keyHeader === undefined ? usualHeader : undefined,
     })
     try {
-      const result = await this.#probeAt(access, question)
+      const result = await this.#probeAt(access, request)
       return { access: this.#use(access), result }
     } catch (error) {
       if (!(error instanceof UserError)) return { access: undefined, result: error as Error }
@@ -252,7 +253,7 @@ export class GatewayFinder {
 
   async #probeAt(
     access: GatewayAccess,
-    { protocol, model, options }: ProbeQuestion,
+    { protocol, model, options }: ProbeRequest,
   ): Promise<ProbeResult> {
     const candidates = this.#candidates(sideOf(protocol))
     const result = await probe(access, protocol, model, { ...options, candidates })
@@ -330,7 +331,7 @@ function contradictionBetween(
 }
 
 /** What a probe asks, without the place. */
-interface ProbeQuestion {
+interface ProbeRequest {
   readonly protocol: Protocol
   readonly model: string
   readonly options: Omit<ProbeOptions, 'candidates'> | undefined

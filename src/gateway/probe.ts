@@ -6,8 +6,8 @@ import {
   askAt,
   type CauseSearches,
   formOf,
+  judgeResult,
   newSearches,
-  outcomeOf,
   type ProbeInput,
 } from './attempt.ts'
 import { baseUrlFor } from './base-urls.ts'
@@ -16,7 +16,7 @@ import type { HttpAnswer, Outcome } from './judge/answer.ts'
 import { isUnlisted } from './judge/outcomes.ts'
 import { acceptedBy, answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
-import { placeOf, requestAt } from './question.ts'
+import { placeOf, requestAt } from './probe-request.ts'
 import { withCause } from './search-cause.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
@@ -154,14 +154,14 @@ async function judgeWithProvenBase(
   if (catalogError !== undefined && !isApi) throw noApiError(catalogError, input, candidates)
   const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
 
-  const judged = outcomeOf(input, result, { isBaseProven })
+  const judged = judgeResult(input, result, { isBaseProven })
   const mayLackRoute = judged?.code === 'protocol-unsupported' && isUnlisted(input)
   if (!mayLackRoute || !(await hasRoute(input, baseUrl)))
     return { baseUrl, result, outcome: judged }
   return {
     baseUrl,
     result,
-    outcome: outcomeOf(input, result, { isBaseProven, isRouteProven: true }),
+    outcome: judgeResult(input, result, { isBaseProven, isRouteProven: true }),
   }
 }
 

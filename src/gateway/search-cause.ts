@@ -12,11 +12,11 @@ import {
   toolsUnsupported,
   toolTypesUnsupported,
 } from './judge/request-parts.ts'
-import type { QuestionForm } from './question.ts'
+import type { RequestForm } from './probe-request.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'
 
 /** A rejection by an API. */
-interface Rejection extends Attempt {
+interface RejectedAttempt extends Attempt {
   readonly result: HttpAnswer
   readonly outcome: Outcome
 }
@@ -41,11 +41,11 @@ export async function withCause(input: ProbeInput, attempt: Attempt): Promise<At
  */
 async function searchCause(
   input: ProbeInput,
-  { baseUrl, result, outcome }: Rejection,
+  { baseUrl, result, outcome }: RejectedAttempt,
 ): Promise<Outcome> {
   const { protocol, model, sender, searches } = input
   const isLimited = !rejectsLimit(result)
-  const serves = async (more: Partial<QuestionForm>): Promise<boolean> => {
+  const serves = async (more: Partial<RequestForm>): Promise<boolean> => {
     if (searches.left <= 0) return false
     searches.left--
     const answer = await send(input, baseUrl, formOf(input, { isLimited, ...more }))

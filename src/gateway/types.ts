@@ -70,7 +70,8 @@ export interface FirstRequest {
   /** The parts that the client leaves out after certain errors. */
   readonly retryWithout?: readonly RetryRule[]
   /**
-   * The check of tool calls that the client asks for. It goes on if the gateway rejects or ignores it.
+   * The check of tool calls that the client asks for. The client continues without the check if the gateway
+   * rejects or ignores it.
    * `withheld`: the client needs the check, and its settings keep it from asking.
    */
   readonly safeguards?: Safeguards | 'withheld' | undefined
@@ -95,13 +96,13 @@ export interface Safeguards {
 
 /** What a client does with the responses over one protocol. scripts/responses.js finds it out. */
 export interface AcceptedResponses {
-  /** The flaws (src/gateway/judge/flaws.ts) with which it does not accept a response. */
+  /** The flaws (src/gateway/judge/flaws.ts) that make the client reject a response. */
   readonly rejects: readonly string[]
-  /** It repeats a request after one response with such a status. */
+  /** The client repeats a request after one response with such a status. */
   readonly retries: readonly number[]
   /** The same, if the response says when: `retry-after`. */
   readonly retriesIfTold?: readonly number[]
-  /** The flaws after which it repeats the request without a stream. */
+  /** The flaws after which the client repeats the request without a stream. */
   readonly repeats?: readonly string[]
 }
 
@@ -111,11 +112,15 @@ export interface Sender extends FirstRequest {
   readonly label: string
   /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
   readonly keyHeader?: KeyHeader | undefined
-  /** Absent: it was not found out. */
+  /** Absent: unknown. */
   readonly accepts?: AcceptedResponses | undefined
 }
 
-/** Headers that can hold the key instead of `authorization: Bearer`. */
+/**
+ * Headers that can hold the key instead of `authorization: Bearer`. A client has one that it prefers for a
+ * protocol (`Sender.keyHeader`), and a gateway has one that it accepts (`Gateway.keyHeader`). A request uses
+ * the client's, or else the gateway's.
+ */
 export const keyHeaders = ['x-api-key', 'api-key'] as const
 export type KeyHeader = (typeof keyHeaders)[number]
 
@@ -129,9 +134,9 @@ export interface BaseUrls {
 
 /** Where a client finds certificate authorities in addition to the public ones. */
 export interface CertificateStores {
-  /** Whether it reads the system's store by itself. */
+  /** Whether the client reads the system's store by itself. */
   readonly system: boolean
-  /** A variable that keeps it from doing so if it names a readable file. */
+  /** A variable that keeps the client from doing so if it names a readable file. */
   readonly hidesSystem?: string
   /** Variables that name a PEM file, and variables that name folders of them. */
   readonly files: readonly string[]
@@ -142,11 +147,14 @@ export interface CertificateStores {
 
 /** A gateway and how to send requests to it: from the user, a client's files or the saved gateways. */
 export interface Gateway {
-  /** As the user gave it, cleaned, without a trailing slash: `https://gw.example/prefix`. */
+  /**
+   * The *address*, as the user gave it, cleaned, without a trailing slash: `https://gw.example/prefix`. The
+   * member has the name of the flag and of the JSON documents. What a client appends to is in `baseUrls`.
+   */
   readonly baseUrl: string
   /** In the origin of `baseUrl`. Absent: the usual base URLs. */
   readonly baseUrls?: BaseUrls | undefined
-  /** Already cleaned. Never printed. Absent: it is not known here. */
+  /** Already cleaned. Never printed. Absent: unknown. */
   readonly key?: string | undefined
   /** The only header that contains the key. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined

@@ -29,7 +29,7 @@ interface HandlerOptions {
   readonly recorder: Recorder | undefined
 }
 
-/** Handles a request, with the checks in the service's order. */
+/** Handles a request, with the checks in the imitated gateway's order. */
 export class Handler {
   refusedKeys = 0
   readonly #options: HandlerOptions

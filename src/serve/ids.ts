@@ -7,13 +7,13 @@ function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
 }
 
-/** A key in the format of the service. */
+/** A key in the format of the imitated gateway. */
 export function generateKey(): string {
   return `sk-${randomText(48)}`
 }
 
 /**
- * Creates request IDs in the format of the service: UTC time, nanoseconds and eight letters. The letters
+ * Creates request IDs in the format of the imitated gateway: UTC time, nanoseconds and eight letters. The letters
  * are random for each process. A counter instead of nanoseconds makes the IDs unique.
  */
 export function requestIds(): (now: Date) => string {

@@ -8,7 +8,7 @@ import { bareModelName } from './requests/checks/combinations.ts'
 import { findRoute, readsApiKey } from './routes.ts'
 
 /**
- * Explanations of rejected requests, for the developer of a client. The response itself has the service's
+ * Explanations of rejected requests, for the developer of a client. The response itself has the imitated gateway's
  * message, which often does not name the cause. Undefined if that message is enough.
  */
 
@@ -42,7 +42,7 @@ export function explainRoute(method: string, path: string): string | undefined {
   return method === 'GET' ? undefined : 'Outside of /v1, the service responds with its web page.'
 }
 
-/** Routes of the vendors that the service does not have (New API, read 2026-11-23). */
+/** Routes of the vendors that the imitated gateway does not have (New API, read 2026-11-23). */
 const vendorRoutes =
   /^\/v1\/(messages\/(batches|count_tokens)|responses\/input_tokens|conversations|assistants|batches|containers|skills|threads|vector_stores)(\/|$)/
 

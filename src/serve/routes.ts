@@ -8,7 +8,7 @@ export type Route =
   | { readonly kind: 'model'; readonly id: string }
   /** A stored answer, or its input. */
   | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
-  /** `leftOut`: the service implements it, and this gateway does not. */
+  /** `leftOut`: the imitated gateway implements it, and this gateway does not. */
   | { readonly kind: 'not-implemented'; readonly leftOut: boolean }
   | { readonly kind: 'unknown' }
   /** Our own routes for the page, the log and the faults. */
@@ -21,7 +21,7 @@ const inferenceRoutes: ReadonlyMap<string, Route> = new Map([
   ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
 ])
 
-/** Routes that the service has and this gateway does not. */
+/** Routes that the imitated gateway has and this gateway does not. */
 const unsupportedRoutes: readonly RegExp[] = [
   /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
   /^POST \/v1\/images\/(generations|edits)$/,
@@ -31,7 +31,7 @@ const unsupportedRoutes: readonly RegExp[] = [
   /^GET \/v1\/realtime$/,
 ]
 
-/** Routes that the service knows but does not implement. */
+/** Routes that the imitated gateway knows but does not implement. */
 const notImplementedRoutes: readonly RegExp[] = [
   /^POST \/v1\/images\/variations$/,
   /^DELETE \/v1\/models\/[^/]+$/,
@@ -58,7 +58,7 @@ export function findRoute(method: string, path: string): Route {
     if (route !== undefined) return route
   }
   if (path.startsWith(controlPrefix)) return { kind: 'control' }
-  // The service checks only the prefix, so /v1beta and /apifox are not pages either.
+  // The imitated gateway checks only the prefix, so /v1beta and /apifox are not pages either.
   if (!/^\/(v1|api|assets)/.test(path)) return { kind: 'web' }
 
   if (method === 'GET' && path === '/v1/models') return { kind: 'models' }

@@ -1,29 +1,10 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { UserError } from '../errors.ts'
-import type { Fault } from './faults/faults.ts'
-import { Handler } from './handler.ts'
-import type { LoggedRequest } from './log/request-log.ts'
-import { RequestLog } from './log/request-log.ts'
-import {
-  allEndpointTypes,
-  builtInCatalog,
-  type CatalogEntry,
-  createCatalog,
-} from './model/catalog.ts'
-import type { GatewayOptions, ScopeOptions, Upstream } from './options.ts'
-import { checkGatewayOptions, defaultLimits } from './options.ts'
-import type { Recorder } from './scenarios/recorder.ts'
-import { Scope, Scopes } from './scopes.ts'
-import { readCatalogFile } from './settings/models-file.ts'
-import { withUsageErrors } from './settings/schema.ts'
-
 /**
- * The local gateway. A request passes through these files, in this order:
+ * The local gateway. It imitates a New API gateway in front of OpenAI and Anthropic: the comments call New
+ * API *the imitated gateway*, and those two *the vendor*. A request passes through these files, in this order:
  *
  * 1. `server.ts` listens. `handler.ts` finds the route (`routes.ts`), logs the request (`log/`), and checks
  *    the key, which selects a scope (`scopes.ts`): the answers and faults of that key.
- * 2. `answers/decide.ts` runs the service's checks. `requests/` reads the body as a `ModelRequest`, or
+ * 2. `answers/decide.ts` runs the checks of the imitated gateway. `requests/` reads the body as a `ModelRequest`, or
  *    rejects it as the vendor does.
  * 3. The answer comes from the scenario or function of the scope (`scenarios/`), else from the built-in
  *    model (`model/`). `faults/` may replace or cut it.
@@ -33,6 +14,29 @@ import { withUsageErrors } from './settings/schema.ts'
  *
  * With an upstream, `upstream.ts` replaces steps 2 to 4: it forwards the request to a real gateway.
  */
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { UserError } from '../errors.ts'
+import type { Fault } from './faults/faults.ts'
+import { Handler } from './handler.ts'
+import { type LoggedRequest, RequestLog } from './log/request-log.ts'
+import {
+  allEndpointTypes,
+  builtInCatalog,
+  type CatalogEntry,
+  createCatalog,
+} from './model/catalog.ts'
+import {
+  checkGatewayOptions,
+  defaultLimits,
+  type GatewayOptions,
+  type ScopeOptions,
+  type Upstream,
+} from './options.ts'
+import type { Recorder } from './scenarios/recorder.ts'
+import { Scope, Scopes } from './scopes.ts'
+import { readCatalogFile } from './settings/models-file.ts'
+import { withUsageErrors } from './settings/schema.ts'
 
 /** The part of a gateway that belongs to one key. */
 export interface GatewayScope {
@@ -191,6 +195,7 @@ function createHttpServer(handler: Handler, limits: typeof defaultLimits) {
     pendingOn.set(socket, pending)
     // Node 20 and 22 emit `close` only for the first pending response (24 and 26: for all; 2026-11-24).
     socket.once('close', () => {
+      // A response gets its socket when its turn comes. Without one, nothing else ends it.
       for (const response of pending) if (response.socket === null) response.emit('close')
     })
   })

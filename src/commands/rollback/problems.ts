@@ -9,6 +9,7 @@ import { clientRows, familyIds, familyRows, loadClients } from '../../clients/li
 import { textOf } from '../../clients/loaded-files.ts'
 import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import type { FileContents } from '../../transaction/earlier-states.ts'
 import type { RecordedFile, Runs } from '../../transaction/record.ts'
 import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
 import { isAddress } from '../../transaction/undo/settings.ts'
@@ -37,14 +38,11 @@ export function problemAfterUndo(context: RollbackContext): ProblemAfter {
   return (id, after, before) => checkFor(id)?.(after, before)
 }
 
-/** File contents by path. Null: the file does not exist. */
-type Contents = ReadonlyMap<string, Bytes | null>
-
-type ClientCheck = (after: Contents, before: Contents) => UndoProblem | undefined
+type ClientCheck = (after: FileContents, before: FileContents) => UndoProblem | undefined
 
 function clientCheck({ session, runs }: RollbackContext, client: Client): ClientCheck {
   const files = readAllFiles(session, client, runs)
-  const read = (contents: Contents) =>
+  const read = (contents: FileContents) =>
     client.read(
       files.map((file) => {
         const bytes = contents.get(file.path)
@@ -90,7 +88,7 @@ function movedAddressCheck(
   client: Client,
   files: LoadedFiles,
   runs: Runs,
-): (after: Contents, before: Contents) => boolean {
+): (after: FileContents, before: FileContents) => boolean {
   const hosts = writtenBaseUrls(client, runs).flatMap((root) =>
     URL.canParse(root) ? [new URL(root).host] : [],
   )

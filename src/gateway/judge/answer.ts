@@ -51,7 +51,7 @@ export interface NetworkFailure {
 }
 
 /** The request, as far as the judgement of its answer depends on it. */
-export interface AskedRequest {
+export interface SentRequest {
   readonly asked: Protocol | 'catalog'
   /** The base URL. */
   readonly baseUrl: string

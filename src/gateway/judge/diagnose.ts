@@ -13,7 +13,7 @@
  *
  * 1. `readErrorBody` finds the words and no code.
  * 2. `causesOf` finds a name for a key next to "incorrect": the cause is `key` (causes/key-rows.ts).
- * 3. `outcomeOf.key` checks that a 401 can mean that, and returns the outcome `key-rejected`.
+ * 3. `outcomeRules.key` checks that a 401 can mean that, and returns the outcome `key-rejected`.
  * 4. `errorFor` (ask.ts) makes an error of it, which ends a setup and becomes a finding in `doctor`. Its
  *    traits blame the `key`, so a prompt asks for the key again.
  *
@@ -22,16 +22,16 @@
 import { isCatalogBody } from '../models/catalog-page.ts'
 import type { Protocol } from '../types.ts'
 import {
-  type AskedRequest,
   type Cause,
   type HttpAnswer,
   maxAnswerBytes,
   maxCatalogBytes,
   type NetworkFailure,
   type Outcome,
+  type SentRequest,
 } from './answer.ts'
 import { causesOf, idPattern } from './causes/find-causes.ts'
-import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
+import { type ErrorBody, errorBodyFrom, readErrorBody } from './error-body.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import { type Flaw, flawWords } from './flaws.ts'
 import { diagnoseFailure, proxyPassword } from './network-failure.ts'
@@ -69,21 +69,21 @@ import { wantedHeader } from './wanted-header.ts'
  */
 export function diagnose(
   result: HttpAnswer | NetworkFailure,
-  question: AskedRequest,
+  request: SentRequest,
 ): Outcome | undefined {
-  if (!('status' in result)) return diagnoseFailure(result, question)
-  if (hundredsOf(result.status) === 2) return diagnoseSuccess(result, question)
+  if (!('status' in result)) return diagnoseFailure(result, request)
+  if (hundredsOf(result.status) === 2) return diagnoseSuccess(result, request)
   const { status } = result
-  return diagnoseError({ answer: result, question, error: readErrorBody(result), status })
+  return diagnoseError({ answer: result, request, error: readErrorBody(result), status })
 }
 
-function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | undefined {
-  const { asked } = question
+function diagnoseSuccess(answer: HttpAnswer, request: SentRequest): Outcome | undefined {
+  const { asked } = request
   if (asked === 'catalog' && answer.cut === undefined && isCatalogBody(answer.body))
     return undefined
 
   const error = readErrorBody(answer)
-  const judged: JudgedAnswer = { answer, question, error, status: answer.status }
+  const judged: JudgedAnswer = { answer, request, error, status: answer.status }
   if (answer.cut === 'encoding')
     return fault(judged, 'compressed its answer in a way that nothing here can read')
   return asked === 'catalog' ? diagnoseNoCatalog(judged) : diagnoseInference(judged, asked)
@@ -97,27 +97,28 @@ function diagnoseNoCatalog(judged: JudgedAnswer): Outcome {
 
 /** A 200 to a request to a model. */
 function diagnoseInference(judged: JudgedAnswer, protocol: Protocol): Outcome | undefined {
-  const { answer, question, error } = judged
+  const { answer, request, error } = judged
   const proof = proofIn(protocol, answer)
-  if (proof.kind === 'failed') return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
+  if (proof.kind === 'failed')
+    return diagnoseHidden({ ...judged, error: errorBodyFrom(proof.error) })
   if (answer.cut === 'limit' && isCutOff(judged)) return cutOff(judged)
 
   if (proof.kind === 'answered') {
-    const { rejects } = acceptedBy(question.client, protocol)
+    const { rejects } = acceptedBy(request.client, protocol)
     const rejectedFlaw = proof.flaws.find((flaw) => rejects.includes(flaw))
     if (rejectedFlaw === undefined) return undefined
     if (proof.error === undefined) return diagnoseFlaw(judged, rejectedFlaw)
-    return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
+    return diagnoseHidden({ ...judged, error: errorBodyFrom(proof.error) })
   }
 
   if (isCutOff(judged)) return cutOff(judged)
   if (error.isApiError) return diagnoseHidden(judged)
-  if (question.isBaseProven) return protocolUnsupported(judged)
+  if (request.isBaseProven) return protocolUnsupported(judged)
   return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
 }
 
-function clientOf({ question }: JudgedAnswer): string {
-  return question.client?.label ?? 'the client'
+function clientOf({ request }: JudgedAnswer): string {
+  return request.client?.label ?? 'the client'
 }
 
 function diagnoseFlaw(judged: JudgedAnswer, flaw: Flaw): Outcome {
@@ -135,7 +136,7 @@ function isCutOff({ answer, error }: JudgedAnswer): boolean {
 
 function cutOff(judged: JudgedAnswer): Outcome {
   if (judged.answer.cut !== 'limit') return fault(judged, 'stopped in the middle of its answer')
-  if (judged.question.asked === 'catalog')
+  if (judged.request.asked === 'catalog')
     return fault(judged, `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`)
   return fault(judged, `sent more than ${maxAnswerBytes / 1_000_000} MB in answer to one word`)
 }
@@ -223,25 +224,25 @@ const plainOnTls =
 
 /** The outcome by cause, if a row names one. */
 function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
-  const { answer, error, question, status } = judged
+  const { answer, error, request, status } = judged
   if (isFirewall(answer)) return forbidden(judged, 'firewall')
   if (isTunnelClosed(answer)) return fault(judged, 'is not connected to its tunnel')
   if (status === 402) {
     const causes = causesOf(error, status)
-    const isOfPlan = causes.includes('plan') && !causes.includes('quota')
-    return quota(judged, isOfPlan ? 'plan' : 'balance')
+    const isPlanUsedUp = causes.includes('plan') && !causes.includes('quota')
+    return quota(judged, isPlanUsedUp ? 'plan' : 'balance')
   }
 
   const header =
     hundredsOf(status) === 4 && error.kind !== 'page' ? wantedHeader(error, answer.body) : undefined
   if (header !== undefined) return headerMissing(judged, header)
 
-  for (const cause of causesOf(error, status, modelAsked(question))) {
+  for (const cause of causesOf(error, status, modelAsked(request))) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
     const isGatewaysOwnKey = error.isPassedOn && causesOfSender.includes(cause)
-    const outcome = outcomeOf[isGatewaysOwnKey ? 'upstream' : cause](judged)
-    if (outcome !== undefined) return outcome
+    const caused = outcomeRules[isGatewaysOwnKey ? 'upstream' : cause](judged)
+    if (caused !== undefined) return caused
   }
 
   if (asksModel(judged) && isUnbuilt(judged)) return protocolUnsupported(judged)
@@ -272,7 +273,7 @@ type OutcomeRule = (judged: JudgedAnswer) => Outcome | undefined
  * The outcome of each cause for this answer. Undefined: the status cannot mean that cause, so that the next
  * cause counts.
  */
-const outcomeOf: Readonly<Record<Cause, OutcomeRule>> = {
+const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   upstream: (judged) =>
     isRejection(judged) || hundredsOf(judged.status) === 5 ? upstreamFault(judged) : undefined,
   gateway: (judged) =>
@@ -294,8 +295,8 @@ const outcomeOf: Readonly<Record<Cause, OutcomeRule>> = {
   'model-unpriced': ifModelAsked(modelUnpriced),
   'model-not-allowed': ifModelAsked((judged) => {
     // A value that the gateway does not know, and not a model that the key may not use.
-    const isOfValue = judged.error.param === 'model' && [400, 422].includes(judged.status)
-    return isOfValue ? modelUnknown(judged) : modelNotAllowed(judged)
+    const isUnknownValue = judged.error.param === 'model' && [400, 422].includes(judged.status)
+    return isUnknownValue ? modelUnknown(judged) : modelNotAllowed(judged)
   }),
   // A 429 means that the model is busy, and some say that it is not available.
   'model-unknown': ifModelAsked((judged) =>
@@ -303,7 +304,7 @@ const outcomeOf: Readonly<Record<Cause, OutcomeRule>> = {
   ),
   // The provider is part of the model's ID or of the path.
   'provider-unknown': ifModelAsked((judged) => {
-    const isBaseRight = judged.question.isBaseProven || judged.question.catalog !== undefined
+    const isBaseRight = judged.request.isBaseProven || judged.request.catalog !== undefined
     return isBaseRight ? modelUnknown(judged) : protocolUnsupported(judged)
   }),
   protocol: ifModelAsked(protocolUnsupported),
@@ -311,7 +312,7 @@ const outcomeOf: Readonly<Record<Cause, OutcomeRule>> = {
     [0, 400, 401, 403].includes(judged.status) ? routeNotAllowed(judged) : undefined,
   key: (judged) => {
     // The catalog accepted the key, so the key that fails now is the gateway's.
-    if (judged.status === 500 && judged.question.catalog !== undefined) return upstreamFault(judged)
+    if (judged.status === 500 && judged.request.catalog !== undefined) return upstreamFault(judged)
     return isRejection(judged) && !isAboutModel(judged, 'key') ? keyRejected(judged) : undefined
   },
 }
@@ -338,12 +339,12 @@ function isAboutModel(judged: JudgedAnswer, cause: Cause): boolean {
 }
 
 /** The requested model. Empty: the request names none. */
-function modelAsked({ asked, model = '' }: AskedRequest): string {
+function modelAsked({ asked, model = '' }: SentRequest): string {
   return asked === 'catalog' ? '' : model
 }
 
-function asksModel({ question }: JudgedAnswer): boolean {
-  return question.asked !== 'catalog'
+function asksModel({ request }: JudgedAnswer): boolean {
+  return request.asked !== 'catalog'
 }
 
 /** The gateway rejects what the client sent, by status or in the body of a 200. Some send only 500. */
@@ -358,15 +359,15 @@ function isUnbuilt({ error, status }: JudgedAnswer): boolean {
 
 /** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
 function diagnosePage(judged: JudgedAnswer): Outcome {
-  const { answer, question, status } = judged
+  const { answer, request, status } = judged
   if (status === 401) return asksForLogin(answer) ? notAnApi(judged) : keyRejected(judged)
   if (status === 429) return rateLimited(judged)
   if (status >= 500 && status !== 501 && status !== 505)
     return fault(judged, 'answers with a web page')
-  if (question.isBaseProven && isRouteStatus(status)) return protocolUnsupported(judged)
+  if (request.isBaseProven && isRouteStatus(status)) return protocolUnsupported(judged)
 
-  const isOfFirewall = question.isBaseProven || titleOfFirewall.test(judged.error.words)
-  if (status === 406 || (status === 403 && isOfFirewall)) return forbidden(judged, 'firewall')
+  const isFromFirewall = request.isBaseProven || titleOfFirewall.test(judged.error.words)
+  if (status === 406 || (status === 403 && isFromFirewall)) return forbidden(judged, 'firewall')
   return notAnApi(judged)
 }
 
@@ -400,12 +401,12 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
 
 /** A 400 or 422 that names no cause: the model, the request, or no API at all. */
 function diagnoseBadRequest(judged: JudgedAnswer): Outcome {
-  const { question, error } = judged
+  const { request, error } = judged
   if (asksModel(judged) && mentionsModel(judged) && error.param === '') return modelUnknown(judged)
   if (!error.isApiError) return notAnApi(judged)
   if (!asksModel(judged)) return fault(judged, 'rejects the request')
 
-  const isModelToBlame = isUnlisted(question) && !blamesParameter(error)
+  const isModelToBlame = isUnlisted(request) && !blamesParameter(error)
   return isModelToBlame ? modelUnknown(judged) : requestRejected(judged)
 }
 
@@ -444,7 +445,7 @@ function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
 }
 
 /** Whether the gateway's words name the requested model. This works in any language. */
-function mentionsModel({ question, error }: JudgedAnswer): boolean {
-  const { model = '' } = question
+function mentionsModel({ request, error }: JudgedAnswer): boolean {
+  const { model = '' } = request
   return model.length > 1 && idPattern(model).test(error.words)
 }

@@ -33,7 +33,7 @@ export function readErrorBody(answer: Pick<HttpAnswer, 'headers' | 'body'>): Err
   if (body === '') return { ...nothing, kind: 'empty', ...challenge }
 
   const xml = xmlIn(body)
-  if (xml !== undefined) return errorFrom(xml)
+  if (xml !== undefined) return errorBodyFrom(xml)
   if (isPage(answer.headers, body))
     return { ...nothing, kind: 'page', words: titleOf(body.slice(0, maxPageStart)) }
 
@@ -41,7 +41,7 @@ export function readErrorBody(answer: Pick<HttpAnswer, 'headers' | 'body'>): Err
   const error: ErrorBody =
     value === undefined
       ? { ...nothing, kind: 'text', words: body.slice(0, maxWords) }
-      : errorFrom(value)
+      : errorBodyFrom(value)
   return {
     ...error,
     codes: [...error.codes, ...challenge.codes],
@@ -50,7 +50,7 @@ export function readErrorBody(answer: Pick<HttpAnswer, 'headers' | 'body'>): Err
 }
 
 /** As `readErrorBody`, for an error that came as JSON inside a stream. */
-export function errorFrom(value: unknown): ErrorBody {
+export function errorBodyFrom(value: unknown): ErrorBody {
   const layers = errorLayers(value)
   const root = layers.at(-1)
   if (root === undefined) return { ...nothing, kind: 'json' }
@@ -69,7 +69,7 @@ export function errorFrom(value: unknown): ErrorBody {
     param: paramIn(layers),
     words: words.slice(0, maxWords),
     status,
-    isPassedOn: layers.some(isOfProvider) ? (true as const) : undefined,
+    isPassedOn: layers.some(comesFromProvider) ? (true as const) : undefined,
   })
 }
 
@@ -130,7 +130,7 @@ const wrappers = [
 ]
 
 /** OpenRouter names the provider of an error that it passes on. Merge names its source (2026-11-26). */
-function isOfProvider({ providername, source }: Layer): boolean {
+function comesFromProvider({ providername, source }: Layer): boolean {
   return isText(providername) || source === 'provider' || source === 'upstream'
 }
 

@@ -94,7 +94,7 @@ export function readStream(body: string): StreamData {
   return { events, broken, isDone }
 }
 
-/** The flaws of a streamed answer of this protocol, the gravest first. */
+/** The flaws of a streamed answer of this protocol, most serious first. */
 export function flawsOf(
   protocol: Protocol,
   answer: HttpAnswer,
@@ -197,7 +197,7 @@ function flawOfReason(protocol: Protocol, reason: unknown): Flaw | undefined {
 }
 
 /** Events of an item of the responses protocol. */
-const isOfItem = isEvent(
+const isItemEvent = isEvent(
   'response.output_item.added',
   'response.output_text.delta',
   'response.output_item.done',
@@ -205,7 +205,7 @@ const isOfItem = isEvent(
 
 /** Events of a block of the messages protocol. */
 const blockEvents = ['content_block_start', 'content_block_delta', 'content_block_stop']
-const isOfBlock = isEvent(...blockEvents)
+const isBlockEvent = isEvent(...blockEvents)
 
 const isKnown = isEvent(
   ...blockEvents,
@@ -271,7 +271,7 @@ const shapeFlaws: Readonly<
       last !== undefined && items.length === 0 && !hasText && output.length === 0 && 'no-text',
       hasText && !texts.some(({ delta }) => isFilled(delta)) && 'empty-text',
       events.some(({ type }) => !/^(?:response\.|error$)/.test(String(type))) && 'unknown-event',
-      events.some((event) => isOfItem(event) && !isSaid(event['output_index'])) && 'no-index',
+      events.some((event) => isItemEvent(event) && !isSaid(event['output_index'])) && 'no-index',
       last !== undefined && last['usage'] === undefined && 'no-usage',
       ...usageFlaws([last?.['usage']]),
     ]
@@ -299,7 +299,7 @@ const shapeFlaws: Readonly<
       hasDelta && !events.some(isEvent('content_block_stop')) && 'no-block-stop',
       !/^event:/m.test(body) && 'no-names',
       events.some((event) => !isKnown(event)) && 'unknown-event',
-      events.some((event) => isOfBlock(event) && !isSaid(event['index'])) && 'no-index',
+      events.some((event) => isBlockEvent(event) && !isSaid(event['index'])) && 'no-index',
       (!hasDelta || isThought) &&
         !kinds.includes('tool_use') &&
         !isCut &&

@@ -1,6 +1,6 @@
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/base-url.ts'
-import type { AskedRequest, NetworkFailure, Outcome } from './answer.ts'
+import type { NetworkFailure, Outcome, SentRequest } from './answer.ts'
 import {
   diagnoseTls,
   httpsRequired,
@@ -10,7 +10,7 @@ import {
 } from './tls-failure.ts'
 
 /** The outcome of a request without a response: first by how far it came, then by the error. */
-export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest): Outcome {
+export function diagnoseFailure(failure: NetworkFailure, request: SentRequest): Outcome {
   const url = new URL(failure.url)
   const { reason, stage } = failure
   if (reason === 'cancelled') {
@@ -28,15 +28,15 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
   const unreachable = diagnoseConnect(failure, url)
   if (unreachable !== undefined) return unreachable
   if (speaksTlsInstead(failure)) return httpsRequired(url)
-  if (isTls) return diagnoseTls(failure, question)
+  if (isTls) return diagnoseTls(failure, request)
 
-  return diagnoseBrokenAnswer(failure, question) ?? connectionClosed(failure, question)
+  return diagnoseBrokenAnswer(failure, request) ?? connectionClosed(failure, request)
 }
 
 /** The outcome if the server sent something that is no answer. */
 function diagnoseBrokenAnswer(
   { url, errorCode, detail, firstBytes }: NetworkFailure,
-  { secrets }: AskedRequest,
+  { secrets }: SentRequest,
 ): Outcome | undefined {
   const { host } = new URL(url)
   const hint =
@@ -67,7 +67,7 @@ function diagnoseBrokenAnswer(
   }
 }
 
-function connectionClosed(failure: NetworkFailure, { baseUrl }: AskedRequest): Outcome {
+function connectionClosed(failure: NetworkFailure, { baseUrl }: SentRequest): Outcome {
   const { host, protocol } = new URL(failure.url)
   return {
     code: 'refused',

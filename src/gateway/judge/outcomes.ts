@@ -4,20 +4,20 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
-import type { AskedRequest, HttpAnswer, Outcome, Reason } from './answer.ts'
+import type { HttpAnswer, Outcome, Reason, SentRequest } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with everything that the rules use. */
 export interface JudgedAnswer {
   readonly answer: HttpAnswer
-  readonly question: AskedRequest
+  readonly request: SentRequest
   readonly error: ErrorBody
   /** The status of the answer, or the one inside the body of a 200. */
   readonly status: number
 }
 
 export function redirected(judged: JudgedAnswer): Outcome {
-  const { answer, question } = judged
+  const { answer, request } = judged
   const location = answer.headers['location'] ?? ''
   const from = new URL(answer.url)
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
@@ -31,11 +31,11 @@ export function redirected(judged: JudgedAnswer): Outcome {
 
   // A host after two slashes is more often a broken path, or an attack, than the intended address.
   const isHostMeant = !/^[\\/]{2}/.test(location)
-  const address = isHostMeant ? redirectedAddress(from, to, question.baseUrl) : undefined
-  if (to.href === from.href || address === question.baseUrl) {
+  const address = isHostMeant ? redirectedAddress(from, to, request.baseUrl) : undefined
+  if (to.href === from.href || address === request.baseUrl) {
     return outcome(judged, {
       code: 'redirected',
-      message: `${hostOf(answer)} redirects ${withoutQuery(from, question)} to itself (HTTP ${answer.status})`,
+      message: `${hostOf(answer)} redirects ${withoutQuery(from, request)} to itself (HTTP ${answer.status})`,
       hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
     })
   }
@@ -43,11 +43,11 @@ export function redirected(judged: JudgedAnswer): Outcome {
   const unsent = to.origin === from.origin ? '' : '. The key was not sent there'
   return outcome(judged, {
     code: 'redirected',
-    message: `${hostOf(answer)} redirects to ${withoutQuery(to, question)} (HTTP ${answer.status})${unsent}`,
+    message: `${hostOf(answer)} redirects to ${withoutQuery(to, request)} (HTTP ${answer.status})${unsent}`,
     hint:
       address === undefined
         ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
-        : `If you trust that address, use it: --base-url ${cleanForeignText(address, question.secrets)}`,
+        : `If you trust that address, use it: --base-url ${cleanForeignText(address, request.secrets)}`,
   })
 }
 
@@ -62,7 +62,7 @@ function redirectedAddress(from: URL, to: URL, baseUrl: string): string | undefi
 }
 
 /** An address without its query, because a redirect may put anything there. */
-function withoutQuery(url: URL, { secrets }: AskedRequest): string {
+function withoutQuery(url: URL, { secrets }: SentRequest): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
 
@@ -76,8 +76,8 @@ export function keyRejected(judged: JudgedAnswer): Outcome {
 }
 
 /** Where the user finds the keys. */
-function keysPage({ question }: JudgedAnswer): string {
-  return knownHost(question.baseUrl)?.keys ?? "the gateway's web page"
+function keysPage({ request }: JudgedAnswer): string {
+  return knownHost(request.baseUrl)?.keys ?? "the gateway's web page"
 }
 
 /** Whether another header for the key may help. Gateways of the one-api family read the key from all of them. */
@@ -87,9 +87,9 @@ function mayAcceptOtherKeyHeader({ answer }: JudgedAnswer): boolean {
 
 /** The key is valid, but not allowed to use this route. */
 export function routeNotAllowed(judged: JudgedAnswer): Outcome {
-  const { answer, question } = judged
-  const isList = question.asked === 'catalog'
-  const path = cleanForeignText(new URL(answer.url).pathname, question.secrets)
+  const { answer, request } = judged
+  const isList = request.asked === 'catalog'
+  const path = cleanForeignText(new URL(answer.url).pathname, request.secrets)
   return outcome(judged, {
     code: 'route-not-allowed',
     message: `The gateway does not allow this key to use ${path}${says(judged)}`,
@@ -163,7 +163,7 @@ const forbiddenReasons = {
 } as const
 
 export function modelUnknown(judged: JudgedAnswer): Outcome {
-  const { model = '', catalog } = judged.question
+  const { model = '', catalog } = judged.request
   const isListed = catalog?.models.some(({ id }) => id === model) === true
   const suggestions = catalog === undefined ? [] : otherModels(model, catalog)
 
@@ -186,7 +186,7 @@ function otherModels(model: string, catalog: Catalog): readonly string[] {
 export function isUnlisted({
   model,
   catalog,
-}: Pick<AskedRequest, 'model'> & { readonly catalog?: Catalog | undefined }): boolean {
+}: Pick<SentRequest, 'model'> & { readonly catalog?: Catalog | undefined }): boolean {
   return catalog?.models.every(({ id }) => id !== model) === true
 }
 
@@ -209,7 +209,7 @@ export function modelUnpriced(judged: JudgedAnswer): Outcome {
 }
 
 export function protocolUnsupported(judged: JudgedAnswer): Outcome {
-  const { asked } = judged.question
+  const { asked } = judged.request
   const protocol = asked === 'chat' ? 'chat completions' : asked
   return outcome(judged, {
     code: 'protocol-unsupported',
@@ -228,21 +228,21 @@ export function requestRejected(judged: JudgedAnswer): Outcome {
 }
 
 export function wrongRoute(judged: JudgedAnswer): Outcome {
-  const { question } = judged
-  if (question.isBaseProven)
-    return question.isRouteProven && isUnlisted(question)
+  const { request } = judged
+  if (request.isBaseProven)
+    return request.isRouteProven && isUnlisted(request)
       ? modelUnknown(judged)
       : protocolUnsupported(judged)
   return outcome(judged, {
     code: 'wrong-route',
-    message: `An API answers at ${hostOf(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,
+    message: `An API answers at ${hostOf(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, request.secrets)}${says(judged)}`,
     hint: `${checkAddress}${knownAddressHint(judged)}${noCatalogHint(judged)}`,
   })
 }
 
 export function notAnApi(judged: JudgedAnswer): Outcome {
-  const { answer, question, error } = judged
-  const url = withoutQuery(new URL(answer.url), question)
+  const { answer, request, error } = judged
+  const url = withoutQuery(new URL(answer.url), request)
 
   let problem = `The answer from ${url} is not from the API of a gateway`
   if (error.kind === 'page') problem = `A web page answers at ${url}, not the API`
@@ -257,19 +257,19 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
 }
 
 /** The known base URL of the host, if the request went elsewhere. */
-function knownAddressHint({ answer, question }: JudgedAnswer): string {
-  const known = knownHost(question.baseUrl)
-  const path = question.asked === 'messages' ? known?.messages : known?.chat
+function knownAddressHint({ answer, request }: JudgedAnswer): string {
+  const known = knownHost(request.baseUrl)
+  const path = request.asked === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined || known.isBelow) return ''
-  const address = new URL(question.baseUrl).origin + path
+  const address = new URL(request.baseUrl).origin + path
   return answer.url.startsWith(address)
     ? ''
     : ` For ${known.name} it is ${address} (as of ${known.date}).`
 }
 
 /** The hint for a gateway that has no catalog at the right address. */
-function noCatalogHint({ question, status }: JudgedAnswer): string {
-  return question.asked === 'catalog' && status === 404
+function noCatalogHint({ request, status }: JudgedAnswer): string {
+  return request.asked === 'catalog' && status === 404
     ? ' If the address is right, the gateway has no list of models: name a model with --model ID.'
     : ''
 }
@@ -319,8 +319,8 @@ export function fault(judged: JudgedAnswer, problem: string, reason?: Reason): O
 const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'
 
 /** The requested model, as shown. */
-function modelOf({ question }: JudgedAnswer): string {
-  return cleanForeignText(question.model ?? '')
+function modelOf({ request }: JudgedAnswer): string {
+  return cleanForeignText(request.model ?? '')
 }
 
 /** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
@@ -334,8 +334,8 @@ export function asksForLogin(answer: HttpAnswer): boolean {
 }
 
 /** The status and the gateway's own words, in parentheses. */
-export function says({ answer, question, error }: JudgedAnswer): string {
-  const words = cleanForeignText(error.words.replace(requestIdInWords, ''), question.secrets)
+export function says({ answer, request, error }: JudgedAnswer): string {
+  const words = cleanForeignText(error.words.replace(requestIdInWords, ''), request.secrets)
   return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
 }
 
@@ -356,7 +356,7 @@ const requestIdHeaders = [
 const requestIdInWords =
   /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
 
-function requestIdOf({ answer, question, error }: JudgedAnswer): string | undefined {
+function requestIdOf({ answer, request, error }: JudgedAnswer): string | undefined {
   const fromBody = [...error.words.matchAll(requestIdInWords)][0]?.[1]
   return requestIdHeaders
     .map((name) => answer.headers[name])
@@ -366,7 +366,7 @@ function requestIdOf({ answer, question, error }: JudgedAnswer): string | undefi
         id !== undefined &&
         /^[\w.:-]{4,100}$/.test(id) &&
         // A gateway may echo anything there.
-        cleanForeignText(id, question.secrets) === id,
+        cleanForeignText(id, request.secrets) === id,
     )
 }
 

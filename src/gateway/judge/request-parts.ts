@@ -101,8 +101,8 @@ export function parameterUnsupported(
 ): Outcome {
   const { body, headers = {}, hints = {} } = sender
   // The other headers only describe the client.
-  const isOfProtocol = (name: string) => name.endsWith('-beta') || name in hints
-  const allParts = [...membersOf(sender), ...Object.keys(headers).filter(isOfProtocol)]
+  const isProtocolHeader = (name: string) => name.endsWith('-beta') || name in hints
+  const allParts = [...membersOf(sender), ...Object.keys(headers).filter(isProtocolHeader)]
 
   const parts = rejected.length > 0 ? rejected : allParts
   const shownParts = parts

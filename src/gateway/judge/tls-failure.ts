@@ -1,10 +1,10 @@
 /** What a failure of TLS means: the wrong port, a certificate, or the handshake itself. */
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/base-url.ts'
-import type { AskedRequest, NetworkFailure, Outcome } from './answer.ts'
+import type { NetworkFailure, Outcome, SentRequest } from './answer.ts'
 
 /** The outcome of a failed TLS handshake. */
-export function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
+export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outcome {
   const { errorCode: code, detail } = failure
   const url = new URL(failure.url)
 
@@ -21,8 +21,8 @@ export function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Ou
 
   const certificate = certificateCauses.find(({ codes }) => codes.includes(code))
   if (certificate !== undefined) {
-    const stores = certificate.isUnknown ? describeStores(question) : ''
-    const ignored = question.isCheckRefused
+    const stores = certificate.isUnknown ? describeStores(request) : ''
+    const ignored = request.isCheckRefused
       ? ' repoint ignores NODE_TLS_REJECT_UNAUTHORIZED=0, because it would send the key to anyone.'
       : ''
     return {
@@ -63,7 +63,7 @@ const plainHttpErrors =
   /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/
 
 /** Names the places where the client looks for certificate authorities. repoint uses the same places. */
-function describeStores({ authorities, hasNodeExtraCa }: AskedRequest): string {
+function describeStores({ authorities, hasNodeExtraCa }: SentRequest): string {
   if (authorities?.of === undefined) return ''
   const { of, system, files } = authorities
   const places = [...(system ? ["the system's store"] : []), ...files].join(', ')

@@ -27,7 +27,7 @@ export function isNonConversational(entry: ListEntry): boolean {
 type ModelPurpose = 'text' | 'other' | undefined
 
 /** A member of the entry or of an object in it. */
-interface Member {
+interface FlatMember {
   /** In lower case, without `_` and `-`: `outputmodalities`. For `modalities.output`: `output`. */
   readonly name: string
   /** The names of the objects around it, with a dot after each. */
@@ -78,7 +78,7 @@ const offStates =
 const otherThings =
   /^(?:status|state|policy|lifecycle|availability|modelinfo|metadata|info|details)\.$/
 
-function isSwitchedOff({ name, parent, value }: Member): boolean {
+function isSwitchedOff({ name, parent, value }: FlatMember): boolean {
   if (parent !== '' && !otherThings.test(parent)) return false
   if (value === false) return onNames.test(name)
   if (value === true) return offNames.test(name)
@@ -86,13 +86,13 @@ function isSwitchedOff({ name, parent, value }: Member): boolean {
   return isState && typeof value === 'string' && offStates.test(value)
 }
 
-function chatFlag(members: readonly Member[]): ModelPurpose {
+function chatFlag(members: readonly FlatMember[]): ModelPurpose {
   const flags = members.filter(({ name }) => chatNames.test(name)).map(({ value }) => value)
   if (flags.includes(true)) return 'text'
   return flags.includes(false) ? 'other' : undefined
 }
 
-function otherFlag(members: readonly Member[]): ModelPurpose {
+function otherFlag(members: readonly FlatMember[]): ModelPurpose {
   const isOther = members.some(
     ({ name, value }) =>
       otherNames.test(name) && (value === true || (typeof value === 'number' && value > 0)),
@@ -141,7 +141,7 @@ function outputPart(text: string): string {
 /** The most texts that are read of one member. */
 const maxTexts = 30
 
-function textsOf(members: readonly Member[], names: RegExp): readonly string[] {
+function textsOf(members: readonly FlatMember[], names: RegExp): readonly string[] {
   return members
     .filter(({ name }) => names.test(name))
     .filter(
@@ -158,7 +158,7 @@ function textsOf(members: readonly Member[], names: RegExp): readonly string[] {
 const maxDepth = 3
 
 /** The members of the entry and of the objects in it. */
-function flattenMembers(entry: ListEntry, parent = '', depth = 0): readonly Member[] {
+function flattenMembers(entry: ListEntry, parent = '', depth = 0): readonly FlatMember[] {
   return Object.entries(entry).flatMap(([original, value]) => {
     const name = original.toLowerCase().replace(/[_-]/g, '')
     const member = { name, parent, value }

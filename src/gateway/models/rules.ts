@@ -159,7 +159,7 @@ export function resolveModel(catalog: Catalog, typed: string): ChosenModel | und
   const sol = aliasTarget(catalog, typed)
   if (sol !== undefined) return { id: sol, reason: `the sol variant of ${typed}` }
   if (models.some((model) => model.id === typed)) return { id: typed, reason: 'asked for' }
-  // A preset of OpenRouter is no vendor (openrouter.ai/docs/features/presets, read 2026-11-22).
+  // OpenRouter's `@preset` is not a vendor (openrouter.ai/docs/features/presets, read 2026-11-22).
   if (typed.startsWith('@preset/')) return undefined
 
   const name = removeVendor(typed).toLowerCase()

@@ -1,9 +1,12 @@
+/**
+ * Decides the answer to an inference request. The checks run in the order of the real gateway's, so that a
+ * request with two mistakes fails for the same one here and there.
+ */
 import type { Protocol } from '../../protocols.ts'
 import type { WholeAnswer } from '../codecs/answer.ts'
 import { chat } from '../codecs/chat.ts'
 import type { Codec } from '../codecs/codec.ts'
-import type { GatewayFailure } from '../codecs/failure.ts'
-import { failures } from '../codecs/failure.ts'
+import { failures, type GatewayFailure } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
 import { type Fault, type FaultName, faultFailure, group } from '../faults/faults.ts'
@@ -19,11 +22,6 @@ import type { MessageThreads } from '../store/message-threads.ts'
 import type { StoredResponses } from '../store/stored-responses.ts'
 
 const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
-
-/**
- * The answer to an inference request is decided in the order of the service's own checks, so that a
- * request with two faults fails with the same one here and there.
- */
 
 /** The state that the decision depends on in addition to the request. */
 interface DecisionContext {
@@ -65,7 +63,7 @@ export interface ModelAnswer {
 }
 
 /** The state of the decision while the checks run. */
-interface Decision {
+interface DecisionState {
   readonly protocol: Protocol
   readonly modelAsked: string | undefined
   modelServed: string | undefined
@@ -77,11 +75,11 @@ interface Decision {
 /** Decides in the order: rate limit, model, body, price, quota, upstream. Does no I/O. */
 export async function decide(context: DecisionContext, inference: InferenceRequest) {
   const { protocol } = inference
-  // The service does not read a body of another type, and then finds no model.
+  // The imitated gateway does not read a body of another type, and then finds no model.
   const parsed = inference.isJson ? parseJson(inference.body) : {}
   const json = toObject(parsed)
   const modelAsked = asString(json['model'])
-  const decision: Decision = {
+  const decision: DecisionState = {
     protocol,
     modelAsked,
     modelServed: undefined,
@@ -98,11 +96,11 @@ export async function decide(context: DecisionContext, inference: InferenceReque
   return { result, ...decision }
 }
 
-/** Runs the checks of the service after the body was parsed, and then lets the model answer. */
+/** Runs the checks of the imitated gateway after the body was parsed, and then lets the model answer. */
 async function answerModel(
   context: DecisionContext,
   inference: ParsedRequest,
-  decision: Decision,
+  decision: DecisionState,
 ): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
   const entry = findModel(context.catalog, inference, decision)
   if ('shape' in entry) return entry
@@ -121,7 +119,7 @@ async function answerModel(
 function findModel(
   catalog: ServedModels,
   { json }: ParsedRequest,
-  decision: Decision,
+  decision: DecisionState,
 ): CatalogEntry | GatewayFailure {
   const { modelAsked } = decision
   if (modelAsked === undefined && !isAbsent(json['model'])) return failures.modelNotAString()
@@ -134,7 +132,7 @@ function findModel(
 }
 
 /** Checks price, quota and protocol of a model. */
-function checkModel(entry: CatalogEntry, decision: Decision): GatewayFailure | undefined {
+function checkModel(entry: CatalogEntry, decision: DecisionState): GatewayFailure | undefined {
   if (entry.hasNoPrice) return failures.noPrice(decision.modelAsked!)
   const failure = failureAt(decision, 'after-body')
   if (failure !== undefined) return failure
@@ -152,7 +150,7 @@ interface CheckedRequest {
 async function answerRequest(
   { scope, newCallId }: DecisionContext,
   { inference, parsed, model }: CheckedRequest,
-  decision: Decision,
+  decision: DecisionState,
 ): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
   const { request, ...facts } = parsed
   const scripted = await scope.play(request, decision.protocol, inference.headers)
@@ -172,7 +170,7 @@ async function answerRequest(
 }
 
 /** The failure that a fault causes at this check. */
-function failureAt(decision: Decision, check: FailurePoint): GatewayFailure | undefined {
+function failureAt(decision: DecisionState, check: FailurePoint): GatewayFailure | undefined {
   const point = failurePoints[decision.fault?.error ?? 'upstream'] ?? 'after-body'
   return point === check ? faultResult(decision) : undefined
 }
@@ -183,7 +181,7 @@ function faultResult({
   isStream,
   protocol,
   modelAsked,
-}: Decision): GatewayFailure | undefined {
+}: DecisionState): GatewayFailure | undefined {
   const isInStream = isStream && fault?.errorAfter !== undefined
   if (fault === undefined || isInStream) return undefined
   return faultFailure(fault, { route: protocol, model: modelAsked })

@@ -15,8 +15,7 @@ import type { RawReply } from '../scenarios/scenario.ts'
 import type { Scope } from '../scopes.ts'
 import { MessageThreads } from '../store/message-threads.ts'
 import { StoredResponses } from '../store/stored-responses.ts'
-import type { ModelAnswer } from './decide.ts'
-import { decide } from './decide.ts'
+import { decide, type ModelAnswer } from './decide.ts'
 
 interface InferenceOptions {
   readonly catalog: ServedModels

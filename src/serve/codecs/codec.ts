@@ -1,10 +1,3 @@
-import type { Protocol } from '../../protocols.ts'
-import type { JsonObject } from '../requests/json.ts'
-import type { ModelRequest, RequestContext } from '../requests/model-request.ts'
-import type { WholeAnswer } from './answer.ts'
-import type { GatewayFailure } from './failure.ts'
-import { type StreamPart, streamParts } from './stream-parts.ts'
-
 /**
  * A codec translates between one protocol and the shared types. It reads the body of a request as a
  * `ModelRequest`, and it turns a `WholeAnswer` into one JSON document, or into the frames of a stream.
@@ -12,8 +5,13 @@ import { type StreamPart, streamParts } from './stream-parts.ts'
  * For a stream, `streamParts` splits the answer into the same few parts for every protocol, and the
  * codec's encoder returns the frames for each part, formatted by `sse.ts`. A codec writes nothing.
  */
+import type { Protocol } from '../../protocols.ts'
+import type { JsonObject } from '../requests/json.ts'
+import type { ModelRequest, RequestContext } from '../requests/model-request.ts'
+import type { WholeAnswer } from './answer.ts'
+import type { GatewayFailure } from './failure.ts'
+import { type StreamPart, streamParts } from './stream-parts.ts'
 
-/** Translates between one protocol and the shared types. */
 export interface Codec {
   readonly protocol: Protocol
   /** @throws InvalidRequest, Refusal */
@@ -36,7 +34,10 @@ export interface AnswerFacts {
 
 /** Encodes the parts of one answer in their order. */
 export interface StreamEncoder {
-  /** The frames for a part. Responses numbers them when the caller takes them. */
+  /**
+   * The frames for a part. The responses codec numbers a frame when the caller takes it, so the caller
+   * must take each frame once, in order.
+   */
   encode(part: StreamPart): Iterable<string>
   /** The frame for a failure after the frames so far. It ends the stream. */
   encodeFailure(failure: StreamFailure): string

@@ -2,12 +2,12 @@ import type { Protocol } from '../../protocols.ts'
 import type { Refusal } from '../requests/refusal.ts'
 
 /**
- * A failure as the service returns it. The shapes come from the source of New API (2026-11-21):
+ * A failure as the imitated gateway returns it. The shapes come from the source of New API (2026-11-21):
  *
  * - `route`: no such route, or an unknown model at GET /v1/models/{id}
  * - `gate`: failures before a model is chosen; the same shape on every route
  * - `relay`: failures after that; on the messages route in the shape of that protocol
- * - `vendor`: an error of the vendor, without text of the service
+ * - `vendor`: an error of the vendor, without text of the imitated gateway
  */
 export interface GatewayFailure {
   readonly status: number
@@ -31,14 +31,14 @@ const relayFailure = failureWithShape('relay')
 const routeFailure = failureWithShape('route')
 /** An error of the client. */
 const invalidRoute = failureWithShape('route', 'invalid_request_error')
-/** An error of the vendor that the service forwards. */
+/** An error of the vendor that the imitated gateway forwards. */
 const vendorFailure = failureWithShape('relay', 'invalid_request_error')
 
 export const failures = {
   wrongRoute: (method: string, path: string) =>
     invalidRoute(404, '', `Invalid URL (${method} ${path})`),
   notImplemented: () => routeFailure(501, 'api_not_implemented', 'API not implemented'),
-  /** This gateway does not support the route, but the service does. */
+  /** This gateway does not support the route, but the imitated gateway does. */
   unsupportedRoute: (method: string, path: string) =>
     routeFailure(
       501,

@@ -17,9 +17,9 @@ export interface Fault {
   /** Only this many times. */
   readonly times?: number
 
-  /** An error of the service (`rate-limited`) or of the vendors behind it (`rate_limit_error`). */
+  /** An error of the imitated gateway (`rate-limited`) or of the vendors behind it (`rate_limit_error`). */
   readonly error?: FaultName
-  /** Any status, as an error of the vendor behind the service. */
+  /** Any status, as an error of the vendor behind the imitated gateway. */
   readonly status?: number
   readonly message?: string
   /** In seconds, with `error` or `status`. */
@@ -41,7 +41,7 @@ export interface Fault {
 /** The group of every key of this gateway. */
 export const group = 'default'
 
-/** The service's errors that a fault can cause, in the order of the service's checks. */
+/** The imitated gateway's errors that a fault can cause, in the order of the imitated gateway's checks. */
 const serviceErrors = {
   'invalid-token': () => failures.invalidToken(),
   'rate-limited': () => failures.rateLimited(),
@@ -56,7 +56,7 @@ const serviceErrors = {
 
 type ServiceErrorName = keyof typeof serviceErrors
 
-/** All errors that a fault can cause: the service's, then the vendors'. */
+/** All errors that a fault can cause: the imitated gateway's, then the vendors'. */
 export const faultNames = [
   ...(Object.keys(serviceErrors) as ServiceErrorName[]),
   ...vendorErrorNames,

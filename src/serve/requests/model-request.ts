@@ -53,7 +53,7 @@ export interface Tool {
   readonly nested?: readonly string[]
 }
 
-/** A JSON body that the service itself rejects, with 500. */
+/** A JSON body that the imitated gateway itself rejects, with 500. */
 export class InvalidRequest extends Refusal {}
 
 /** Whether a conversation ends with the results of tools. */

@@ -37,7 +37,7 @@ export function createReader(protocol: Protocol, readBody: (body: JsonObject) =>
   }
 }
 
-/** Checks what the service itself requires. */
+/** Checks what the imitated gateway itself requires. */
 function requireConversation(protocol: Protocol, { messages, input }: JsonObject): void {
   if (protocol === 'responses') {
     if (isAbsent(input)) throw new InvalidRequest('input is required')

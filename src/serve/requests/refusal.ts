@@ -2,7 +2,7 @@ import { counted } from '../../text.ts'
 import { formatPath, isObject } from './json.ts'
 
 /**
- * A rejection by the vendor behind the service: an `invalid_request_error`, by default with status 400.
+ * A rejection by the vendor behind the imitated gateway: an `invalid_request_error`, by default with status 400.
  * The client gets the message unchanged.
  */
 export class Refusal extends Error {
@@ -27,13 +27,24 @@ export class Refusal extends Error {
 type Path = readonly (string | number)[]
 
 /** The expected kind of a value. `content` is a string or a list of blocks. */
-export type ValueKind = 'number' | 'integer' | 'boolean' | 'string' | 'object' | 'array' | 'content'
+export type ExpectedKind =
+  | 'number'
+  | 'integer'
+  | 'boolean'
+  | 'string'
+  | 'object'
+  | 'array'
+  | 'content'
 
 /** The first problem of a value in a body. */
 export type Problem = { readonly path: Path; readonly value?: unknown } & (
   | { readonly type: 'missing' | 'unknown' }
-  | { readonly type: 'wrong-kind'; readonly kind: ValueKind }
-  | { readonly type: 'too-small' | 'too-large'; readonly kind: ValueKind; readonly limit: number }
+  | { readonly type: 'wrong-kind'; readonly kind: ExpectedKind }
+  | {
+      readonly type: 'too-small' | 'too-large'
+      readonly kind: ExpectedKind
+      readonly limit: number
+    }
   /** The length of a string, or the number of entries or members. */
   | { readonly type: 'too-short' | 'too-long'; readonly limit: number }
   | { readonly type: 'not-matching'; readonly pattern: string }
@@ -138,7 +149,7 @@ function valueKind(value: unknown): string {
   return typeof value
 }
 
-function expectedKind(kind: ValueKind): string {
+function expectedKind(kind: ExpectedKind): string {
   if (kind === 'content') return 'one of a string or array of objects'
   return withArticle(kind === 'number' ? 'decimal' : kind)
 }
@@ -205,7 +216,7 @@ function pydanticMessage(problem: Problem, value: unknown): string {
 }
 
 /** The kinds that pydantic calls otherwise. */
-const pydanticKinds: Readonly<Partial<Record<ValueKind, string>>> = {
+const pydanticKinds: Readonly<Partial<Record<ExpectedKind, string>>> = {
   array: 'list',
   object: 'dictionary',
   content: 'list',

@@ -1,7 +1,7 @@
 import type { Protocol } from '../../protocols.ts'
 import type { ModelRequest } from '../requests/model-request.ts'
 import { type RequestHeaders, toQuestion } from './question.ts'
-import type { Condition, Scenario, ScenarioRule, ScenarioStep } from './scenario.ts'
+import type { AnswerCondition, Scenario, ScenarioRule, ScenarioStep } from './scenario.ts'
 import { fitStep, type NoAnswer, type ScriptedAnswer } from './scripted-answer.ts'
 import type { GatewayQuestion } from './written.ts'
 
@@ -66,7 +66,7 @@ function nextStep({ rule, answerCount }: RuleState): ScenarioStep | undefined {
   return repeat === 'loop' ? reply[answerCount % reply.length] : reply.at(-1)
 }
 
-function matchesCondition(condition: Condition, question: GatewayQuestion): boolean {
+function matchesCondition(condition: AnswerCondition, question: GatewayQuestion): boolean {
   const { text, pattern, model, protocol, afterTool } = condition
   if (text !== undefined && !containsIgnoringCase(question.text, text)) return false
   if (pattern !== undefined && !pattern.test(question.text)) return false

@@ -166,7 +166,7 @@ export type Scenario = v.InferOutput<typeof scenarioSchema>
 export type ScenarioRule = Scenario['answers'][number]
 
 /** All members must match. */
-export type Condition = ScenarioRule['when']
+export type AnswerCondition = ScenarioRule['when']
 
 /**
  * Reads a scenario from plain data. docs/gateway.md describes the file.

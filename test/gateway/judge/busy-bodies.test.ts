@@ -26,8 +26,8 @@ describe('diagnose: a body on which a slow pattern would take very long', () => 
           headers: { 'content-type': type },
           body,
         }
-        const question = { asked, model: 'gpt-5.6-sol', baseUrl: 'https://gw.example', secrets: [] }
-        expect(diagnose(answer, question)?.message.length).toBeLessThan(1_000)
+        const request = { asked, model: 'gpt-5.6-sol', baseUrl: 'https://gw.example', secrets: [] }
+        expect(diagnose(answer, request)?.message.length).toBeLessThan(1_000)
       }
     }
     for (const protocol of ['chat', 'responses', 'messages'] as const) isComplete(protocol, body)

@@ -19,7 +19,18 @@ const routes = {
   messages: '/v1/messages?beta=true',
 } as const
 
-function outcomeOf([, asked, status, body, , more = {}]: Row) {
+interface Answer {
+  readonly asked: Row[1]
+  readonly status: number
+  readonly body: Row[3]
+  readonly more?: Row[5] | undefined
+}
+
+function diagnoseRow([, asked, status, body, , more]: Row) {
+  return diagnoseAnswer({ asked, status, body, more })
+}
+
+function diagnoseAnswer({ asked, status, body, more = {} }: Answer) {
   const json = typeof body !== 'string'
   const baseUrl = more.base ?? base
   return diagnose(
@@ -36,7 +47,7 @@ function outcomeOf([, asked, status, body, , more = {}]: Row) {
       baseUrl,
       secrets: [key],
       ...(asked === 'catalog' ? {} : { model }),
-      ...more.question,
+      ...more.request,
     },
   )
 }
@@ -45,7 +56,7 @@ const rows = [...newApiRows, ...otherGateways, ...pages, ...bodies]
 
 describe('diagnose: an answer has exactly one outcome', () => {
   test.each(rows.map((row) => [row[0], row[4], row] as const))('%s: %s', (_name, expected, row) => {
-    expect(outcomeOf(row)?.code ?? 'fine').toBe(expected)
+    expect(diagnoseRow(row)?.code ?? 'fine').toBe(expected)
   })
 })
 
@@ -57,13 +68,13 @@ test('diagnose: the table has at least 60 answers, each with a different name', 
 test('diagnose: a 401 about the key is never reported as a wrong address, on any route', () => {
   const keyRows = rows.filter(([name]) => /bad key/.test(name))
   expect(keyRows.length).toBeGreaterThan(10)
-  for (const row of keyRows) expect(outcomeOf(row)?.code).toBe('key-rejected')
+  for (const row of keyRows) expect(diagnoseRow(row)?.code).toBe('key-rejected')
 })
 
 test('diagnose: a wrong address is never reported as a wrong key', () => {
   const addressRows = rows.filter(([name]) => /route|page|404|405|portal/.test(name))
   expect(addressRows.length).toBeGreaterThan(15)
-  for (const row of addressRows) expect(outcomeOf(row)?.code).not.toBe('key-rejected')
+  for (const row of addressRows) expect(diagnoseRow(row)?.code).not.toBe('key-rejected')
 })
 
 describe('diagnose: every outcome', () => {
@@ -72,7 +83,7 @@ describe('diagnose: every outcome', () => {
   test.each(bad.map((row) => [row[0], row] as const))(
     '%s: is one line without the key and names a next step',
     (_name, row) => {
-      const { code, message, hint } = outcomeOf(row)!
+      const { code, message, hint } = diagnoseRow(row)!
       expect(exitStatus[code]).toBeGreaterThan(1)
       for (const line of [message, hint]) {
         expect(line).not.toMatch(/\p{Cc}/u)
@@ -88,7 +99,7 @@ describe('diagnose: every outcome', () => {
 
 test('diagnose: shows the request id once, and removes it from the message', () => {
   const row = newApiRows.find(([name]) => name === 'new-api: bad key')!
-  expect(outcomeOf(row)).toMatchObject({
+  expect(diagnoseRow(row)).toMatchObject({
     message: expect.stringMatching(/ \(HTTP 401: "Invalid token"\)$/),
     requestId: '20261121091500123456789abcdefgh',
   })
@@ -96,21 +107,21 @@ test('diagnose: shows the request id once, and removes it from the message', () 
 
 test('diagnose: finds the request id in the message if no header has it', () => {
   const row = newApiRows.find(([name]) => name === 'new-api: bad key, Chinese')!
-  expect(outcomeOf([row[0], row[1], row[2], row[3], row[4]])?.requestId).toBe('2026112109')
+  expect(diagnoseAnswer({ asked: row[1], status: row[2], body: row[3] })?.requestId).toBe(
+    '2026112109',
+  )
 })
 
 test('diagnose: names the nearest models of the catalog', () => {
   const catalog = {
     models: ['gpt-5.6-soL', 'gpt-5.6-terra', 'claude-opus-4-8'].map((id) => ({ id })),
   }
-  const outcome = outcomeOf([
-    '',
-    'chat',
-    404,
-    { error: { code: 'model_not_found' } },
-    'fine',
-    { question: { catalog } },
-  ])
+  const outcome = diagnoseAnswer({
+    asked: 'chat',
+    status: 404,
+    body: { error: { code: 'model_not_found' } },
+    more: { request: { catalog } },
+  })
   expect(outcome?.hint).toContain('--model gpt-5.6-soL, or --model gpt-5.6-terra')
 })
 
@@ -131,52 +142,61 @@ test('diagnose: suggests no alias of the model that the gateway rejects', () => 
 
 test('diagnose: says so when the catalog lists the model that cannot be served', () => {
   const catalog = { models: [{ id: model }] }
-  const outcome = outcomeOf([
-    '',
-    'chat',
-    503,
-    { error: { code: 'model_not_found' } },
-    'fine',
-    { question: { catalog } },
-  ])
+  const outcome = diagnoseAnswer({
+    asked: 'chat',
+    status: 503,
+    body: { error: { code: 'model_not_found' } },
+    more: { request: { catalog } },
+  })
   expect(outcome?.message).toContain('although it lists it')
 })
 
 test('diagnose: removes escape sequences, line breaks and direction marks of a gateway', () => {
   const words = '\u001b[31mBoom\u001b[0m\nsecond \u202eline\u0007 \u009b2J end'
-  const outcome = outcomeOf(['', 'chat', 500, { error: { message: words } }, 'fine'])
+  const outcome = diagnoseAnswer({
+    asked: 'chat',
+    status: 500,
+    body: { error: { message: words } },
+  })
   expect(outcome?.message).toMatch(/ \(HTTP 500: "Boom second line 2J end"\)$/)
 })
 
 test('diagnose: a key that a gateway echoes is not repeated', () => {
   const row = otherGateways.find(([name]) => name === 'OpenAI: bad key')!
-  expect(outcomeOf(row)?.message).toContain('Incorrect API key provided: ....')
+  expect(diagnoseRow(row)?.message).toContain('Incorrect API key provided: ....')
 })
 
 test('diagnose: cuts a long message of a gateway', () => {
-  const outcome = outcomeOf(['', 'chat', 500, { error: { message: '错'.repeat(5_000) } }, 'fine'])
+  const outcome = diagnoseAnswer({
+    asked: 'chat',
+    status: 500,
+    body: { error: { message: '错'.repeat(5_000) } },
+  })
   expect(outcome?.message.length).toBeLessThan(300)
 })
 
 test('diagnose: a redirect to the same API elsewhere names the new base URL', () => {
-  const outcome = outcomeOf([
-    '',
-    'chat',
-    308,
-    '',
-    'fine',
-    {
+  const outcome = diagnoseAnswer({
+    asked: 'chat',
+    status: 308,
+    body: '',
+    more: {
       base: 'http://gw.example/ai',
       headers: { location: 'https://new.example/llm/v1/chat/completions' },
     },
-  ])
+  })
   expect(outcome?.message).toContain('redirects to https://new.example/llm/v1/chat/completions')
   expect(outcome?.message).toContain('The key was not sent there')
   expect(outcome?.hint).toContain('--base-url https://new.example/llm')
 })
 
 test('diagnose: a rate limit says how long to wait', () => {
-  const outcome = outcomeOf(['', 'chat', 429, {}, 'fine', { headers: { 'retry-after': '17' } }])
+  const outcome = diagnoseAnswer({
+    asked: 'chat',
+    status: 429,
+    body: {},
+    more: { headers: { 'retry-after': '17' } },
+  })
   expect(outcome?.hint).toContain('in 17 s')
 })
 
@@ -185,7 +205,7 @@ const failing = (
   body: string | object,
   more: Row[5] = {},
   asked: Row[1] = 'catalog',
-) => outcomeOf(['', asked, status, body, 'fine', more])!
+) => diagnoseAnswer({ asked, status, body, more })!
 
 describe('diagnose: redirects without a usable target', () => {
   test.each([
@@ -211,9 +231,9 @@ describe('diagnose: redirects without a usable target', () => {
 
 test('diagnose: names a bot check in front of the gateway, whatever its status and body', () => {
   for (const row of pages.filter(([name]) => /Cloudflare: (?:challenge|blocked)/.test(name)))
-    expect(outcomeOf(row)?.message).toContain('Cloudflare checks for bots')
+    expect(diagnoseRow(row)?.message).toContain('Cloudflare checks for bots')
   const broken = pages.find(([name]) => name === 'Cloudflare: 521')!
-  expect(outcomeOf(broken)?.message).not.toContain('for bots')
+  expect(diagnoseRow(broken)?.message).not.toContain('for bots')
 })
 
 test('diagnose: without a list of models, the hint names --model and the base URL', () => {
@@ -273,8 +293,8 @@ const head = (name: string, value: string) => ({ headers: { [name]: value } })
 const plain = head('content-type', 'text/plain')
 const plainHttp = { base: 'http://gw.example' }
 const onTls = 'The plain HTTP request was sent to HTTPS port'
-const proven = { question: { isBaseProven: true } }
-const asking = (name: string) => ({ question: { model: name } })
+const proven = { request: { isBaseProven: true } }
+const asking = (name: string) => ({ request: { model: name } })
 
 /** Answers that each rule matches, and similar ones that it must not match. */
 type Border = readonly [
@@ -516,7 +536,7 @@ const borders: readonly Border[] = [
 
 for (const [asked, status, body, code, more = {}, says = ''] of borders) {
   test(`diagnose: ${asked} ${status} ${JSON.stringify(body)} is ${code}`, () => {
-    const outcome = outcomeOf(['', asked, status, body, code, more])
+    const outcome = diagnoseAnswer({ asked, status, body, more })
     expect([outcome?.code, outcome?.message]).toEqual([code, expect.stringContaining(says)])
   })
 }
@@ -549,7 +569,7 @@ describe('diagnose: the message of an outcome', () => {
       failing(
         404,
         { error: { code: 'model_not_found' } },
-        { question: { catalog: { models: ids.map((id) => ({ id })) } } },
+        { request: { catalog: { models: ids.map((id) => ({ id })) } } },
         'chat',
       )
     expect(unknown(model, `${model}-x`)).toMatchObject({

@@ -111,9 +111,9 @@ describe.each(clients)('$id', ({ label, accepts }) => {
     (name, table) => {
       const protocol = name as Protocol
       for (const { name: caseName } of flawCases.filter((row) => row.protocol === protocol)) {
-        const question = { asked: protocol, baseUrl: 'http://127.0.0.1', secrets: [] }
+        const request = { asked: protocol, baseUrl: 'http://127.0.0.1', secrets: [] }
         const client = { label, accepts: table }
-        const outcome = diagnose(answerOf(protocol, caseName), { ...question, client })
+        const outcome = diagnose(answerOf(protocol, caseName), { ...request, client })
         const { flaws = [] } = proofIn(protocol, answerOf(protocol, caseName)) as {
           flaws?: string[]
         }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { AskedRequest, HttpAnswer, Outcome } from '../../../src/gateway/judge/answer.ts'
+import type { HttpAnswer, Outcome, SentRequest } from '../../../src/gateway/judge/answer.ts'
 import { causeRows } from '../../../src/gateway/judge/causes/find-causes.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
@@ -46,7 +46,7 @@ function answerTo({ status, body, headers = {} }: Rejection): HttpAnswer {
   }
 }
 
-function questionOf(rejection: Rejection): AskedRequest {
+function requestOf(rejection: Rejection): SentRequest {
   const { asked = 'chat', model = 'gpt-5.6-sol', listed = true } = rejection
   return {
     asked,
@@ -84,7 +84,7 @@ describe('the cause of a rejection', () => {
   test.each(rejections.map((rejection, n) => [n + 1, rejection] as const))(
     'line %i',
     (_n, rejection) => {
-      const outcome = diagnose(answerTo(rejection), questionOf(rejection))
+      const outcome = diagnose(answerTo(rejection), requestOf(rejection))
       expect(rejection.cause.split('|'), JSON.stringify(rejection)).toContain(causeOf(outcome!))
     },
   )

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { AskedRequest, HttpAnswer } from '../../../src/gateway/judge/answer.ts'
+import type { HttpAnswer, SentRequest } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { type UnseenRejection, unseenRejections } from './unseen-rejections.ts'
 
 const baseUrl = 'https://gw.example'
-const question: AskedRequest = {
+const request: SentRequest = {
   asked: 'responses',
   baseUrl,
   model: 'gpt-5.6-sol',
@@ -27,7 +27,7 @@ function answerOf({ status, body, headers = {} }: UnseenRejection): HttpAnswer {
 
 describe.each(Object.entries(unseenRejections))('%s', (_class, rows) => {
   test.each(rows.map((row) => [row.who, row] as const))('%s', (_who, row) => {
-    const outcome = diagnose(answerOf(row), question)
+    const outcome = diagnose(answerOf(row), request)
     expect(outcome?.code).toBe(row.code)
     if (row.says !== undefined) expect(`${outcome!.message} ${outcome!.hint}`).toMatch(row.says)
   })

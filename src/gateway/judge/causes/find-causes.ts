@@ -68,7 +68,7 @@ export function causesOf(error: ErrorBody, status: number, model = ''): readonly
   ]
   if (matches.length > 0) return [...new Set(matches.map(({ cause }) => cause))]
 
-  const mayReadSubject = isOfSender(status) && error.param === ''
+  const mayReadSubject = blamesSender(status) && error.param === ''
   return mayReadSubject ? causeOfSubject(sentences, status) : []
 }
 
@@ -84,7 +84,7 @@ function sentencesOf({ codes, codeWords, words }: ErrorBody, model: string): rea
 }
 
 /** Whether the status says that the sender or the request is at fault. 0: no status says anything. */
-function isOfSender(status: number): boolean {
+function blamesSender(status: number): boolean {
   return status === 0 || (status >= 400 && status < 500)
 }
 

@@ -1,4 +1,4 @@
-/** Rejections of requests that the key may send at another time, or with another text. */
+/** Rejections by a limit or a policy: too many requests, the data policy, a content filter. */
 import { anyOf, near, phrases } from './patterns.ts'
 import type { CauseRow } from './row.ts'
 
@@ -88,7 +88,8 @@ const contentRows: readonly CauseRow[] = [
   {
     cause: 'content',
     words: anyOf(
-      // Rejected by the content policy. Prompt injection detected. The safety system blocked it.
+      // Rejected by the content policy. Prompt injection detected. The safety system blocked it. OpenRouter's
+      // moderation ends with "No credits were charged", so credits do not mean the quota there.
       ...phrases`
         \bmoderation\b
         \bcontent (?:policy|filter\w*|classif\w+|management|safety|inspection|moderation)\b

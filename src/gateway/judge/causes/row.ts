@@ -10,7 +10,10 @@ export interface CauseRow {
    * `InvalidSubscription` as "invalid subscription".
    */
   readonly words?: RegExp
-  /** The row counts only with these statuses. 0: the error is in the body of a 200. */
+  /**
+   * The row counts only with these statuses. A body with HTTP 200 can hold an error: 0 is such an error
+   * without a status in the body, and 200 is one whose body repeats the 200.
+   */
   readonly statuses?: readonly number[]
   /** Where the row was seen, and when. */
   readonly source: string

@@ -4,9 +4,9 @@ import {
   bodyShapes,
   type Form,
   formKind,
+  hasForm,
   isChoices,
   isObjectForm,
-  isOfKind,
   memberChoices,
   type ObjectForm,
   resolveShape,
@@ -29,19 +29,19 @@ export function checkBody(protocol: Protocol, body: JsonObject): void {
 }
 
 /** Finds the first problem of a value. The problem's path begins at the value. */
-type Check = (value: unknown) => Problem | undefined
+type ValueCheck = (value: unknown) => Problem | undefined
 
-const bodyChecks: Readonly<Record<Protocol, Check>> = {
+const bodyChecks: Readonly<Record<Protocol, ValueCheck>> = {
   chat: createBodyCheck('chat'),
   responses: createBodyCheck('responses'),
   messages: createBodyCheck('messages'),
 }
 
 /** Creates the check for the bodies of a protocol. */
-function createBodyCheck(protocol: Protocol): Check {
+function createBodyCheck(protocol: Protocol): ValueCheck {
   /** Whether the vendor's paths include the `type` of an object. */
   const pathsHaveTypes = protocol === 'messages'
-  const created = new Map<MemberRules, Map<Shape, Check>>()
+  const created = new Map<MemberRules, Map<Shape, ValueCheck>>()
 
   return checkFor(bodyShapes[protocol], protocolRules[protocol].rules)
 
@@ -49,14 +49,14 @@ function createBodyCheck(protocol: Protocol): Check {
    * The check for a shape with rules. It is created when the first value arrives, and only once, because a
    * shape can contain itself. Null counts as absent.
    */
-  function checkFor(shape: Shape, rules: MemberRules = noRules): Check {
-    const createdForRules = created.get(rules) ?? new Map<Shape, Check>()
+  function checkFor(shape: Shape, rules: MemberRules = noRules): ValueCheck {
+    const createdForRules = created.get(rules) ?? new Map<Shape, ValueCheck>()
     created.set(rules, createdForRules)
     const known = createdForRules.get(shape)
     if (known !== undefined) return known
 
-    let checkForm: Check | undefined
-    const check: Check = (value) => {
+    let checkForm: ValueCheck | undefined
+    const check: ValueCheck = (value) => {
       if (isAbsent(value)) return undefined
       checkForm ??= createFormCheck(resolveShape(shape), rules)
       return checkForm(value) ?? checkValue(value, rules)
@@ -65,15 +65,15 @@ function createBodyCheck(protocol: Protocol): Check {
     return check
   }
 
-  function createFormCheck(form: Form, rules: MemberRules): Check {
+  function createFormCheck(form: Form, rules: MemberRules): ValueCheck {
     if (typeof form === 'object' && 'any' in form) return createUnionCheck(form.any, rules)
     const checkContents = createContentsCheck(form, rules)
     return (value) =>
-      isOfKind(value, form) ? checkContents?.(value) : wrongKind([form], value, rules)
+      hasForm(value, form) ? checkContents?.(value) : wrongKind([form], value, rules)
   }
 
   /** The check for a value that has the kind of the form. Undefined: its contents do not matter. */
-  function createContentsCheck(form: Form, rules: MemberRules): Check | undefined {
+  function createContentsCheck(form: Form, rules: MemberRules): ValueCheck | undefined {
     if (typeof form === 'string') return undefined
     if (isChoices(form)) return (value) => wrongChoice(form, value, rules)
     if ('of' in form) return createObjectCheck(form, rules)
@@ -81,7 +81,7 @@ function createBodyCheck(protocol: Protocol): Check {
     return 'map' in form ? createMapCheck(form.map, rules) : undefined
   }
 
-  function createListCheck(entryShape: Shape, rules: MemberRules): Check {
+  function createListCheck(entryShape: Shape, rules: MemberRules): ValueCheck {
     const checkEntry = checkFor(
       entryShape,
       rules === noRules ? noRules : { members: rules.members },
@@ -95,7 +95,7 @@ function createBodyCheck(protocol: Protocol): Check {
     }
   }
 
-  function createMapCheck(entryShape: Shape, rules: MemberRules): Check {
+  function createMapCheck(entryShape: Shape, rules: MemberRules): ValueCheck {
     const entryRules = rules.members.get('*') ?? noRules
     const checkEntry = checkFor(entryShape, entryRules)
     return (value) => {
@@ -107,7 +107,7 @@ function createBodyCheck(protocol: Protocol): Check {
     }
   }
 
-  function createObjectCheck(form: ObjectForm, rules: MemberRules): Check {
+  function createObjectCheck(form: ObjectForm, rules: MemberRules): ValueCheck {
     const types = memberChoices(form, 'type')
     const required = form.needs.filter((name) => rules.members.get(name)?.isOptional !== true)
     const checks = createMemberChecks(form, rules)
@@ -136,7 +136,7 @@ function createBodyCheck(protocol: Protocol): Check {
 
   /** The checks for the members of an object, with those that only the rules know. */
   function createMemberChecks({ of: shapes }: ObjectForm, rules: MemberRules) {
-    const checks = new Map<string, Check>()
+    const checks = new Map<string, ValueCheck>()
     for (const [name, shape] of Object.entries(shapes))
       checks.set(name, checkFor(shape, rules.members.get(name)))
     for (const [name, memberRules] of rules.members)
@@ -145,7 +145,7 @@ function createBodyCheck(protocol: Protocol): Check {
     return checks
   }
 
-  function createUnionCheck(shapes: readonly Shape[], rules: MemberRules): Check {
+  function createUnionCheck(shapes: readonly Shape[], rules: MemberRules): ValueCheck {
     const forms = shapes.map(resolveShape)
     const choices = forms.filter(isChoices).flat()
     const plainForms = forms.filter((form) => !isChoices(form) && formKind(form) !== 'object')
@@ -156,17 +156,17 @@ function createBodyCheck(protocol: Protocol): Check {
     const checkObject = createObjectUnionCheck(forms, rules)
 
     return (value) => {
-      if (!forms.some((form) => isOfKind(value, form))) return wrongKind(forms, value, rules)
+      if (!forms.some((form) => hasForm(value, form))) return wrongKind(forms, value, rules)
       if (isObject(value)) return checkObject(value)
 
-      const plain = plainChecks.find(({ form }) => isOfKind(value, form))
+      const plain = plainChecks.find(({ form }) => hasForm(value, form))
       if (plain !== undefined) return plain.check?.(value)
       return choices.length > 0 ? wrongChoice(choices, value, rules) : undefined
     }
   }
 
   /** The check for an object of a union. Its `type` and its `role` select the alternatives. */
-  function createObjectUnionCheck(forms: readonly Form[], rules: MemberRules): Check {
+  function createObjectUnionCheck(forms: readonly Form[], rules: MemberRules): ValueCheck {
     const acceptsAnyObject = forms.some(
       (form) => formKind(form) === 'object' && !isObjectForm(form),
     )

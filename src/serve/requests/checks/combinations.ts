@@ -63,7 +63,7 @@ interface Combination {
 }
 
 /** A combination for one of its paths. */
-interface Check {
+interface CombinationCheck {
   readonly combination: Combination
   readonly steps: Steps
   /** @param positions the positions in the lists on the way to the value */
@@ -79,7 +79,7 @@ const allChecks = allCombinations.flatMap((combination) =>
 export function createCombinationChecks(protocol: Protocol) {
   const checks = allChecks.filter(({ combination }) => combination.protocols.includes(protocol))
   const generalChecks = checks.filter(({ combination }) => combination.models === undefined)
-  const isFirst = ({ combination }: Check) => combination.isFirst === true
+  const isFirst = ({ combination }: CombinationCheck) => combination.isFirst === true
 
   const firstTree = createTree(generalChecks.filter(isFirst))
   const treeOfVersion = cached((version) =>
@@ -126,12 +126,12 @@ function cached<Value>(create: (key: string) => Value): (key: string) => Value {
 
 /** The checks for the values at a path, and the nodes of longer paths by their next step. */
 interface PathNode {
-  readonly checks: Check[]
+  readonly checks: CombinationCheck[]
   readonly next: Map<string, PathNode>
 }
 
 /** Joins the paths of checks, so that a body is walked once for all of them. */
-function createTree(checks: readonly Check[]): PathNode {
+function createTree(checks: readonly CombinationCheck[]): PathNode {
   const root: PathNode = { checks: [], next: new Map() }
   for (const check of checks) {
     let node = root
@@ -175,7 +175,7 @@ interface RejectedValue {
 }
 
 function createRefusal(
-  { combination, steps }: Check,
+  { combination, steps }: CombinationCheck,
   { body, value, positions }: RejectedValue,
 ): Refusal {
   const { message = '', unsupported, param, code, maximum, minimum } = combination
@@ -197,9 +197,9 @@ function createRefusal(
   return new Refusal(fill(message), place, code ?? null)
 }
 
-type Condition = (positions: readonly number[], body: JsonObject) => boolean
+type BodyCondition = (positions: readonly number[], body: JsonObject) => boolean
 
-function createCheck(combination: Combination, steps: Steps): Check {
+function createCheck(combination: Combination, steps: Steps): CombinationCheck {
   const { with: present = [], without: absent = [], where = {}, unless = {} } = combination
   const isWrong = createValueTest(combination)
   const needed = [...createPresenceConditions(steps, present), ...createConditions(steps, where)]
@@ -216,7 +216,10 @@ function createCheck(combination: Combination, steps: Steps): Check {
 }
 
 /** Conditions that hold if the member at the path is present. */
-function createPresenceConditions(steps: Steps, paths: readonly string[]): readonly Condition[] {
+function createPresenceConditions(
+  steps: Steps,
+  paths: readonly string[],
+): readonly BodyCondition[] {
   return paths.map((path) => createCondition(steps, path, isNotEmpty))
 }
 
@@ -224,14 +227,18 @@ function createPresenceConditions(steps: Steps, paths: readonly string[]): reado
 function createConditions(
   steps: Steps,
   valuesByPath: Readonly<Record<string, readonly unknown[]>>,
-): readonly Condition[] {
+): readonly BodyCondition[] {
   return Object.entries(valuesByPath).map(([path, values]) =>
     createCondition(steps, path, (value) => includes(values, value)),
   )
 }
 
 /** @param steps the path of the rejected value, whose list entries the condition shares */
-function createCondition(steps: Steps, path: string, test: (value: unknown) => boolean): Condition {
+function createCondition(
+  steps: Steps,
+  path: string,
+  test: (value: unknown) => boolean,
+): BodyCondition {
   const conditionSteps = path.split('.')
   const sharedLists = countSharedLists(steps, conditionSteps)
   return (positions, body) => someValue(body, conditionSteps, positions.slice(0, sharedLists), test)

@@ -4,14 +4,14 @@ import { isAbsent, type JsonObject } from '../json.ts'
 import type { Problem } from '../refusal.ts'
 
 /** The alternatives of a union that an object may be. */
-interface Selection {
+interface SelectedAlternatives {
   readonly forms: readonly ObjectForm[]
   /** The `type` of the object, or the one that it has by default. */
   readonly type: string | undefined
 }
 
 /** An undefined problem: the vendor accepts an alternative that the types lack. */
-interface Rejection {
+interface SelectionProblem {
   readonly problem: Problem | undefined
 }
 
@@ -20,7 +20,7 @@ export function selectAlternatives(
   alternatives: readonly ObjectForm[],
   object: JsonObject,
   rules: MemberRules,
-): Selection | Rejection {
+): SelectedAlternatives | SelectionProblem {
   let forms = alternatives
   let type: string | undefined
 
@@ -50,7 +50,7 @@ function rejectTag(
   name: string,
   tag: unknown,
   rules: MemberRules,
-): Rejection {
+): SelectionProblem {
   const vendorChoices = rules.members.get(name)?.choices
   if (vendorChoices?.includes(tag as string)) return { problem: undefined }
   if (isAbsent(tag)) return { problem: { type: 'missing', path: [name] } }

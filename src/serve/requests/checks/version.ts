@@ -2,7 +2,7 @@ import { Refusal } from '../refusal.ts'
 
 /**
  * The versions of the messages protocol, for the header `anthropic-version`
- * (https://platform.claude.com/docs/en/api/versioning, read 2026-11-23). Without the header, the service
+ * (https://platform.claude.com/docs/en/api/versioning, read 2026-11-23). Without the header, the imitated gateway
  * uses the one of 2023.
  */
 const versions = ['2023-01-01', '2023-06-01', '2026-10-21']

@@ -1,6 +1,6 @@
 import type { Protocol } from '../../../protocols.ts'
 import { isObject } from '../json.ts'
-import type { ValueKind } from '../refusal.ts'
+import type { ExpectedKind } from '../refusal.ts'
 import shapes from './shapes.json' with { type: 'json' }
 
 /**
@@ -57,13 +57,13 @@ export function memberChoices(
 }
 
 /** The kind of the values of a form. A union and `any` count as objects. */
-export function formKind(form: Form): Exclude<ValueKind, 'integer' | 'content'> {
+export function formKind(form: Form): Exclude<ExpectedKind, 'integer' | 'content'> {
   if (isChoices(form)) return 'string'
   if (typeof form === 'object') return 'list' in form ? 'array' : 'object'
   return form === 'any' ? 'object' : form
 }
 
-export function isOfKind(value: unknown, form: Form): boolean {
+export function hasForm(value: unknown, form: Form): boolean {
   if (form === 'any') return true
   const kind = formKind(form)
   if (kind === 'array') return Array.isArray(value)

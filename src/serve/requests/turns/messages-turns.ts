@@ -10,8 +10,8 @@ export function readMessagesTurns({ system, messages }: JsonObject): readonly Tu
 function readMessageTurn({ role, content }: JsonObject): Turn {
   const parts = readParts(content, readBlock)
   if (role === 'assistant' || role === 'system') return { role, parts }
-  const isOfTools = parts.length > 0 && parts.every(({ type }) => type === 'tool-result')
-  return { role: isOfTools ? 'tool' : 'user', parts }
+  const isToolTurn = parts.length > 0 && parts.every(({ type }) => type === 'tool-result')
+  return { role: isToolTurn ? 'tool' : 'user', parts }
 }
 
 function readBlock(block: JsonObject): Part {

@@ -5,7 +5,7 @@ import { limitNames } from './judge/request-parts.ts'
 import type { FirstRequest, Protocol } from './types.ts'
 
 /** How a probe's request is made. */
-export interface QuestionForm {
+export interface RequestForm {
   readonly protocol: Protocol
   readonly model: string
   /** With a small token limit of repoint's. Absent: only if the protocol requires a limit. */
@@ -36,7 +36,7 @@ export function hasLimit(clientRequest: FirstRequest | undefined): boolean {
 }
 
 /** The probe's request for the gateway at `baseUrl`. */
-export function requestAt(baseUrl: string, form: QuestionForm): RequestSpec {
+export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
   const { protocol, model, isLimited = false, needsEnd = false, tools, clientRequest } = form
   const { headers, limit, body } = questions[protocol]
   const addsLimit = (isLimited || protocol === 'messages') && !hasLimit(clientRequest)
