@@ -127,14 +127,12 @@ test('diagnose: names the nearest models of the catalog', () => {
 
 test('diagnose: suggests no alias of the model that the gateway rejects', () => {
   const ids = [model, 'gpt-5.6', 'gpt-5.6-terra', 'gpt-5.5']
-  const outcome = outcomeOf([
-    '',
-    'chat',
-    404,
-    { error: { code: 'model_not_found' } },
-    'fine',
-    { question: { catalog: { models: ids.map((id) => ({ id })) } } },
-  ])
+  const outcome = diagnoseAnswer({
+    asked: 'chat',
+    status: 404,
+    body: { error: { code: 'model_not_found' } },
+    more: { request: { catalog: { models: ids.map((id) => ({ id })) } } },
+  })
   expect(outcome?.hint).toContain('--model gpt-5.6-terra')
   expect(outcome?.hint).not.toMatch(/--model gpt-5\.6(,|$)/)
   expect(outcome?.hint).not.toContain(`--model ${model}`)
