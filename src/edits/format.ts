@@ -28,7 +28,7 @@ export interface Format {
   edit(bytes: Bytes | null, changes: readonly SettingChange[], fileName: string): Bytes
 
   /**
-   * Undoes our keys in a file that others may have changed since.
+   * Undoes our settings in a file that others may have changed since.
    *
    * For each path: if `current` still has the value of `written`, the source text of `before` is
    * restored. If there was none, the key is removed, together with the tables that we created for it

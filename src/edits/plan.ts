@@ -80,7 +80,7 @@ export interface FileEdit {
   readonly path: string
   readonly format: FileFormat
   /**
-   * `keys`: the user's file with our keys in it; an undo decides key by key.
+   * `keys`: the user's file with our settings in it. An undo decides setting by setting.
    * `whole`: the whole file is ours after the run; an undo restores all of it or nothing.
    */
   readonly scope: 'keys' | 'whole'

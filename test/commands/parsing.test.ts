@@ -19,24 +19,25 @@ import { command as setup } from '../../src/commands/setup-clients.ts'
 import { command as status } from '../../src/commands/status.ts'
 
 /** Every command that accepts arguments. */
-const takers: Readonly<Record<string, { command: ListedCommand; behind?: string }>> = {
-  completion: { command: completion },
-  doctor: { command: doctor },
-  forget: { command: forget },
-  gateways: { command: gateways },
-  'gateways export': { command: gateways, behind: 'export ' },
-  key: { command: key },
-  off: { command: off },
-  rollback: { command: rollback },
-  run: { command: run },
-  setup: { command: setup },
-  status: { command: status },
-  use: { command: use },
-  'use NAME': { command: use, behind: 'work ' },
-}
+const commandsWithArguments: Readonly<Record<string, { command: ListedCommand; prefix?: string }>> =
+  {
+    completion: { command: completion },
+    doctor: { command: doctor },
+    forget: { command: forget },
+    gateways: { command: gateways },
+    'gateways export': { command: gateways, prefix: 'export ' },
+    key: { command: key },
+    off: { command: off },
+    rollback: { command: rollback },
+    run: { command: run },
+    setup: { command: setup },
+    status: { command: status },
+    use: { command: use },
+    'use NAME': { command: use, prefix: 'work ' },
+  }
 
 /** The flags and arguments that the command gets for `words`, without running it. */
-async function asked(listed: ListedCommand, words: string) {
+async function parse(listed: ListedCommand, words: string) {
   const command = listed({} as Session, () => {}).action(() => {})
   command.exitOverride().configureOutput({ writeErr: () => {} })
   await command.parseAsync(words.split(' ').filter(Boolean), { from: 'user' })
@@ -52,7 +53,7 @@ describe('a setup', () => {
     ['--defaults --try-client', { defaults: true, tryClient: true }],
     ['--header a:b --header c:d', { header: ['a:b', 'c:d'] }],
   ])('codex %s', async (words, wanted) => {
-    expect(await asked(commandFor(rowOf('codex')), words)).toMatchObject(wanted)
+    expect(await parse(commandFor(rowOf('codex')), words)).toMatchObject(wanted)
   })
 
   test.each([
@@ -66,7 +67,7 @@ describe('a setup', () => {
     ['claude', '--slot opus --no-attribution', { slot: 'opus', disableAttribution: true }],
     ['claude', '--haiku-model h', { slotModels: { haiku: 'h' } }],
   ])('%s %s gives these options of the client', async (id, words, wanted) => {
-    const { command } = await asked(commandFor(rowOf(id)), words)
+    const { command } = await parse(commandFor(rowOf(id)), words)
     expect(setupOptions(rowOf(id).flags, command)).toEqual({ slotModels: {}, ...wanted })
   })
 
@@ -79,13 +80,13 @@ describe('a setup', () => {
     '--no-such',
     'word',
   ])('codex %s is refused', async (words) => {
-    await expect(asked(commandFor(rowOf('codex')), words)).rejects.toThrow()
+    await expect(parse(commandFor(rowOf('codex')), words)).rejects.toThrow()
   })
 
   test.each(['--model=', '--opus-model=', '--subagent-model='])(
     'claude %s is refused, because the model is empty',
     async (words) => {
-      await expect(asked(commandFor(rowOf('claude')), words)).rejects.toThrow('the ID of a model')
+      await expect(parse(commandFor(rowOf('claude')), words)).rejects.toThrow('the ID of a model')
     },
   )
 })
@@ -118,7 +119,7 @@ test.each([
   ['status', '--expect work', { expect: 'work' }],
   ['editor', '--model m', { model: 'm', timeout: 30 }],
 ])('%s %s', async (name, words, wanted) => {
-  expect(await asked(commands[name]!, words)).toMatchObject(wanted)
+  expect(await parse(commands[name]!, words)).toMatchObject(wanted)
 })
 
 test.each([
@@ -126,7 +127,7 @@ test.each([
   ['rollback', 'no-such-client'],
   ['serve', '--port 65536'],
 ])('%s %s is refused', async (name, words) => {
-  await expect(asked(commands[name]!, words)).rejects.toThrow()
+  await expect(parse(commands[name]!, words)).rejects.toThrow()
 })
 
 describe('a word that looks like a key', () => {
@@ -134,12 +135,15 @@ describe('a word that looks like a key', () => {
   const bare = '0123456789abcdef0123456789abcdef'
   const refusal = /no key on the command line/
 
-  test.each(Object.entries(takers))('%s refuses it before it is used', async (_, taken) => {
-    const { command, behind = '' } = taken
-    const refused = asked(command, `${behind}${keyWord}`)
-    await expect(refused).rejects.toThrow(refusal)
-    await expect(refused).rejects.not.toThrow('canary')
-  })
+  test.each(Object.entries(commandsWithArguments))(
+    '%s refuses it before it is used',
+    async (_, row) => {
+      const { command, prefix = '' } = row
+      const refused = parse(command, `${prefix}${keyWord}`)
+      await expect(refused).rejects.toThrow(refusal)
+      await expect(refused).rejects.not.toThrow('canary')
+    },
+  )
 
   test('is refused by an argument that accepts any word, and by one of many', async () => {
     const free = (usage: string) =>
@@ -148,20 +152,20 @@ describe('a word that looks like a key', () => {
         () => 0,
       )
     for (const word of [keyWord, bare]) {
-      await expect(asked(free('[word]'), word)).rejects.toThrow(refusal)
-      await expect(asked(free('[words...]'), `one ${word}`)).rejects.toThrow(refusal)
+      await expect(parse(free('[word]'), word)).rejects.toThrow(refusal)
+      await expect(parse(free('[words...]'), `one ${word}`)).rejects.toThrow(refusal)
     }
-    expect((await asked(free('[words...]'), 'one two')).given).toEqual([['one', 'two']])
-    expect((await asked(free('[word]'), 'one')).given).toEqual(['one'])
+    expect((await parse(free('[words...]'), 'one two')).given).toEqual([['one', 'two']])
+    expect((await parse(free('[word]'), 'one')).given).toEqual(['one'])
   })
 
   test('is passed on after `run NAME` and `serve --`', async () => {
-    expect((await asked(run, `work echo ${keyWord}`)).given).toEqual(['work', ['echo', keyWord]])
-    expect((await asked(serve, `-- echo ${keyWord}`)).given).toEqual([['echo', keyWord]])
+    expect((await parse(run, `work echo ${keyWord}`)).given).toEqual(['work', ['echo', keyWord]])
+    expect((await parse(serve, `-- echo ${keyWord}`)).given).toEqual([['echo', keyWord]])
   })
 
   test('may be the name of a gateway, as long as it does not begin like a key', async () => {
-    expect((await asked(use, 'the-gateway-of-our-team-2026')).given[0]).toBe(
+    expect((await parse(use, 'the-gateway-of-our-team-2026')).given[0]).toBe(
       'the-gateway-of-our-team-2026',
     )
   })

@@ -110,7 +110,10 @@ export class UndoMachine {
       after: plan.contents.get(file.path),
     }))
     for (const { path, after } of files) this.#disk.set(path, after)
-    const kind = plan.runs[0]?.kind === 'undo' ? 'redo' : 'undo'
+    const isRedo = plan.runs[0]?.kind === 'undo'
+    const isMixed = plan.runs.some((run) => (run.kind === 'undo') !== isRedo)
+    if (isMixed) throw new Error('A plan undoes changes and redoes undos')
+    const kind = isRedo ? 'redo' : 'undo'
     this.#record({ kind, files, undoes: plan.undoes, kept: plan.kept })
     return plan
   }

@@ -345,7 +345,7 @@ describe('undo of several runs without changes in between', () => {
 })
 
 describe('the runs that can be undone', () => {
-  test('are none if the user restored everything by hand, and a deleted file is reported', () => {
+  test('there is none after the user restored everything by hand, and a deleted file is reported', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
     home.put(config, codexPair[config])
@@ -356,7 +356,7 @@ describe('the runs that can be undone', () => {
     expect(planRollback(worldIn(home))?.kept.map(({ file }) => file)).toEqual([home.at(settings)])
   })
 
-  test('do not include runs older than a damaged record', () => {
+  test('runs older than a damaged record are not included', () => {
     const home = aHome(codexPair)
     const first = setModel(home, 'first')
     damageRecord(home, setModel(home, 'second'))
@@ -368,7 +368,7 @@ describe('the runs that can be undone', () => {
     )
   })
 
-  test('for --original are those of the other clients, after one client was undone', () => {
+  test('--original undoes those of the other clients after one client was undone', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
     rollBack(home, { clients: ['claude'] })
@@ -376,7 +376,7 @@ describe('the runs that can be undone', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('with force include the original, even after an undo', () => {
+  test('--force restores the original even after an undo', () => {
     const home = aHome(codexPair)
     setModel(home, 'first')
     rollBack(home)
@@ -386,7 +386,7 @@ describe('the runs that can be undone', () => {
     expect(home.text(config)).toBe(codexPair[config])
   })
 
-  test('with force exclude files that an undo already restored', () => {
+  test('--force does not touch files that an undo already restored', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [settingsEdit(sourceIn(home)), configEdit(sourceIn(home))])
     home.put(config, home.text(config).replace('"gpt-5.6-sol"', '"theirs"'))
@@ -399,7 +399,7 @@ describe('the runs that can be undone', () => {
     expect(left).toContain('theirs')
   })
 
-  test('with force include the older login after an undo restored a newer one', () => {
+  test('--force restores the older login after an undo restored a newer one', () => {
     const home = aHome(codexPair)
     setUp(home, aPairPlan(sourceIn(home)).edits)
     home.put(auth, newerLogin)
@@ -410,7 +410,7 @@ describe('the runs that can be undone', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('with force are none if the files that a run created no longer exist', () => {
+  test('--force finds nothing if the files that a run created no longer exist', () => {
     const home = aHome()
     setUp(home, aPairPlan(sourceIn(home)).edits)
     rollBack(home)
@@ -418,8 +418,8 @@ describe('the runs that can be undone', () => {
   })
 })
 
-describe('a key that was changed between two runs', () => {
-  test('stays if the newer run did not write it', () => {
+describe('undo of a setting that was changed between two runs', () => {
+  test('the change stays if the newer run did not write the setting', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     setSettings(home, config, [
       { path: ['model'], value: 'first' },
@@ -432,7 +432,7 @@ describe('a key that was changed between two runs', () => {
     expect(files[0]?.kept).toEqual([['review_model']])
   })
 
-  test('in a file that was deleted, created again and extended: the addition stays', () => {
+  test('an addition stays in a file that was deleted and created again', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     setModel(home, 'first')
     rmSync(home.at(config))
@@ -446,7 +446,7 @@ describe('a key that was changed between two runs', () => {
 describe('the order of an undo', () => {
   const nameOf = ({ path }: { readonly path: string }) => basename(path)
 
-  test('is the reverse of the run that wrote most of the pair', () => {
+  test('the order is the reverse of the run that wrote most of the pair', () => {
     const home = aHome(codexPair)
     const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
     setUp(home, aPairPlan(sourceIn(home)).edits)
@@ -454,7 +454,7 @@ describe('the order of an undo', () => {
     expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
   })
 
-  test.each([0, 1])('begins with the address, also if a separate run wrote it: %i', (first) => {
+  test.each([0, 1])('the address comes first, also if a separate run wrote it: %i', (first) => {
     const home = aHome(codexPair)
     const edits = aPairPlan(sourceIn(home)).edits
     const { id } = setUp(home, [edits[first]!])
@@ -465,7 +465,7 @@ describe('the order of an undo', () => {
     expect(redo?.files.map(nameOf)).toEqual(['auth.json', 'config.toml'])
   })
 
-  test('undoes the newer runs of its files, and no others', () => {
+  test('--run undoes the newer runs of its files, and no others', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     const first = setModel(home, 'first')
     setUp(home, [settingsEdit(sourceIn(home))])
@@ -475,7 +475,7 @@ describe('the order of an undo', () => {
     expect(new Set(plan.edits.map(({ client }) => client))).toEqual(new Set(['codex']))
   })
 
-  test('takes every file’s own newest run, in one run after another', () => {
+  test('each rollback takes the newest run of a file', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     const before = home.snapshot()
     setUp(home, [settingsEdit(sourceIn(home))])
@@ -491,7 +491,7 @@ describe('the order of an undo', () => {
 })
 
 describe('folders that the runs created', () => {
-  test('are removed with their files, innermost first, whichever run created them', () => {
+  test('folders are removed with their files, innermost first, whichever run created them', () => {
     const home = aHome()
     setModel(home, 'a', 'a/one.toml')
     setModel(home, 'b', 'a/b/two.toml')
@@ -502,7 +502,7 @@ describe('folders that the runs created', () => {
     expect(home.snapshot()).toEqual({})
   })
 
-  test('stay, even if empty, if none of their files is undone', () => {
+  test('an empty folder stays if none of its files is undone', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
     rmSync(home.at(settings))
@@ -514,7 +514,7 @@ describe('folders that the runs created', () => {
 })
 
 describe('the runs that an undo selects', () => {
-  test('are those of this installation, unless a run is given', () => {
+  test('runs of another installation are excluded, unless a run is given', () => {
     const home = aHome({ 'a.toml': '', 'b.toml': '' })
     setModel(home, 'a', 'a.toml')
     const other = setModel(home, 'b', 'b.toml')
@@ -524,7 +524,7 @@ describe('the runs that an undo selects', () => {
     expect(planRollback(worldIn(home), { isHere: () => false })).toBeUndefined()
   })
 
-  test('exclude another home, except files outside of it', () => {
+  test('runs of another home are excluded, except files outside of it', () => {
     const home = aHome({ 'a.toml': '' })
     const outside = aHome({ 'out.toml': '' })
     const state = { REPOINT_STATE_DIR: aHome().at('state') }
@@ -558,7 +558,7 @@ describe('the runs that an undo selects', () => {
     expect(() => planRollback(worldIn(home), { run: 'none' })).toThrow('no run none')
   })
 
-  test('ignore a damaged record that is older than the run', () => {
+  test('a damaged record older than the run is ignored', () => {
     const home = aHome(codexPair)
     const old = setModel(home, 'first')
     const { id } = setModel(home, 'second')
