@@ -18,7 +18,7 @@ import {
   withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { isExported } from '../shell.ts'
-import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './other-providers.ts'
+import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
 import {
   builtInAddressPath,
   configRepair,
@@ -32,8 +32,7 @@ import {
   reservedIds,
   takesAuthFile,
 } from './provider.ts'
-
-const codexName = { id: 'codex', label: 'Codex' }
+import { codexName } from './sensitive-settings.ts'
 
 /** A table of `model_providers`. */
 interface Provider {

@@ -21,6 +21,7 @@ import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-f
 import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './check-provider.ts'
 import { checkMigratedModel } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
+import { codexName } from './sensitive-settings.ts'
 import { serverLeftRunning } from './server.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
@@ -209,7 +210,7 @@ function* checkContextWindow(config: ReadFile, target: SetupTarget): Findings {
 function checkLeftovers(context: ClientContext, config: ReadFile): Findings {
   const { path, url } = addressInUse(config)
   const auth = fileOf(context.files, 'auth')
-  return leftoverFindings({ id: 'codex', label: 'Codex' }, context, {
+  return leftoverFindings(codexName, context, {
     url,
     urlPlace: config.place(path),
     key: readCodexAuth(auth).usableKey,

@@ -32,3 +32,5 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'model', role: 'model', fileKinds: stronger, source: testedWith },
   ],
 }
+
+export const codexName = { id: 'codex', label: 'Codex', config: { sensitiveSettings } }

@@ -4,6 +4,7 @@ import { isNewer, runningServer, serverFinding } from '../background-server.ts'
 import type { ClientWorld } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
+import { codexName } from './sensitive-settings.ts'
 
 /** How long to wait for Codex to stop, in ms. It waits for running turns: without any it took 5 s. */
 const stopTimeoutMs = 30_000
@@ -24,9 +25,8 @@ export function* serverLeftRunning(world: ClientWorld): Findings {
   const pid = runningServer(world, path)
   if (pid === undefined || isNewer(world, path, join(home, 'auth.json'))) return
 
-  const codex = { id: 'codex', label: 'Codex' }
   const process = { stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
-  yield serverFinding(codex, pid, process)
+  yield serverFinding(codexName, pid, process)
 }
 
 async function stop(world: ClientWorld): Promise<string | undefined> {

@@ -1,0 +1,267 @@
+/**
+ * Reports the providers that would get the key of auth.json in addition to the gateway's, with the fixes
+ * that keep it from them.
+ *
+ * A fix turns a provider off: if `env_key` names a variable that nobody sets, Codex sends the provider
+ * nothing. Its conversations open, and Codex shows `env_key_instructions` instead of an answer. The two lines
+ * in config.toml also apply to a table of a profile, because Codex merges the tables of all layers. Run on
+ * 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
+ */
+import { compact } from '../../compact.ts'
+import type { ConfigValue } from '../../edits/plan.ts'
+import type { Finding, Findings } from '../../finding.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
+import type { ClientContext, ClientOptions, LoadedFiles, SetupTarget } from '../client.ts'
+import { findingAt, formerProviderFinding, placeholderOf } from '../findings.ts'
+import {
+  fileOf,
+  layersOf,
+  type ReadFile,
+  readFile,
+  type Table,
+  tableIn,
+  textIn,
+  withoutTrailingSlash,
+} from '../loaded-files.ts'
+import { isExported, unsetCommand } from '../shell.ts'
+import { readCodexAuth } from './auth.ts'
+import { type OtherProvider, otherProviders } from './other-providers.ts'
+import {
+  builtInAddressPath,
+  configRepair,
+  harmfulSettings,
+  keyBlockers,
+  noKey,
+  otherLayers,
+  providerInUse,
+} from './provider.ts'
+import { codexName } from './sensitive-settings.ts'
+
+/**
+ * Reports harmful settings in files that a setup does not write, in the table of our provider: no line in
+ * config.toml removes them.
+ */
+export function* checkHarmfulLayers(files: LoadedFiles, ourId: string): Findings {
+  for (const file of otherLayers(files))
+    for (const id of [ourId, 'openai']) {
+      const path = ['model_providers', id]
+      const [first, ...others] = harmfulSettings(file.table(path) ?? {})
+      if (first === undefined) continue
+      yield {
+        code: 'codex-key-elsewhere',
+        message: `[model_providers.${id}] in this file has ${[first, ...others].join(', ')}: Codex may send the key to another address, or not start`,
+        location: file.place([...path, first]),
+        hint: 'Remove these settings from the file.',
+        severity: 'error',
+      }
+    }
+}
+
+/** Reports other addresses that would get the new key, and tables of earlier setups. */
+export function* checkOthersForSetup(
+  context: ClientContext,
+  config: ReadFile,
+  target: SetupTarget,
+): Findings {
+  // The setup removes auth.json if the key has a header, so that no provider gets it.
+  if (target.keyHeader !== undefined) return
+
+  yield* checkNewKey(context, config, target)
+  yield* checkEarlierTables(context.files, config, target)
+}
+
+/** Keeps the new key from every other address. */
+function* checkNewKey(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+  const { providerId, baseUrl } = target
+  const ourTable = { base_url: baseUrl, requires_openai_auth: true }
+  const planned = { openai_base_url: baseUrl, model_providers: { [providerId]: ourTable } }
+
+  for (const provider of otherProviders(context.files, baseUrl, providerId, planned)) {
+    const { id } = provider
+    if (isEarlierTable(context.files, config, target, id)) continue
+
+    if (id === 'openai' || id === providerId) yield unfixableFinding(provider)
+    else {
+      const oldKey = oldKeyOf(context.files, config, id, target)
+      yield turnOffFinding(config, provider, oldKey, target.input.requested)
+    }
+
+    if (isExported(context, keyBlockers.env_key))
+      yield {
+        code: 'codex-set-aside-variable',
+        message: `${keyBlockers.env_key} is set, so repoint cannot stop Codex from sending the key to ${provider.address}`,
+        location: 'environment',
+        hint: unsetCommand(context.machine, keyBlockers.env_key),
+        severity: 'error',
+      }
+  }
+}
+
+/**
+ * Removes the tables that earlier setups wrote for the same gateway under another ID, and enables a provider
+ * again whose address is now the gateway's.
+ */
+function* checkEarlierTables(files: LoadedFiles, config: ReadFile, target: SetupTarget): Findings {
+  const layers = [config, ...otherLayers(files)]
+
+  for (const [id, table] of config.members(['model_providers'])) {
+    const path = ['model_providers', id]
+    const url = textIn(table, ['base_url'])
+
+    if (url !== undefined && isEarlierTable(files, config, target, id)) {
+      yield formerProviderFinding(codexName, target, config, {
+        providerId: id,
+        url,
+        hasKey: false,
+        change: { path, undoTogether: true },
+      })
+      continue
+    }
+
+    const blockers = Object.entries(keyBlockers)
+      .filter(([name, value]) => textIn(table, [name]) === value)
+      .map(([name]) => name)
+    const isHarmless = layers.every((file) => harmfulSettings(file.table(path) ?? {}).length === 0)
+    const isOurs = id === target.providerId || (isAtGateway(target, url) && isHarmless)
+    if (blockers.length === 0 || !isOurs) continue
+
+    yield findingAt(config, path, {
+      code: 'codex-set-aside',
+      message: `[model_providers.${id}] points at the gateway, and an earlier setup turned off its key`,
+      hint: 'Remove the settings that turned it off.',
+      fix: configRepair(...blockers.map((name) => ({ path: [...path, name], value: undefined }))),
+      severity: 'warning',
+    })
+  }
+}
+
+/** Reports other addresses to which Codex can send its current key. */
+export function* checkOthersNow(files: LoadedFiles, config: ReadFile, baseUrl: string): Findings {
+  const ourId = providerInUse(config)?.id
+  for (const provider of otherProviders(files, baseUrl, ourId)) {
+    const { id, address, location, isAbove } = provider
+
+    if (id !== 'openai' && id !== ourId) yield turnOffFinding(config, provider)
+    else if (isAbove) yield unfixableFinding(provider)
+    else
+      yield {
+        code: 'codex-old-conversations',
+        message: `an old conversation, if you resume it, sends the key of auth.json to ${address}`,
+        location,
+        hint: `Set openai_base_url = ${JSON.stringify(baseUrl)}.`,
+        fix: configRepair({ path: builtInAddressPath, value: baseUrl }),
+        severity: 'error',
+      }
+  }
+}
+
+/** No line in config.toml can prevent that address from getting the key. */
+function unfixableFinding({ address, location }: OtherProvider): Finding {
+  return {
+    code: 'codex-key-elsewhere',
+    message: `this file makes Codex send the key of auth.json to ${address}`,
+    location,
+    hint: 'Remove that address from the file.',
+    severity: 'error',
+  }
+}
+
+/**
+ * Reports a provider that would get our key, with the lines in its table that keep the key from it: another
+ * token, or a variable that nobody sets.
+ *
+ * @param oldKey the provider's own key, if the provider is in use and auth.json holds its key
+ */
+function turnOffFinding(
+  config: ReadFile,
+  { id, table, address, location }: OtherProvider,
+  oldKey?: string,
+  { keepOldGateway }: ClientOptions = {},
+): Finding {
+  const name = `[model_providers.${id}]`
+  const takesKey = table['requires_openai_auth'] === true
+  const retainedKey = keepOldGateway ? oldKey : undefined
+  const token = takesKey ? retainedKey : replacementToken(table)
+
+  const offer = oldKey
+    ? ' To continue these conversations with the old key: repoint codex --keep-old-gateway'
+    : ''
+  let consent: string | undefined
+  if (token === undefined)
+    consent = `Turn off ${name}, so that ${address} does not get the new key. You can still read its conversations. To continue one at the new gateway, which then receives all of it: codex fork ID. repoint rollback restores ${name}.${offer}`
+  else if (retainedKey)
+    consent = `Write the old key to config.toml, only for ${name}, so that its conversations continue at ${address}. repoint rollback removes it.`
+
+  return {
+    code: takesKey ? 'codex-other-provider' : 'codex-keyless-provider',
+    message: takesKey
+      ? `${name} makes Codex send the key of auth.json to ${address}, from old conversations too`
+      : `${name} has no key: Codex up to 0.145.0 sends the key of auth.json to ${address}`,
+    location,
+    hint: 'Give it a separate key (env_key), or remove it.',
+    fix: configRepair(...blockingChanges(config, id, table, token)),
+    ...compact({ consent }),
+    severity: takesKey ? 'error' : 'warning',
+  }
+}
+
+/** The lines that keep our key from a provider. @param token what it sends instead. Undefined: nothing */
+function blockingChanges(config: ReadFile, id: string, table: Table, token: string | undefined) {
+  const path = ['model_providers', id]
+  const { experimental_bearer_token: _, ...variableLines } = keyBlockers
+  const lines = token === undefined ? variableLines : { experimental_bearer_token: token }
+  // A profile's provider has no table here, and Codex does not start if a table has no name.
+  const nameLine = config.table(path) ? {} : { name: textIn(table, ['name']) ?? id }
+
+  return Object.entries({ ...nameLine, ...lines }).map(([name, value]) => ({
+    path: [...path, name],
+    value,
+    isSecret: value === token && value !== noKey,
+  }))
+}
+
+/**
+ * The token that a provider without a key sends instead of ours. Undefined: it has a credential that is not a
+ * bearer token.
+ */
+function replacementToken(table: Table): string | undefined {
+  const headers = { ...tableIn(table, ['env_http_headers']), ...tableIn(table, ['http_headers']) }
+  // Codex does not send it with a token (0.169.0), nor with auth.json (0.145.0; 2026-11-23).
+  const authorization = Object.entries(headers).find(([name]) => /^authorization$/i.test(name))
+  if (authorization === undefined) return noKey
+  return /^Bearer (\S+)$/.exec(String(authorization[1]))?.[1]
+}
+
+/** The key of auth.json, if it belongs to that provider. */
+function oldKeyOf(files: LoadedFiles, config: ReadFile, id: string, { key }: SetupTarget) {
+  const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
+  const isItsKey = providerInUse(config)?.id === id && usableKey !== key
+  return isItsKey && !placeholderOf(usableKey) ? usableKey : undefined
+}
+
+/** Whether an earlier setup for the same gateway wrote the table under another ID. A setup removes it. */
+function isEarlierTable(
+  files: LoadedFiles,
+  config: ReadFile,
+  target: SetupTarget,
+  id: string,
+): boolean {
+  const table = config.table(['model_providers', id])
+  if (table === undefined || id === target.providerId || isChosen(files, id)) return false
+  return isAtGateway(target, textIn(table, ['base_url'])) && isAsWeWrite(table)
+}
+
+function isAtGateway({ baseUrl }: SetupTarget, url: string | undefined): boolean {
+  return url !== undefined && isSameButVersion(baseUrl, withoutTrailingSlash(url))
+}
+
+function isAsWeWrite(table: ConfigValue): boolean {
+  const { requires_openai_auth, supports_websockets, wire_api } = tableIn(table, [])
+  return requires_openai_auth === true && supports_websockets === false && wire_api === 'responses'
+}
+
+/** Whether a profile selects the provider. */
+function isChosen(files: LoadedFiles, id: string): boolean {
+  const chosen = layersOf(files, 'profile').map((file) => readFile(file).text(['model_provider']))
+  return chosen.includes(id)
+}

@@ -1,0 +1,32 @@
+import type { LoadedFiles } from '../client.ts'
+import { merged, type ReadFile, readKind, readLayers, type Table } from '../loaded-files.ts'
+
+/** The files that Codex merges in one of its starts, and the settings that follow. */
+export interface LayerStack {
+  readonly settings: Table
+  /** The administrator's defaults and config.toml, weakest first. */
+  readonly below: readonly ReadFile[]
+  /** The files that override config.toml: a profile, and what the administrator manages. */
+  readonly above: readonly ReadFile[]
+}
+
+/**
+ * Merges the layers without a profile, then with each profile: Codex uses at most one at a time.
+ *
+ * @param planned what a setup is about to write into config.toml
+ */
+export function layerStacks(files: LoadedFiles, planned: Table = {}): readonly LayerStack[] {
+  const below = [...readLayers(files, 'system'), readKind(files, 'config')]
+  const managed = readLayers(files, 'managed')
+  const profiles = readLayers(files, 'profile').map((profile) => [profile])
+
+  return [[], ...profiles].map((profile) => {
+    const above = [...profile, ...managed]
+    const tables = [...tablesOf(below), planned, ...tablesOf(above)]
+    return { settings: tables.reduce(merged, {}), below, above }
+  })
+}
+
+function tablesOf(files: readonly ReadFile[]): readonly Table[] {
+  return files.map((file) => file.table([]) ?? {})
+}
