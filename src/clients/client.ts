@@ -31,48 +31,49 @@ export interface ClientName {
 export interface Client extends ClientName, ClientModule {}
 
 /**
- * A client describes which files it reads, what they mean, and what a setup changes in them. It never
- * writes a file and never sends a request: the commands do. Its functions are pure, except those with
- * a `ClientWorld`.
+ * A client describes which files it reads, what they mean, and what a setup changes in them. Its functions
+ * return edits, findings and requests; the commands write the files and send the requests. The functions are
+ * pure, except those with a `ClientWorld`: they may also look at processes and at files that no setup writes,
+ * and return a function that stops the client's background server.
  */
 export interface ClientModule {
   /** The installed program: its command, its versions, how to start it with one prompt. */
   readonly program: Program
-  /** The protocols that it supports, the usual one first. */
+  /** The protocols that the client supports, the usual one first. */
   readonly protocols: readonly [Protocol, ...Protocol[]]
-  /** The headers and parameters that it can send besides the key. Absent: none. */
+  /** The headers and parameters that the client can send in addition to the key. */
   readonly sends?: SendingRules
-  /** What it does with unusual responses. Absent: it was not found out. */
+  /** How the client handles unusual responses. */
   readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
   /** Facts about its config format. */
   readonly config: ConfigRules
 
   /**
-   * The files that it reads: the editable ones in write order (they may not exist yet), then the
+   * The files that the client reads: the editable ones in write order (they may not exist yet), then the
    * existing layers, the weakest first.
    */
   files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
   /**
-   * What its files say now. `check` reports layers above the editable files (project, managed,
+   * The settings in the client's files now. `check` reports layers above the editable files (project, managed,
    * environment). Never throws: a file that the client cannot read becomes a finding.
    */
   read(files: LoadedFiles): ClientState
 
   /**
-   * The settings that point it at a gateway, with the models chosen for that, by the kind of file. None
-   * if it uses its own service. `repoint off` removes them.
+   * The settings that point the client at a gateway, with the models chosen for it, by the kind of file. None
+   * if the client uses its vendor's service. `repoint off` removes these settings.
    *
-   * It is not a second target of `plan`, because only the settings differ between clients. What each of them
-   * was before, and which edits follow from that, is the same for all: see `planOwnService`.
+   * Only this list differs between clients. `planOwnService` finds for all of them what each setting was
+   * before, and which edits follow.
    */
   gatewaySettings(files: LoadedFiles): GatewaySettings
 
   /**
-   * Decides every option.
+   * Chooses a value for every option.
    *
    * @param version of the installed client. Absent: not installed, or unknown
-   * @returns a finding if it cannot: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
+   * @returns a finding if no value is possible: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
    *   only the user can choose
    */
   resolve(input: ResolveInput, version?: string): ResolvedOptions | Finding
@@ -91,12 +92,12 @@ export interface ClientModule {
    */
   check(context: ClientContext, target?: SetupTarget): Findings
 
-  /** Its recorded first requests. Only a probe loads them: they are large. */
+  /** The client's recorded first requests. Only a probe loads them: they are large. */
   loadRecordings(): Promise<Recordings>
 
   /**
-   * Its first request, which the probe sends: the recorded one, with what its files, the environment and the
-   * installed version change in it.
+   * The client's first request, which the probe sends: the recorded one, changed as the client's files, the
+   * environment and the installed version would change it.
    */
   firstRequest(recordings: Recordings, files: LoadedFiles, input: FirstRequestInput): FirstRequest
 
@@ -129,36 +130,36 @@ export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
 
 /** The parts of a request that a client's settings can add. */
 export interface SendingRules {
-  /** Whether it can send additional headers. */
+  /** Whether the client can send additional headers. */
   readonly headers: boolean
-  /** Query parameters. Absent: none. */
+  /** The client can send query parameters. */
   readonly queries?: true
   /**
-   * The headers that can hold the key alone, by protocol: for a gateway that accepts the key in no other.
-   * Absent: none.
+   * The headers that can hold the key instead of `authorization`, by protocol: for a gateway that accepts the
+   * key only there.
    */
   readonly keyHeaders?: Partial<Readonly<Record<Protocol, readonly KeyHeader[]>>>
-  /** The header that it uses without a setting, by protocol. Absent: `authorization: Bearer KEY`. */
+  /** The header that holds the key if no setting names one, by protocol. Absent: `authorization: Bearer KEY`. */
   readonly defaultKeyHeader?: Partial<Readonly<Record<Protocol, KeyHeader>>>
 }
 
 /** Facts about a client's config format. */
 export interface ConfigRules {
-  /** The settings that decide where its key goes. */
+  /** The settings that decide where the client sends its key. */
   readonly sensitiveSettings: SensitiveSettings
-  /** The files that configure it in the folder where it starts. */
+  /** The files that configure the client in the folder where it starts. */
   readonly folderFiles: readonly FolderFiles[]
-  /** The texts that it replaces when it reads its files. */
+  /** The texts that the client replaces when it reads its files. */
   readonly interpolation: Interpolation
-  /** Provider IDs that mean something to it already. Absent: its providers have no ID. */
+  /** Provider IDs that the client already uses. Absent: its providers have no ID. */
   readonly reservedProviderIds?: readonly string[]
-  /** The environment variables that override its files. Absent: none. */
+  /** The environment variables that override the client's files. */
   readonly gatewayVariables?: GatewayVariables
   /** The options that the next setup keeps. Absent: all that `read` finds. */
   readonly keptOptions?: readonly OptionName[]
-  /** Those that another client of its family keeps too. Absent: all. */
+  /** The options shared with the other clients of its family. Absent: all. */
   readonly familyOptions?: readonly OptionName[]
-  /** What the files append to the ID of a model: `[1m]`. Absent: nothing. */
+  /** The text that the files append to the ID of a model: `[1m]`. */
   readonly modelSuffix?: RegExp
 }
 
@@ -191,13 +192,13 @@ export interface SensitiveSettings {
 
 export interface SensitiveSetting {
   /**
-   * The keys that lead to it, joined by dots. `*` matches any name or part of one. `:provider` matches
+   * The names on the way to the setting, joined by dots. `*` matches any name or part of one. `:provider` matches
    * every provider in a file of the folder, and the provider in use in other files. In a .env file
    * `env.NAME` is the variable; in an agent's file a key is a line of its front matter.
    */
   readonly path: string
   readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
-  /** The kinds of files in which it can override a setup. Empty: it overrides none, but has this role in ours. */
+  /** The kinds of files in which the setting can override a setup. Empty: it only has this role in our files. */
   readonly fileKinds: readonly string[]
   /** The versions that were run or read, and the date. */
   readonly source: string
@@ -211,8 +212,8 @@ export interface FolderFiles {
    */
   readonly patterns: readonly string[]
   /**
-   * The folders that it searches. `folder`: only the one where it starts. `repository`: also those above it,
-   * up to the root of the repository. `all`: every folder above it.
+   * The folders that the client searches. `folder`: only the one where it starts. `repository`: also those
+   * above, up to the root of the repository. `all`: every folder above.
    */
   readonly reach: 'folder' | 'repository' | 'all'
   /** The versions that were observed, and the date. */
@@ -221,11 +222,11 @@ export interface FolderFiles {
 
 /** The texts that a client's own reader replaces. null: none. */
 export interface Interpolation {
-  /** Those in IDs, names of models and addresses. */
+  /** The texts in IDs, names of models and addresses. */
   readonly names: RegExp | null
-  /** Those in keys and values of headers. */
+  /** The texts in API keys and values of headers. */
   readonly values: RegExp | null
-  /** It replaces them in the keys of a file too. */
+  /** The client also replaces them in the names of settings. */
   readonly isInKeys?: true
 }
 
@@ -241,12 +242,12 @@ export interface LaunchSettings {
    * key. A shell may start several clients, so no two clients use the same name.
    */
   readonly files?: Readonly<Record<string, string>>
-  /** The settings that an old conversation keeps if it is continued in this process. Absent: none. */
+  /** The settings that an old conversation keeps if the user continues it in this process. */
   readonly resumeKeeps?: string
 }
 
 export interface ProcessToStart extends LaunchSettings {
-  /** Absolute. repoint removes it when the process ends. */
+  /** The absolute path of a folder that repoint removes when the process ends. */
   readonly tempFolder: string
 }
 
@@ -276,9 +277,9 @@ export type ClientWorld = Pick<Platform, 'files' | 'processes' | 'machine'>
 export interface Program {
   /** The step that makes a running client read a change. */
   readonly restartAdvice: string
-  /** The IDs that it sends depend on its version. */
+  /** The model IDs that the client sends depend on its version. */
   readonly needsVersion?: boolean
-  /** The command that continues an old conversation, and what that keeps. Absent: nothing is kept. */
+  /** The command that continues an old conversation, and the settings that the conversation keeps. */
   readonly resume?: { readonly command: string; readonly keeps: string }
   readonly command: string
   /**
@@ -290,25 +291,25 @@ export interface Program {
   readonly updatesItself?: true
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
-  /** The folders to work in that its own arguments name, as typed. Absent: it has no such argument. */
+  /** The working folders that the program's arguments name, as typed. */
   readonly foldersIn?: (args: readonly string[]) => readonly string[]
-  /** The oldest version that works with what a setup writes. Absent: all that were run. */
+  /** The oldest version that works with a setup. Absent: every tested version works. */
   readonly minVersion?: string
   /** The oldest version that `launchSettings` works with. Absent: `minVersion`. */
   readonly minVersionForRun?: string
   /**
-   * Arguments that make it answer `prompt` once without a terminal.
+   * Arguments that make the client answer `prompt` once without a terminal.
    *
    * @param version of the installed client. Absent: unknown; then the newest
    */
   readonly pingArgs: (prompt: string, version?: string) => readonly string[]
-  /** Arguments that make it print the models that it knows. Absent: it has none. */
+  /** Arguments that make the client print the models that it knows. */
   readonly modelTableArgs?: readonly string[]
-  /** Takes the answer out of what it printed. Absent: all of it is the answer. */
+  /** Finds the answer in the client's output. Absent: the whole output is the answer. */
   readonly answerIn?: (stdout: string) => string | undefined
   /** Variables that name a PEM file with more certificate authorities. The first one that is set counts. */
   readonly caFileVariables: readonly [string, ...string[]]
-  /** The places where it finds certificate authorities besides the public ones. */
+  /** The places where the client finds certificate authorities in addition to the public ones. */
   readonly certificateStores: (env: Machine['env']) => CertificateStores
   /** Added to the environment of `pingArgs`, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
@@ -323,9 +324,9 @@ export interface ConfigFile {
   readonly holdsSecret: boolean
   /** `target`: a setup may write it. `layer`: the client also reads it, and repoint only looks at it. */
   readonly use: 'target' | 'layer'
-  /** Most setups do not need this target. If it does not exist, it is not reported. */
+  /** Most setups do not need this target. Reports leave it out if the file does not exist. */
   readonly isOptional?: true
-  /** A setup replaces it as a whole, because parts of two versions must not be mixed. */
+  /** A setup replaces the whole file, because parts of two versions must not be mixed. */
   readonly isReplacedWhole?: true
 }
 
@@ -372,16 +373,16 @@ export interface ClientOptions {
   readonly reasoningEffort?: ReasoningEffort | undefined
 
   // Only Claude Code has the following: a model for each slot.
-  /** The slot that it starts with. */
+  /** The slot that Claude Code starts with. */
   readonly slot?: Slot | undefined
   /** The pinned models. Any other slot has the client's own model. */
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
   /** A top-level `model` that does not name a slot. Overrides `slot`. */
   readonly startModel?: string | undefined
   readonly subagentModel?: string | undefined
-  /** It lists the gateway's models in its picker. */
+  /** Claude Code lists the gateway's models in its picker. */
   readonly discoverModels?: boolean | undefined
-  /** It does not send its attribution block. */
+  /** Claude Code does not send its attribution block. */
   readonly disableAttribution?: boolean | undefined
 
   // Only Codex has the following.
@@ -407,32 +408,32 @@ export interface OfferedModel extends CatalogModel {
 /** The gateway's answers so far. */
 export interface GatewayInfo {
   readonly catalog: Catalog | undefined
-  /** Why its catalog cannot be read. */
+  /** Why the gateway's catalog cannot be read. */
   readonly catalogError?: UserError | undefined
-  /** The route that it answered last, for any client. Absent: none yet. */
+  /** The route that the gateway answered last, for any client. */
   readonly proven?: ModelRoute | undefined
-  /** The routes that it rejected for this client. `resolve` does not choose one of them again. */
+  /** The routes that the gateway rejected for this client. `resolve` does not choose one of them again. */
   readonly rejected: readonly RejectedModel[]
   /**
    * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.
    */
   readonly gateway?: Pick<Gateway, 'baseUrls' | 'keyHeader'> | undefined
-  /** repoint requests only the catalog: it will not probe a model. */
+  /** repoint requests only the catalog, and probes no model. */
   readonly catalogOnly?: boolean | undefined
-  /** The installed client's own list of models, as it prints it. Absent: none. */
+  /** The list of models that the installed client prints. */
   readonly modelTable?: string | undefined
 }
 
 /** The options that an earlier setup left in the client's files. */
 export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
-  /** They were chosen for another gateway. */
+  /** The options were chosen for another gateway. */
   readonly isOtherGateway?: boolean
 }
 
 /** The input for a client's decision about its options. Requested options override previous ones. */
 export interface ResolveInput {
   readonly requested: ClientOptions
-  /** As far as it still applies. Absent: the client was not set up, or `resetToDefaults`. */
+  /** The part of the previous setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
   readonly previous?: PreviousSetup | undefined
   /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
   readonly resetToDefaults?: boolean
@@ -452,7 +453,7 @@ export interface ResolvedOptions {
   readonly protocol?: Protocol
   /** The hint if the gateway does not serve the model. Absent: choose another model. */
   readonly probeHint?: string
-  /** Other models that the client will ask for, as the setup writes them. Absent: none. */
+  /** Other models that the client will request, as the setup writes them. */
   readonly otherModels?: readonly string[]
   /** The name of the model in reports. */
   readonly model: string
@@ -466,7 +467,7 @@ export interface ResolvedOptions {
   readonly uses?: readonly ModelUse[]
   /** The models in the client's picker. */
   readonly offered?: readonly OfferedModel[]
-  /** `offered` is all that the gateway has for this client. */
+  /** `offered` contains every model that the gateway has for this client. */
   readonly offersWholeCatalog?: boolean
   /** The text of the file that describes the models, and the IDs in it. */
   readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
@@ -540,16 +541,16 @@ export interface FoundKey {
   readonly keyPath: string
 }
 
-/** What a client's files say now. */
+/** A client's settings, as its files say now. */
 export interface ClientState {
   readonly endpoint: Endpoint
   /** The options, as they are in the files. Absent: no file sets them, or the client cannot read it. */
   readonly options: ClientOptions
   /** Options that no file sets: their values here are the client's default. */
   readonly defaults?: readonly OptionName[] | undefined
-  /** What reports show as the model, as written. Absent: `options.model`. */
+  /** The model as the file names it, for reports. Absent: `options.model`. */
   readonly shownModel?: string | undefined
-  /** The model IDs in its picker, for the provider in use. Absent: it has no picker. */
+  /** The model IDs in the client's picker, for the provider in use. Absent: the client has no picker. */
   readonly offered?: readonly string[] | undefined
   readonly sources: Sources
   /** The ID of the client whose setup wrote files that a family shares. Absent: the first one. */
@@ -598,7 +599,7 @@ export function isConfiguredAs(
   return configuredAs === id
 }
 
-/** A client's files, and what else decides whether a setup works. */
+/** A client's files, and the machine around them: the input of its checks. */
 export interface ClientContext {
   readonly files: LoadedFiles
   readonly machine: Machine

@@ -19,9 +19,9 @@ export function withInterpolationGuard(client: Client): Client {
       return plan(files, target)
     },
     ...(launchSettings && {
-      launchSettings: (files, target, asked) => {
+      launchSettings: (files, target, process) => {
         expectLiteral(client, target)
-        return launchSettings(files, target, asked)
+        return launchSettings(files, target, process)
       },
     }),
   }

@@ -159,7 +159,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
-  const usable = catalog.models.filter((model) => supportsAny(model, protocols))
+  const usable = catalog.models.filter((entry) => supportsAny(entry, protocols))
   return {
     code: 'usage',
     severity: 'error',
@@ -167,7 +167,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
       usable.length === 0
         ? `The gateway has no model for the ${protocols.join(' or ')} protocol`
         : `Which of the gateway's ${usable.length} models? repoint knows no default among them`,
-    hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}${allModels(input.gatewayInfo, 5)}`,
+    hint: `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(input.gatewayInfo, 5)}`,
   }
 }
 
@@ -235,8 +235,9 @@ export function checkedModel(
   if (catalog === undefined || keepsModels(input)) return name
   const listed = resolveModel(catalog, name)
   if (listed === undefined) return name
-  const model = catalogEntry(catalog, listed.id)
-  if (model !== undefined && !supportsAny(model, protocols)) {
+
+  const entry = catalogEntry(catalog, listed.id)
+  if (entry !== undefined && !supportsAny(entry, protocols)) {
     return {
       code: 'protocol-unsupported',
       severity: 'error',
@@ -307,12 +308,12 @@ export function windowOf(
   if (chosen !== undefined)
     return { contextWindow: chosen, notes: notesUnlessKept(smallWindowFindings(chosen)) }
 
-  const listed = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
-  const isEveryListed = ids.length > 0 && !listed.includes(undefined)
+  const listedWindows = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
+  const isEveryListed = ids.length > 0 && !listedWindows.includes(undefined)
   if (before !== undefined && !isEveryListed) return { contextWindow: before, notes: [] }
 
   const windows = ids.map((id, index) => {
-    if (listed[index] !== undefined) return listed[index]
+    if (listedWindows[index] !== undefined) return listedWindows[index]
     return knows(id) ? 'known to the client' : withKnownFacts({ id }).contextWindow
   })
   const unknown = [...new Set(ids.filter((_, index) => windows[index] === undefined))]
@@ -349,6 +350,6 @@ function unknownWindow(ids: readonly string[], otherwise: string): Finding {
   }
 }
 
-function listed(ids: readonly string[]): string {
+function colonList(ids: readonly string[]): string {
   return ids.length === 0 ? '' : `: ${ids.join(', ')}`
 }
