@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** What each part of src may import, as docs/architecture.md draws it; `ground` is for all of them. */
+/** What each part of src may import, as docs/architecture.md lists it. Every part may import `sharedFiles`. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['commands', 'clients'],
   commands: ['clients', 'state', 'transaction', 'edits', 'gateway', 'serve'],
@@ -15,7 +15,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   'finding.ts': ['edits'],
 }
-const ground = ['errors.ts', 'finding.ts', 'text.ts', 'compact.ts', 'protocols.ts']
+const sharedFiles = ['errors.ts', 'finding.ts', 'text.ts', 'compact.ts', 'protocols.ts']
 
 interface Import {
   readonly from: string
@@ -39,7 +39,7 @@ function partOf(path: string): string {
 }
 
 /** Groups of which each member reaches every other one. */
-function circlesIn(edges: readonly Import[]): string[][] {
+function cyclesIn(edges: readonly Import[]): string[][] {
   const next = groupByFrom(edges)
   const reach = (start: string) => {
     const seen = new Set<string>()
@@ -52,10 +52,10 @@ function circlesIn(edges: readonly Import[]): string[][] {
         }
     return seen
   }
-  const reached = new Map([...next.keys()].map((one) => [one, reach(one)]))
-  const inCircle = [...reached.keys()].filter((one) => reached.get(one)!.has(one))
-  const groups = inCircle.map((one) =>
-    inCircle.filter((other) => reached.get(one)!.has(other) && reached.get(other)!.has(one)).sort(),
+  const reached = new Map([...next.keys()].map((path) => [path, reach(path)]))
+  const inCycle = [...reached.keys()].filter((path) => reached.get(path)!.has(path))
+  const groups = inCycle.map((a) =>
+    inCycle.filter((b) => reached.get(a)!.has(b) && reached.get(b)!.has(a)).sort(),
   )
   return [...new Map(groups.map((group) => [group.join(), group])).values()]
 }
@@ -69,24 +69,24 @@ function groupByFrom(edges: readonly Import[]): Map<string, Import[]> {
 test('every arrow between the parts is one of the design', () => {
   expect(imports.length).toBeGreaterThan(50)
   const wrong = imports.filter(({ from, to }) => {
-    const isKnown = partOf(from) === partOf(to) || ground.includes(to)
+    const isKnown = partOf(from) === partOf(to) || sharedFiles.includes(to)
     if (isKnown || to.startsWith('..') || to === 'platform/platform.ts') return false
     return !arrows[partOf(from)]?.includes(partOf(to))
   })
   expect(wrong).toEqual([])
 })
 
-test('no files import each other in a circle, types included', () => {
-  expect(circlesIn(imports)).toEqual([])
+test('no files import each other in a cycle, types included', () => {
+  expect(cyclesIn(imports)).toEqual([])
 })
 
-test('no folders import each other in a circle', () => {
+test('no folders import each other in a cycle', () => {
   const folders = imports
     .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
     // A folder and what lies in it are one part.
     .filter(({ from, to }) => !`${from}/`.startsWith(`${to}/`) && !`${to}/`.startsWith(`${from}/`))
     .filter(({ from, to }) => from !== '.' && to !== '.')
-  expect(circlesIn(folders)).toEqual([])
+  expect(cyclesIn(folders)).toEqual([])
 })
 
 test('no client imports another client', () => {

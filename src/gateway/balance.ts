@@ -41,7 +41,7 @@ type At = (path: string) => unknown
  * never.
  */
 interface RawBalance {
-  /** If it is not a number, the answer has another shape. */
+  /** If it is not a number, the answer has a different shape. */
   readonly remaining: unknown
   readonly unit?: unknown
   readonly resets?: unknown
@@ -269,7 +269,7 @@ async function fetchJson(
   return 'status' in result && result.status === 200 ? jsonIn(result.body) : undefined
 }
 
-/** Cleans the values of a gateway. Undefined: the answer has no amount, so it has another shape. */
+/** Cleans the values of a gateway. Undefined: the answer has no amount, so it has a different shape. */
 function balanceFrom({
   remaining,
   unit = 'USD',

@@ -182,7 +182,7 @@ export class GatewayFinder {
     })
   }
 
-  /** Drops the base URL of the catalog: it belongs to another product than the one that answered. */
+  /** Drops the base URL of the catalog: it belongs to a different product from the one that answered. */
   #forgetCatalogBaseUrl(side: keyof BaseUrls): void {
     const isFromCatalog = (answer: AnsweredBaseUrl) =>
       answer.side === side && answer.probe === undefined

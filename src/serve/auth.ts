@@ -28,7 +28,7 @@ function removeBearer(authorization: string): string {
   return (isMarked ? authorization.slice(7) : authorization).trim()
 }
 
-/** Whether a key protects the gateway. `sk-` without more is no key, and the log masks no short one. */
+/** Whether a key protects the gateway. `sk-` alone is not a key, and the log does not mask a short key. */
 export function isUsableKey(key: string): boolean {
   return removePrefix(key).length >= minKeyLength && /^[\x21-\x7e]+$/.test(key)
 }

@@ -1,3 +1,7 @@
+/**
+ * Explanations of rejected requests, for the developer of a client. The response itself has the imitated gateway's
+ * message, which often does not name the cause. Undefined if that message is enough.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { closestNames } from '../text.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
@@ -6,11 +10,6 @@ import { maskKey } from './log/secrets.ts'
 import type { ServedModels } from './model/catalog.ts'
 import { bareModelName } from './requests/checks/combinations.ts'
 import { findRoute, readsApiKey } from './routes.ts'
-
-/**
- * Explanations of rejected requests, for the developer of a client. The response itself has the imitated gateway's
- * message, which often does not name the cause. Undefined if that message is enough.
- */
 
 /** Explains a response with a web page or with a 404. */
 export function explainRoute(method: string, path: string): string | undefined {

@@ -28,7 +28,7 @@ export interface Connection {
   readonly close: () => void
 }
 
-/** How a connection is opened. If the default fails, another style may work. */
+/** How a connection is opened. If the default fails, a different style may work. */
 export interface ConnectStyle {
   /** How long to wait for one of a name's several addresses before trying the next, in ms. */
   readonly addressTimeoutMs: number

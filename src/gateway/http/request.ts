@@ -103,7 +103,7 @@ interface Transmission {
   readonly deadline: number
 }
 
-/** Sends a request. If the connection failed, and not the gateway, it retries in another style. */
+/** Sends a request. If the connection failed, and not the gateway, it retries in a different style. */
 async function send(transmission: Transmission): Promise<HttpAnswer | NetworkFailure> {
   // undici is large, so it is loaded only before a request.
   const { newConnection, takeIdle } = await import('./connection.ts')

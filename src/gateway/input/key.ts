@@ -112,7 +112,7 @@ const keyWrappings: readonly (readonly [name: string, take: (text: string) => st
 ]
 
 function rejectPlaceholder(text: string): void {
-  // A comment inside quotes or after a name is no key.
+  // A comment inside quotes or after a name is not a key.
   if (text === '' || text.startsWith('#')) {
     throw new UserError({
       code: 'key-missing',

@@ -89,7 +89,7 @@ function diagnoseSuccess(answer: HttpAnswer, request: SentRequest): Outcome | un
   return asked === 'catalog' ? diagnoseNoCatalog(judged) : diagnoseInference(judged, asked)
 }
 
-/** A 200 to a catalog request, whose body is no whole catalog. */
+/** A 200 to a catalog request, whose body is not a whole catalog. */
 function diagnoseNoCatalog(judged: JudgedAnswer): Outcome {
   if (isCutOff(judged)) return cutOff(judged)
   return judged.error.isApiError ? diagnoseHidden(judged) : notAnApi(judged)

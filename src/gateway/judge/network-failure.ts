@@ -33,7 +33,7 @@ export function diagnoseFailure(failure: NetworkFailure, request: SentRequest): 
   return diagnoseBrokenAnswer(failure, request) ?? connectionClosed(failure, request)
 }
 
-/** The outcome if the server sent something that is no answer. */
+/** The outcome if the server sent something that is not an HTTP answer. */
 function diagnoseBrokenAnswer(
   { url, errorCode, detail, firstBytes }: NetworkFailure,
   { secrets }: SentRequest,

@@ -118,7 +118,7 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** A rejection that names another cause than the key, or none. */
+/** A rejection that names a cause other than the key, or none. */
 export function forbidden(
   judged: JudgedAnswer,
   reason?: Exclude<keyof typeof forbiddenReasons, 'unnamed'>,

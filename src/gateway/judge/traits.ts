@@ -1,10 +1,13 @@
 import type { ErrorCode, exitStatus } from '../../errors.ts'
 
+/** The exit statuses for what a gateway answered, or failed to answer (docs/errors.md). */
+type GatewayStatus = 3 | 4 | 5 | 6 | 7
+
 /** The codes of a gateway's answers and failures. A new code without traits does not compile. */
 export type OutcomeCode =
   | 'header-missing'
   | {
-      [Code in ErrorCode]: (typeof exitStatus)[Code] extends 3 | 4 | 5 | 6 | 7 ? Code : never
+      [Code in ErrorCode]: (typeof exitStatus)[Code] extends GatewayStatus ? Code : never
     }[ErrorCode]
 
 /** What a failure can blame. */

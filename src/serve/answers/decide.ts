@@ -75,7 +75,7 @@ interface DecisionState {
 /** Decides in the order: rate limit, model, body, price, quota, upstream. Does no I/O. */
 export async function decide(context: DecisionContext, inference: InferenceRequest) {
   const { protocol } = inference
-  // The imitated gateway does not read a body of another type, and then finds no model.
+  // The imitated gateway reads only JSON. In a body of a different type it finds no model.
   const parsed = inference.isJson ? parseJson(inference.body) : {}
   const json = toObject(parsed)
   const modelAsked = asString(json['model'])

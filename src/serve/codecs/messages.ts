@@ -23,6 +23,7 @@ function createMessagesEncoder(body: JsonObject, facts: AnswerFacts): StreamEnco
     *encode(part) {
       switch (part.type) {
         case 'answer-start': {
+          // As in the vendor's first event. `message_delta` has the final count.
           const usage = { ...part.answer.usage, outputTokens: 1, reasoningTokens: 0 }
           yield sseFrame({ type: 'message_start', message: buildMessage(facts, [], null, usage) })
           yield sseFrame({ type: 'ping' })

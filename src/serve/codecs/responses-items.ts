@@ -1,10 +1,9 @@
+/** Each block of an answer is one output item. A stream sends the item when it starts and when it ends. */
 import { asList, type JsonObject, toObject } from '../requests/json.ts'
 import { createSeal } from '../requests/seal.ts'
 import type { Block } from './answer.ts'
 import type { AnswerFacts } from './codec.ts'
 import type { IndexedBlock } from './stream-parts.ts'
-
-/** Each block of an answer is one output item. A stream sends the item when it starts and when it ends. */
 
 /** What the items of one answer share. */
 export interface ItemContext {

@@ -64,7 +64,7 @@ export const faultNames = [
 
 export type FaultName = ServiceErrorName | VendorErrorName
 
-/** The failure that a fault causes. Undefined if it has another effect. */
+/** The failure that a fault causes. Undefined if it has a different effect. */
 export function faultFailure(
   { error, status, message, retryAfter }: Fault,
   { route, model = '' }: FaultTarget,

@@ -1,7 +1,7 @@
 /** A parsed JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-// Functions that read members of a body. A member of another type counts as absent.
+// Functions that read members of a body. A member of a different type counts as absent.
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

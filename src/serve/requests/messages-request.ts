@@ -180,7 +180,7 @@ function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
   /** The calls without a result so far, with the index of their message. */
   const openCalls = new Map<unknown, number>()
   let turnRole: unknown
-  /** Whether the turn has a block that is no result. Results after it do not count. */
+  /** Whether the turn has a block that is not a result. Results after it do not count. */
   let hasOtherBlock = false
 
   for (const { role, message, where, block } of blocks) {

@@ -1,7 +1,6 @@
+/** The types that the protocols share for requests: a body becomes a `ModelRequest`. */
 import { Refusal } from './refusal.ts'
 import type { Part, Turn } from './turns/turns.ts'
-
-/** The types that the protocols share for requests: a body becomes a `ModelRequest`. */
 
 /** Everything except the body that decides how a request is read. */
 export interface RequestContext {

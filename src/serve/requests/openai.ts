@@ -1,10 +1,9 @@
+/** The parts of a request that chat and responses have in common. */
 import { openaiProblem, strictProblem } from './checks/json-schemas.ts'
 import { dataUrlType } from './checks/media.ts'
 import { asString, isObject, type JsonObject, listObjects, toObject } from './json.ts'
 import type { ModelRequest, Tool } from './model-request.ts'
 import { Refusal } from './refusal.ts'
-
-/** The parts of a request that chat and responses have in common. */
 
 /** Whether a model thinks with this reasoning effort. */
 export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'never' {

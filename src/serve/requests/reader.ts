@@ -1,3 +1,8 @@
+/**
+ * How a body becomes a `ModelRequest`: `checks/` has the checks that the protocols share, with the rules in
+ * `data/`; `chat-request.ts`, `messages-request.ts` and `responses-request.ts` check and read what is
+ * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a `Refusal`.
+ */
 import type { Protocol } from '../../protocols.ts'
 import { checkBody } from './checks/check-body.ts'
 import { createCombinationChecks } from './checks/combinations.ts'
@@ -5,12 +10,6 @@ import { readProtocolVersion } from './checks/version.ts'
 import { checkWindow } from './checks/window.ts'
 import { isAbsent, type JsonObject } from './json.ts'
 import { InvalidRequest, type ModelRequest, type RequestContext } from './model-request.ts'
-
-/**
- * How a body becomes a `ModelRequest`: `checks/` has the checks that the protocols share, with the rules in
- * `data/`; `chat-request.ts`, `messages-request.ts` and `responses-request.ts` check and read what is
- * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a `Refusal`.
- */
 
 /**
  * Creates the function that reads the bodies of a protocol. It runs the shared checks before and after

@@ -1,16 +1,15 @@
-import { RE2JS } from 're2js'
-import * as v from 'valibot'
-import { effects, faultSchema } from '../faults/fault-schema.ts'
-import { isObject } from '../requests/json.ts'
-import { choice, flag, integer, list, object, parseData, text, textOr } from '../settings/schema.ts'
-import type { GatewayQuestion } from './written.ts'
-
 /**
  * A scenario has rules: when a request matches the condition of a rule, the gateway gives the rule's next
  * answer. This file reads a scenario from plain data, `player.ts` finds the rule for a request,
  * `question.ts` has what conditions look at, and `scripted-answer.ts` fits a written answer to the tools
  * that the request offers. `recorder.ts` writes scenario files with the answers of a real gateway.
  */
+import { RE2JS } from 're2js'
+import * as v from 'valibot'
+import { effects, faultSchema } from '../faults/fault-schema.ts'
+import { isObject } from '../requests/json.ts'
+import { choice, flag, integer, list, object, parseData, text, textOr } from '../settings/schema.ts'
+import type { GatewayQuestion } from './written.ts'
 
 const tokenCount = integer(0, 1_000_000_000)
 const callInputSchema = v.pipe(

@@ -1,8 +1,7 @@
+/** Schemas for data that people write: scenario files, catalogs, faults. */
 import * as v from 'valibot'
 import { UserError } from '../../errors.ts'
 import { formatPath } from '../requests/json.ts'
-
-/** Schemas for data that people write: scenario files, catalogs, faults. */
 
 /** A problem in the data, with the path from the root. */
 export class InvalidData extends Error {

@@ -103,7 +103,7 @@ function itemWithId(item: JsonObject, id: string): JsonObject {
   }
 }
 
-/** A page of a list. The newest items are first, unless the query sets another order. */
+/** A page of a list. The newest items are first, unless the query sets a different order. */
 function listPage(items: readonly JsonObject[], query: URLSearchParams): object {
   const ordered = query.get('order') === 'asc' ? items : items.toReversed()
   const after = query.get('after')

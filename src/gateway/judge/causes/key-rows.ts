@@ -14,9 +14,18 @@ export const keyRows: readonly CauseRow[] = [
   {
     cause: 'key',
     codes: [
-      ...['token_not_found_in_db', 'expired_key', 'invalidclienttokenid', 'incorrect_api_key'],
-      ...['api_key_invalid', 'api_key_expired', 'api_key_revoked', 'bad_token', 'expired_token'],
-      ...['unrecognizedclientexception', 'incompletesignatureexception', 'invalid_client'],
+      'token_not_found_in_db',
+      'expired_key',
+      'invalidclienttokenid',
+      'incorrect_api_key',
+      'api_key_invalid',
+      'api_key_expired',
+      'api_key_revoked',
+      'bad_token',
+      'expired_token',
+      'unrecognizedclientexception',
+      'incompletesignatureexception',
+      'invalid_client',
     ],
     source:
       'https://developers.openai.com/api/docs/guides/error-codes, https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-23)',

@@ -11,7 +11,7 @@ import { either, phrases, wholeWords } from './patterns.ts'
 
 interface Subject {
   readonly words: RegExp
-  /** Undefined: the client's request, for which there is no better cause than the gateway's words. */
+  /** Undefined: the cause is the request itself. repoint then shows the gateway's words. */
   readonly cause: Cause | undefined
 }
 

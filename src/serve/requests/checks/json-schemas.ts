@@ -1,7 +1,6 @@
+/** Checks of JSON schemas with the error messages of the vendors. schemas.json has their keywords and formats. */
 import rules from '../data/schemas.json' with { type: 'json' }
 import { asList, isObject, type JsonObject, toObject } from '../json.ts'
-
-/** Checks of JSON schemas with the error messages of the vendors. schemas.json has their keywords and formats. */
 
 interface LocatedSchema {
   readonly schema: JsonObject

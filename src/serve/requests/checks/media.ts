@@ -78,7 +78,7 @@ export function anthropicMediaProblem(
     : undefined
 }
 
-/** The type of data in a data URL by its contents. Undefined: it is another kind of URL, or none. */
+/** The type of data in a data URL by its contents. Undefined: it is a different kind of URL, or none. */
 export function dataUrlType(url: string): string | undefined {
   const start = /^data:[^,]*;base64,/.exec(url)
   return start === null ? undefined : (mediaType(url.slice(start[0].length)) ?? 'unknown')

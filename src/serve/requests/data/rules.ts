@@ -67,7 +67,7 @@ function rulesOfProtocol(protocol: Protocol): MemberRules {
   return buildRules([...limits[protocol], ...rules[protocol]] as [])
 }
 
-/** Chat has another message for an unknown member of the body itself. */
+/** Chat has a different message for an unknown member of the body itself. */
 function chatRefusal(problem: Problem): Refusal {
   const { type, path } = problem
   return type === 'unknown' && path.length === 1
