@@ -49,7 +49,7 @@ export interface SettingChange {
   readonly isSecret?: boolean
   /**
    * An undo restores all of a client's settings with this flag, in all of its files, or none of them.
-   * If our address stayed without our key, it would receive the user's own key.
+   * If the gateway's address stayed without its key, it would receive the user's own key.
    */
   readonly undoTogether?: boolean
   /** What the setting decides, from the client's table. Absent: it follows from `undoTogether`. */

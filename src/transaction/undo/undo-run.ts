@@ -173,8 +173,8 @@ function undoFiles(
  * Whether someone pointed a client elsewhere since the run: they changed its address, key or provider.
  * Then all of its settings stay, because half of them would send a key to the wrong address.
  *
- * An exception: a login replaced our key, and the client had no address before the run. Then the
- * address is undone, so that the client does not send the login to the gateway. An earlier address
+ * An exception: a login replaced the gateway's key, and the client had no address before the run. Then
+ * the address is undone, so that the client does not send the login to the gateway. An earlier address
  * must not be restored either: the login was not made for it.
  */
 export function isRedirected(

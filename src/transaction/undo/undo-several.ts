@@ -75,7 +75,7 @@ export function mergeSettings(
 }
 
 /**
- * Sorts the files so that a client that starts between two writes sends no earlier key to our address:
+ * Sorts the files so that a client that starts between two writes sends no earlier key to the gateway:
  * an undo writes the addresses before the keys, and a redo the other way round. In the plan of one run
  * the files have this order already.
  */
