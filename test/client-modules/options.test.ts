@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ClientFlag, ValueKind } from '../../src/clients/client.ts'
+import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/client.ts'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
+import type { Catalog } from '../../src/gateway/types.ts'
 import {
   aMachine,
   catalogWithWindows,
@@ -14,7 +15,7 @@ import {
 /** A value of each kind, as the command line parses it. */
 const samples: Readonly<Record<ValueKind, string | number>> = {
   tokens: 91_234,
-  model: 'gpt-5.4-mini',
+  model: 'gpt-5.6-luna',
 }
 
 function sampleFor({ flag, choices, takes }: ClientFlag): string | number | boolean {
@@ -54,5 +55,29 @@ test.each(cases)(
       lost.map(({ path }) => path),
       `read() of ${id} does not return the option of ${name}`,
     ).toEqual([])
+  },
+)
+
+/** They decide about a list or a gateway that an earlier setup wrote. */
+const needsEarlierSetup = ['--no-catalog', '--keep-old-gateway']
+
+test.each(cases.filter(({ name }) => !needsEarlierSetup.includes(name)))(
+  '$id $name: changes what a setup writes',
+  async ({ name, row, flag }) => {
+    const client = await loadClient(row)
+    const afterSetup = (options: ClientOptions, catalog: Catalog) => {
+      const { edits } = planOn(client, {}, { options, catalog })
+      return edits.map(({ path, after }) => [path, text(after)])
+    }
+
+    // A flag may repeat what is known of a GPT model, or what is the default for an unknown one.
+    const catalogs = [catalogWithWindows, { models: [{ id: 'house-1' }] }]
+    const usable = flag.takes === 'model' ? catalogs.slice(0, 1) : catalogs
+    const options = flag.toOptions(sampleFor(flag))
+    const isChanged = usable.map(
+      (catalog) =>
+        JSON.stringify(afterSetup(options, catalog)) !== JSON.stringify(afterSetup({}, catalog)),
+    )
+    expect(isChanged, `plan() of ${row.id} does not write ${name}`).toContain(true)
   },
 )
