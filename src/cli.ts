@@ -170,7 +170,7 @@ const commands: readonly Listed[] = [
   },
   {
     name: 'completion',
-    summary: 'complete repoint in your shell',
+    summary: 'print a shell completion script',
     group: 'Shell',
     load: () => import('./commands/completion/completion.ts'),
   },
@@ -261,7 +261,7 @@ function programFor(session: Session, args: readonly string[]): CommandUnknownOp
   const isWhole = args.includes('--all')
 
   return new Command('repoint')
-    .description('Points a coding client at another model gateway. Tests it first, and undoes it.')
+    .description('Points coding clients at another model gateway. Tests it first; can undo it.')
     .version(packageJson.version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help; with --all, of every command and flag')
     .helpCommand('help [command]', 'print the help of a command')

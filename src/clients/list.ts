@@ -45,7 +45,7 @@ export const clientRows: readonly ClientRow[] = [
     id: 'codex',
     family: 'codex',
     label: 'Codex',
-    description: 'set up Codex: config.toml and auth.json, as one pair',
+    description: 'set up Codex: config.toml and auth.json, together',
     examples: [
       'repoint codex',
       'repoint codex --base-url https://gw.example --key-stdin --yes < key',
@@ -97,7 +97,7 @@ export const clientRows: readonly ClientRow[] = [
     id: 'opencode',
     family: 'opencode',
     label: 'opencode',
-    description: 'set up opencode: its config and its auth.json, as one pair',
+    description: 'set up opencode: its config and its auth.json, together',
     examples: ['repoint opencode', 'repoint opencode --model gpt-5.6-sol --provider-id work'],
     changes: {
       files:
@@ -112,7 +112,7 @@ export const clientRows: readonly ClientRow[] = [
     family: 'kilo',
     label: 'Kilo',
     alsoCalled: ['kilo-code', 'kilocode'],
-    description: 'set up Kilo: its config and its auth.json, as one pair',
+    description: 'set up Kilo: its config and its auth.json, together',
     examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
     changes: {
       files:
@@ -126,7 +126,7 @@ export const clientRows: readonly ClientRow[] = [
     id: 'pi',
     family: 'pi',
     label: 'pi',
-    description: 'set up pi: models.json and settings.json, as one pair',
+    description: 'set up pi: models.json and settings.json, together',
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
@@ -180,7 +180,7 @@ export const clientRows: readonly ClientRow[] = [
     id: 'cline',
     family: 'cline',
     label: 'Cline',
-    description: 'set up Cline, its command line: its providers.json',
+    description: 'set up the Cline CLI: its providers.json',
     examples: ['repoint cline', 'repoint cline --model gpt-5.6-sol --context-window 400000'],
     changes: {
       files: '`~/.cline/data/settings/providers.json`',
@@ -198,7 +198,8 @@ export const environmentRows: readonly EnvironmentRow[] = [
     family: 'copilot',
     label: 'GitHub Copilot CLI',
     alsoCalled: ['github-copilot', 'copilot-cli'],
-    description: 'check the key and print the variables that point GitHub Copilot CLI at it',
+    description:
+      'check the key and print the variables that point GitHub Copilot CLI at the gateway',
     examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
     changes: {
       keys: 'nothing. repoint prints the variables without the key, and `repoint run NAME -- copilot` sets them for one process',

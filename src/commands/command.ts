@@ -131,8 +131,8 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
     .option('--name <name>', 'save the gateway under this name (default: its host)')
     .option('--details', 'show every setting that changes')
     .option('--dry-run', 'test and show everything; change nothing')
-    .option('--yes', 'do not ask')
-    .option('--no-verify', 'do not ask the gateway')
+    .option('--yes', 'apply without asking for confirmation')
+    .option('--no-verify', 'send no requests to the gateway')
     .option('--try-client', `also start ${program} once, with a one-word prompt`)
     .option('--json', 'print one JSON document')
 }

@@ -27,7 +27,7 @@ function define() {
     )
     .option('--all', 'delete every run and every gateway')
     .option('--dry-run', 'show what it would delete')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'delete without asking for confirmation')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',

@@ -32,8 +32,8 @@ function define() {
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
     .option('--details', 'show every setting that changes')
     .option('--dry-run', 'test and show everything; change nothing')
-    .option('--yes', 'do not ask')
-    .option('--no-verify', 'do not ask the gateway')
+    .option('--yes', 'apply without asking for confirmation')
+    .option('--no-verify', 'send no requests to the gateway')
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nThe address, the models and all other choices stay.')
     .addHelpText(

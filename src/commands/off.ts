@@ -23,7 +23,7 @@ function define() {
     )
     .option('--details', 'show every setting that changes')
     .option('--dry-run', 'show everything; change nothing')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'apply without asking for confirmation')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',

@@ -41,7 +41,7 @@ function define() {
     .addOption(new Option('--redo', 'undo the newest undo').conflicts(['run', 'original']))
     .option('--force', 'restore the old files, even if they changed since')
     .option('--dry-run', 'show what it would undo')
-    .option('--yes', 'do not ask; undo the newest run')
+    .option('--yes', 'undo the newest run, without asking')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',

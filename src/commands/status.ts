@@ -266,7 +266,7 @@ const stateWords: Readonly<Record<FileState['state'], string>> = {
 function describeFile({ state, run, changedKeys }: FileState): string {
   const runNote = run === undefined ? '' : ` (run ${run})`
   const keys = changedKeys.map(plainPath).join(', ')
-  return `${stateWords[state]}${runNote}${keys && `; of our keys changed: ${keys}`}`
+  return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
 }
 
 function asDocument({ report, expectedGateway, drift }: StatusReport) {

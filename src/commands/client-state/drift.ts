@@ -127,7 +127,7 @@ export function gatewayOfLastSetup(
 export interface Drift {
   /** The changes in words. */
   readonly reasons: readonly string[]
-  /** Which keys changed, in which file, and since which run. */
+  /** Which settings changed, in which file, and since which run. */
   readonly changes: string
   /**
    * These edits restore everything that the setup wrote. Absent: that is not possible, so nothing is
@@ -136,7 +136,7 @@ export interface Drift {
   readonly restore?: { readonly fixes: readonly FileFix[]; readonly edits: readonly FileEdit[] }
 }
 
-/** A report names this many keys, and counts the others. */
+/** A report names this many settings, and counts the others. */
 const maxNamedKeys = 4
 
 /** @returns undefined if no setup is in force, or if safe fixes alone restore what the last setup wrote */

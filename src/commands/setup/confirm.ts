@@ -51,7 +51,7 @@ export async function confirmEdits(session: Session, plan: PlanToConfirm): Promi
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 }
 
-/** The files in one line, or every key. */
+/** The files in one line, or every setting. */
 export function showEdits(session: Session, edits: readonly FileEdit[], isDetailed: boolean): void {
   const summary = edits.map((edit) => editTitle(edit, session)).join(', ')
   const details = edits.flatMap((edit) => describeEdit(edit, session))
@@ -81,7 +81,7 @@ function showSummary({ setup: { session }, clients }: SetupPlan): void {
     showFixes(session, problems, (effect) => `${client.label}: ${effect}`)
 }
 
-/** Two lines for one client, or every key. */
+/** Two lines for one client, or every setting. */
 function showClient(
   { session, access, catalog }: ProvenSetup,
   { client, resolved, problems, edits }: ClientPlan,
