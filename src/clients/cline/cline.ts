@@ -1,14 +1,11 @@
-import { compact } from '../../compact.ts'
-import type { SettingChange } from '../../edits/plan.ts'
 import { isFinding } from '../../finding.ts'
 import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import { type ClientModule, emptyState, type LoadedFile, type SetupTarget } from '../client.ts'
-import { editReadably } from '../fixes.ts'
+import { type ClientModule, emptyState } from '../client.ts'
 import { clientFlagValues } from '../flags.ts'
-import { bearerChanges, headerChanges, readHeaders } from '../headers.ts'
+import { readHeaders } from '../headers.ts'
 import {
   brokenText,
   fileOf,
@@ -20,23 +17,15 @@ import {
 } from '../loaded-files.ts'
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
-import { factChanges } from '../picker.ts'
 import { keepsModels, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { launchSettings } from './launch-settings.ts'
-import {
-  hasLogin,
-  providerId,
-  providerPath,
-  readProviders,
-  settingsPath,
-  usedPath,
-  usualOutputTokens,
-} from './providers.ts'
+import { plan } from './plan.ts'
+import { hasLogin, providerId, readProviders, usualOutputTokens } from './providers.ts'
 import responses from './responses.json' with { type: 'json' }
-import { clineName, sensitiveSettings } from './sensitive-settings.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -133,10 +122,7 @@ export const cline: ClientModule = {
     return { ...others, findings: [...findings, note] }
   },
 
-  plan(files, target) {
-    const file = fileOf(files, 'providers')
-    return [editReadably(clineName, file, ourChanges(file, target), target, readProviders)]
-  },
+  plan,
 
   accepts: responses.protocols,
   loadRecordings: async () =>
@@ -175,12 +161,7 @@ export const cline: ClientModule = {
     }
   },
 
-  launchSettings: (files, target, asked) =>
-    launchSettings(
-      ourChanges({ ...fileOf(files, 'providers'), bytes: null }, target),
-      target,
-      asked,
-    ),
+  launchSettings,
   check,
 }
 
@@ -191,42 +172,3 @@ function envFiles({ env }: Machine): readonly string[] {
   const mode = env['NODE_ENV'] || 'development'
   return ['.env', `.env.${mode}`, '.env.local', `.env.${mode}.local`]
 }
-
-/** The changes are in the order in which Cline writes them. */
-function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
-  const { baseUrl, resolved } = target
-  const { model, contextWindow } = resolved
-  const { root: now, settings } = readProviders(file)
-  const at = (name: string) => [...settingsPath, name]
-  const isNew = (name: string) => now[name] === undefined
-
-  const url = textIn(settings, ['baseUrl'])
-  const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl
-  const isOtherModel = settings['model'] !== model
-  const isLoggedIn = settings['auth'] !== undefined
-  const stamp = textIn(now, [...providerPath, 'updatedAt'])
-
-  return [
-    ...(isNew('version') ? [{ path: ['version'], value: 1 }] : []),
-    { path: usedPath, value: providerId },
-    // Cline would add it itself.
-    ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
-    { path: at('provider'), value: providerId },
-    ...bearerChanges(at('apiKey'), settings['apiKey'], target),
-    ...(isLoggedIn ? [{ path: at('auth'), value: undefined, isSecret: true }] : []),
-    { path: at('model'), value: model },
-    ...factChanges(
-      { path: settingsPath, now: settings, isOtherGateway, isOtherModel },
-      { id: model, ...compact({ contextWindow }) },
-      { contextWindow: { value: contextWindow, by: ['contextWindow'] } },
-      target,
-    ),
-    { path: at('baseUrl'), value: baseUrl },
-    ...headerChanges(at('headers'), settings['headers'], target, isOtherGateway),
-    // Cline requires both. It writes the time of each start.
-    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
-    ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
-  ]
-}
-
-const unknownTime = '1970-01-01T00:00:00.000Z'

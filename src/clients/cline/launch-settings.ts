@@ -1,14 +1,15 @@
-import type { SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import {
   type LaunchSettings,
+  type LoadedFiles,
   type ProcessToStart,
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
 import { expectUnsaid } from '../flags.ts'
 import { expectBearer } from '../headers.ts'
-import { overlaid } from '../loaded-files.ts'
+import { fileOf, overlaid } from '../loaded-files.ts'
+import { ourChanges } from './plan.ts'
 import { clineName } from './sensitive-settings.ts'
 
 /** Names the file that replaces the user's own. */
@@ -32,11 +33,10 @@ const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
  * rewrites the file without a key. With `CLINE_SESSION_BACKEND_MODE=local` a prompt leaves no daemon that
  * holds the key; Cline's screen still does. Run with 3.0.57 and 3.0.65, 2026-11-23.
  *
- * @param keys the settings that a setup would write into a home without Cline
  * @throws UserError `usage`, `protocol-unsupported`
  */
 export function launchSettings(
-  keys: readonly SettingChange[],
+  files: LoadedFiles,
   target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
@@ -56,7 +56,9 @@ export function launchSettings(
       hint: 'Add a prompt of several words: repoint run NAME -- cline "Say hello". To use its screen, set Cline up: repoint cline',
     })
 
-  const withoutKey = keys.filter(({ path }) => path.at(-1) !== 'apiKey')
+  // The settings that a setup would write into a home without Cline.
+  const changes = ourChanges({ ...fileOf(files, 'providers'), bytes: null }, target)
+  const withoutKey = changes.filter(({ path }) => path.at(-1) !== 'apiKey')
   return {
     args,
     env: {

@@ -1,50 +1,30 @@
-import { compact } from '../../compact.ts'
-import type { SettingChange } from '../../edits/plan.ts'
 import { isFinding } from '../../finding.ts'
-import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type {
-  ClientModule,
-  LoadedFile,
-  OfferedModel,
-  SendingRules,
-  SetupTarget,
-} from '../client.ts'
-import { editReadably } from '../fixes.ts'
+import type { ClientModule, SendingRules } from '../client.ts'
 import { clientFlagValues } from '../flags.ts'
-import { bearerChanges, headerChanges, readHeaders } from '../headers.ts'
+import { readHeaders } from '../headers.ts'
 import {
   brokenText,
   fileOf,
   numberIn,
-  readFile,
   sourcesIn,
   textIn,
   unreadable,
   withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
-import { factChanges, removedEntries, resolveWithPicker } from '../picker.ts'
-import { protocolFor, protocolsForKey } from '../protocols.ts'
+import { resolveWithPicker } from '../picker.ts'
+import { protocolsForKey } from '../protocols.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
+import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
 import { droidName, sensitiveSettings } from './sensitive-settings.ts'
-import {
-  apiOf,
-  defaultModelPath,
-  defaultOutputTokens,
-  idOf,
-  isFromVariable,
-  modelCalled,
-  modelPath,
-  protocolOfEntry,
-  readSettings,
-} from './settings.ts'
+import { isFromVariable, modelCalled, protocolOfEntry, readSettings } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const sends: SendingRules = {
@@ -129,10 +109,7 @@ export const droid: ClientModule = {
     return resolveWithPicker(input, usable, { otherwise })
   },
 
-  plan(files, target) {
-    const file = fileOf(files, 'settings')
-    return [editReadably(droidName, file, ourChanges(file, target), target, readSettings)]
-  },
+  plan,
 
   accepts: responses.protocols,
   loadRecordings: async () =>
@@ -177,12 +154,7 @@ export const droid: ClientModule = {
     }
   },
 
-  launchSettings: (files, target, process) =>
-    launchSettings(
-      ourChanges({ ...fileOf(files, 'settings'), bytes: null }, target),
-      target,
-      process,
-    ),
+  launchSettings,
   check,
 }
 
@@ -191,80 +163,4 @@ function managedFolder({ os }: Machine): string {
   if (os === 'darwin') return '/Library/Application Support/Factory'
   if (os === 'win32') return 'C:\\Program Files\\Factory'
   return '/etc/factory'
-}
-
-function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
-  const { providerId, resolved, baseUrl } = target
-  const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
-  const { contextWindow: _, ...known }: OfferedModel = chosen
-  const started: OfferedModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
-
-  const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
-    if (!id?.startsWith(`${providerId}/`)) return []
-    const isOtherGateway = !isSameButVersion(
-      withoutTrailingSlash(String(entry['baseUrl'])),
-      baseUrl,
-    )
-    const model = id.slice(providerId.length + 1)
-    const protocol = protocolOfEntry(entry)
-    return [{ id: model, path: modelPath(id), isOtherGateway, isMarked: true as const, protocol }]
-  })
-  // If the gateway has not reported its models, its entries stay, with the new address and key.
-  const isKept = offered.length === 0 && !resolved.offersWholeCatalog
-  const all = isKept ? others.filter(({ isOtherGateway }) => !isOtherGateway) : offered
-
-  return [
-    ...removedEntries(file, others, all, target),
-    ...entryChanges(file, providerId, started, target),
-    ...all.flatMap((model) => entryChanges(file, `${providerId}/${model.id}`, model, target)),
-    { path: defaultModelPath, value: idOf(providerId) },
-  ]
-}
-
-/** Other members of our entry stay, unless the entry is for another address. */
-function entryChanges(
-  file: LoadedFile,
-  id: string,
-  model: OfferedModel,
-  target: SetupTarget,
-): readonly SettingChange[] {
-  const { providerId } = target
-  const protocol = protocolFor(target.resolved, model)
-  const baseUrl = baseUrlFor(target, protocol)
-  const path = modelPath(id)
-  const now = readFile(file).table(path) ?? {}
-  const url = textIn(now, ['baseUrl'])
-  const isOtherGateway = url !== undefined && !isSameButVersion(withoutTrailingSlash(url), baseUrl)
-  const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
-  const output = Math.min(
-    model.maxOutputTokens ?? defaultOutputTokens,
-    model.contextWindow ?? Number.POSITIVE_INFINITY,
-  )
-  const isNamed = textIn(now, ['displayName']) !== undefined
-  const name = id === providerId ? 'Gateway' : (model.displayName ?? model.id)
-
-  return [
-    { path: [...path, 'model'], value: model.id },
-    ...(isNamed ? [] : [{ path: [...path, 'displayName'], value: name }]),
-    { path: [...path, 'baseUrl'], value: baseUrl },
-    ...bearerChanges([...path, 'apiKey'], now['apiKey'], target),
-    ...headerChanges([...path, 'extraHeaders'], now['extraHeaders'], target, isOtherGateway),
-    { path: [...path, 'provider'], value: apiOf[protocol] },
-    // Each of them would change the protocol.
-    ...['authMode', 'bedrock']
-      .filter((name) => now[name] !== undefined)
-      .map((name) => ({ path: [...path, name], value: undefined })),
-    ...factChanges(
-      { path, now, isOtherGateway, isOtherModel },
-      model,
-      {
-        // If it is missing, droid sends no images to a model of the chat protocol (0.215.0, 0.225.2,
-        // 2026-11-23).
-        noImageSupport: { value: model.images ? false : undefined, by: ['images'] },
-        maxContextLimit: { value: model.contextWindow, by: ['contextWindow'] },
-        maxOutputTokens: { value: output, by: ['maxOutputTokens', 'contextWindow'] },
-      },
-      target,
-    ),
-  ]
 }

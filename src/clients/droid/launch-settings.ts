@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SettingChange } from '../../edits/plan.ts'
 import {
   type LaunchSettings,
+  type LoadedFiles,
   type ProcessToStart,
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
 import { expectUnsaid, typedFlag } from '../flags.ts'
 import { expectBearer } from '../headers.ts'
-import { overlaid } from '../loaded-files.ts'
+import { fileOf, overlaid } from '../loaded-files.ts'
+import { ourChanges } from './plan.ts'
 import { droidName } from './sensitive-settings.ts'
 import { idOf, modelPath } from './settings.ts'
 
@@ -16,17 +17,16 @@ import { idOf, modelPath } from './settings.ts'
 const variable = 'FACTORY_RUNTIME_SETTINGS_PATH'
 
 /** No entry of the user has this ID. */
-const ownId = 'repoint-run'
+const runId = 'repoint-run'
 
 /**
  * Uses a separate settings file, in which the key is `${NAME}`; `--settings` does the same on the command
  * line.
  *
- * @param keys the settings that a setup would write into a home without droid
  * @throws UserError `usage`, `protocol-unsupported`
  */
 export function launchSettings(
-  keys: readonly SettingChange[],
+  files: LoadedFiles,
   target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
@@ -37,18 +37,20 @@ export function launchSettings(
   )
 
   const [, started] = modelPath(target.providerId)
-  const entry = keys
+  // The settings that a setup would write into a home without droid.
+  const changes = ourChanges({ ...fileOf(files, 'settings'), bytes: null }, target)
+  const entry = changes
     .filter(({ path }) => isDeepStrictEqual(path[1], started))
     .map(({ path, value }) => ({ path: path.slice(2), value }))
   const settings = {
     customModels: [
       overlaid({}, [
-        { path: ['id'], value: idOf(ownId) },
+        { path: ['id'], value: idOf(runId) },
         ...entry,
         { path: ['apiKey'], value: `\${${runKeyVariable}}` },
       ]),
     ],
-    sessionDefaultSettings: { model: idOf(ownId) },
+    sessionDefaultSettings: { model: idOf(runId) },
   }
 
   const name = 'droid.json'

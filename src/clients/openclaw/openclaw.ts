@@ -113,12 +113,12 @@ export const openclaw: ClientModule = {
     const { providerId, resolved, fixes } = target
     const file = fileOf(files, 'config')
     const { root } = readConfig(files)
-    const keys = [
+    const changes = [
       ...providerChanges(providers, { ...file, root }, target),
       { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
     ]
 
-    const edit = editFile({ id: 'openclaw', config: { sensitiveSettings } }, file, keys, fixes)
+    const edit = editFile({ id: 'openclaw', config: { sensitiveSettings } }, file, changes, fixes)
     expectRead('OpenClaw', readConfig(asPlanned(files, [edit])))
     return [edit]
   },

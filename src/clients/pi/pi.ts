@@ -99,7 +99,7 @@ export const pi: ClientModule = {
     const path = providerPath(providers, providerId)
     const isNamed = providerOf(providers, { root }, providerId).table['name'] !== undefined
 
-    const keys: Readonly<Record<string, readonly SettingChange[]>> = {
+    const changesByFile: Readonly<Record<string, readonly SettingChange[]>> = {
       auth: [],
       models: [
         ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
@@ -110,9 +110,9 @@ export const pi: ClientModule = {
         { path: ['defaultModel'], value: resolved.model },
       ],
     }
-    const edits = Object.entries(keys).flatMap(([role, own]) =>
-      layersOf(files, role).map((file) =>
-        editFile({ id: 'pi', config: { sensitiveSettings } }, file, own, fixes),
+    const edits = Object.entries(changesByFile).flatMap(([kind, changes]) =>
+      layersOf(files, kind).map((file) =>
+        editFile({ id: 'pi', config: { sensitiveSettings } }, file, changes, fixes),
       ),
     )
 

@@ -1,0 +1,53 @@
+import { compact } from '../../compact.ts'
+import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import type { LoadedFile, LoadedFiles, SetupTarget } from '../client.ts'
+import { editReadably } from '../fixes.ts'
+import { bearerChanges, headerChanges } from '../headers.ts'
+import { fileOf, textIn, withoutTrailingSlash } from '../loaded-files.ts'
+import { factChanges } from '../picker.ts'
+import { providerId, providerPath, readProviders, settingsPath, usedPath } from './providers.ts'
+import { clineName } from './sensitive-settings.ts'
+
+export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  const file = fileOf(files, 'providers')
+  return [editReadably(clineName, file, ourChanges(file, target), target, readProviders)]
+}
+
+/** The changes are in the order in which Cline writes them. */
+export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
+  const { baseUrl, resolved } = target
+  const { model, contextWindow } = resolved
+  const { root: now, settings } = readProviders(file)
+  const at = (name: string) => [...settingsPath, name]
+  const isNew = (name: string) => now[name] === undefined
+
+  const url = textIn(settings, ['baseUrl'])
+  const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl
+  const isOtherModel = settings['model'] !== model
+  const isLoggedIn = settings['auth'] !== undefined
+  const stamp = textIn(now, [...providerPath, 'updatedAt'])
+
+  return [
+    ...(isNew('version') ? [{ path: ['version'], value: 1 }] : []),
+    { path: usedPath, value: providerId },
+    // Cline would add it itself.
+    ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
+    { path: at('provider'), value: providerId },
+    ...bearerChanges(at('apiKey'), settings['apiKey'], target),
+    ...(isLoggedIn ? [{ path: at('auth'), value: undefined, isSecret: true }] : []),
+    { path: at('model'), value: model },
+    ...factChanges(
+      { path: settingsPath, now: settings, isOtherGateway, isOtherModel },
+      { id: model, ...compact({ contextWindow }) },
+      { contextWindow: { value: contextWindow, by: ['contextWindow'] } },
+      target,
+    ),
+    { path: at('baseUrl'), value: baseUrl },
+    ...headerChanges(at('headers'), settings['headers'], target, isOtherGateway),
+    // Cline requires both. It writes the time of each start.
+    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
+    ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
+  ]
+}
+
+const unknownTime = '1970-01-01T00:00:00.000Z'

@@ -1,0 +1,97 @@
+import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { isOpencodeAuth } from '../auth-json.ts'
+import type { LoadedFiles, SetupTarget } from '../client.ts'
+import { editFile } from '../fixes.ts'
+import { headerChanges, queryChanges } from '../headers.ts'
+import { fileOf, readKind, withoutTrailingSlash } from '../loaded-files.ts'
+import { effectiveOptions, optionChange } from '../resolve.ts'
+import { readCodexAuth } from './auth.ts'
+import { catalogChanges, planCatalog } from './catalog-file.ts'
+import { withoutOffer } from './migrations.ts'
+import { isBedrockName } from './provider.ts'
+import { codexName } from './sensitive-settings.ts'
+
+export const effortPath = ['model_reasoning_effort']
+
+export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  const file = fileOf(files, 'config')
+  const auth = planAuth(files, target)
+  const config = editFile(codexName, file, ourChanges(files, target), target.fixes)
+  const catalog = planCatalog(files, target)
+
+  if (catalog === undefined) return [auth, config]
+  // Codex does not start if config.toml names a catalog that does not exist.
+  return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
+}
+
+/**
+ * Replaces auth.json completely: with a ChatGPT login next to the key, Codex uses the login, and sends its
+ * token to the gateway.
+ *
+ * @throws UserError `config-conflict` if it belongs to opencode
+ */
+function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
+  const file = fileOf(files, 'auth')
+  if (isOpencodeAuth(file)) {
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${file.path} contains the logins of opencode, and Codex needs the whole file`,
+      hint: 'CODEX_HOME is the folder of opencode. Set CODEX_HOME to another folder.',
+    })
+  }
+
+  const isKeyCurrent = readCodexAuth(file).usableKey === target.key
+  const edit = {
+    client: 'codex',
+    path: file.path,
+    format: 'json',
+    scope: 'whole',
+    before: file.bytes,
+    holdsSecret: true,
+  } as const
+  const change = { path: ['OPENAI_API_KEY'], isSecret: true, undoTogether: true }
+  // 0.105.0 sends the key of the file even if a header holds the key, so the file is removed (0.169.0 does not;
+  // 2026-11-22).
+  if (target.keyHeader !== undefined)
+    return { ...edit, changes: [{ ...change, value: undefined }], after: null }
+
+  const text = `${JSON.stringify({ OPENAI_API_KEY: target.key }, null, 2)}\n`
+  const after = isKeyCurrent ? file.bytes : new TextEncoder().encode(text)
+  return { ...edit, changes: [{ ...change, value: target.key }], after }
+}
+
+function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
+  const config = readKind(files, 'config')
+  const provider = ['model_providers', target.providerId]
+  const name = config.text([...provider, 'name'])
+  const url = config.text([...provider, 'base_url'])
+  const headers = [...provider, 'http_headers']
+  const { contextWindow } = target.resolved
+  const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
+  const query = [...provider, 'query_params']
+  const effort = effectiveOptions(target.input).reasoningEffort
+
+  return [
+    { path: ['model'], value: target.resolved.model },
+    ...optionChange(config, ['model_context_window'], contextWindow, target.input),
+    ...optionChange(config, effortPath, effort, target.input),
+    ...catalogChanges(files, config, target),
+    { path: ['model_provider'], value: target.providerId },
+    // For old conversations: see `builtInAddressPath`.
+    { path: ['openai_base_url'], value: target.baseUrl },
+    ...withoutOffer(target.resolved.model),
+    // Codex does not start with an empty name. A name that the user gave stays.
+    ...(name && !isBedrockName(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    { path: [...provider, 'base_url'], value: target.baseUrl },
+    { path: [...provider, 'wire_api'], value: 'responses' },
+    // Without it Codex sends no Authorization header.
+    { path: [...provider, 'requires_openai_auth'], value: target.keyHeader === undefined },
+    // Otherwise Codex tries a WebSocket first and prints errors.
+    { path: [...provider, 'supports_websockets'], value: false },
+    // Not `env_http_headers`: the variable would have to be set in every shell. Run with 0.105.0 and 0.169.0,
+    // 2026-11-22.
+    ...headerChanges(headers, config.get(headers), target, isOtherAddress),
+    ...queryChanges(query, config.get(query), target, isOtherAddress),
+  ]
+}
