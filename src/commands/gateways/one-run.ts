@@ -74,8 +74,7 @@ export async function checkFolders(
       providerId: providerIdOf(session, client),
     }
     const layers = filesOfFolders(session, client, folders)
-    const input = { session, client, purpose: 'run', layers, configured, folders } as const
-    const findings = checkClient(input)
+    const findings = checkClient({ session, client, purpose: 'run', layers, configured, folders })
     if (!session.canAsk) refuseRedirectedKey(client, findings)
 
     for (const finding of findings) {
