@@ -418,8 +418,8 @@ export interface GatewayInfo {
    * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.
    */
   readonly gateway?: Pick<Gateway, 'baseUrls' | 'keyHeader'> | undefined
-  /** repoint requests only the catalog, and probes no model. */
-  readonly catalogOnly?: boolean | undefined
+  /** No probe follows, so `resolve` must not choose what only a probe could prove. */
+  readonly noProbeFollows?: boolean | undefined
   /** The list of models that the installed client prints. */
   readonly modelTable?: string | undefined
 }

@@ -253,7 +253,7 @@ export function* leftoverFindings(
   if (holder !== undefined) {
     yield {
       code: `${id}-placeholder-key`,
-      message: `${holder} replaced the key by a placeholder that only ${holder}'s proxy accepts`,
+      message: `${holder} replaced the key with a placeholder that only ${holder}'s proxy accepts`,
       location: left.keyPlace,
       hint: `Start ${holder}. Or set ${label} up with your key: repoint ${id}. Or use ${label}'s own service: repoint off ${id}`,
       severity: 'error',

@@ -79,7 +79,7 @@ function refusal({ label }: Client, what: string): Finding {
   return {
     code: 'config-conflict',
     severity: 'error',
-    message: `${label} would replace a part of ${what} by a variable or a file`,
+    message: `${label} would replace a part of ${what} with a variable or a file`,
     hint: `Use another one, or set up the other clients without ${label}.`,
   }
 }

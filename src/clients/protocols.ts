@@ -42,7 +42,8 @@ export function chooseProtocol(
 
   const before = previous?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
-  const isUnknown = gatewayInfo.catalogOnly === true && possible[0] !== gatewayInfo.proven?.protocol
+  const isUnknown =
+    gatewayInfo.noProbeFollows === true && possible[0] !== gatewayInfo.proven?.protocol
   const protocol = isUnknown ? listedOf(entry, possible) : possible[0]
   return protocol ?? rejectionOf(model, gatewayInfo)
 }

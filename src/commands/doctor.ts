@@ -45,7 +45,7 @@ function define() {
     .option('--all', 'show every check and every detail')
     .option('--fix', 'fix what repoint can fix; repoint rollback undoes it')
     .option('--dry-run', 'with --fix: show the changes; change nothing')
-    .option('--yes', 'with --fix: apply without asking, even before removing a setting of yours')
+    .option('--yes', 'with --fix: apply without asking, even fixes that remove your settings')
     .option('--no-verify', 'send no requests to the gateways')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .addOption(timeoutOption())

@@ -315,7 +315,6 @@ function asDocument({ report, expectedGateway, drift }: StatusReport) {
       ...file,
       changedKeys: file.changedKeys.map(plainPath),
     })),
-    // The names of these members are those of the first versions: scripts read them.
     obstacles: problems.map(({ code, message, location, hint: cure, severity }) => ({
       code,
       message,

@@ -76,7 +76,7 @@ function groupByPoint(placed: readonly PlacedSetting[]): readonly Insertion[] {
   )
 }
 
-/** Refuses to replace a table or a list that is written in several places by one value. */
+/** Refuses to replace a table or a list that is written in several places with one value. */
 function refuseSplitValue(parsed: ParsedText, path: SettingPath): void {
   const whole = isElementPath(path) ? path.slice(0, -1) : path
   const value = getValue(parsed.root, whole)

@@ -33,7 +33,7 @@ export type ForegroundResult =
 /** Facts about the machine that decide the paths of files. Plain data. */
 export interface Machine {
   readonly os: 'linux' | 'darwin' | 'win32'
-  /** The environment of the process. Names are case-sensitive, also on Windows. */
+  /** The environment of the process. Names are case-sensitive, even on Windows. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The home folder, absolute. */
   readonly home: string

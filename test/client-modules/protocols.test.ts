@@ -56,7 +56,7 @@ describe('the protocol of a model', () => {
       chooseProtocol(
         'gpt-5.6-sol',
         inputFor(catalog, {}, undefined, {
-          catalogOnly: true,
+          noProbeFollows: true,
           proven: proven && { model: 'gpt-5.4', protocol: proven },
         }),
         protocols,

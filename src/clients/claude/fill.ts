@@ -35,7 +35,7 @@ export function fillSlots(options: {
   const { input, slot, pins, version } = options
   const { gatewayInfo, previous } = input
   const mayBeRejected =
-    gatewayInfo.rejected.length > 0 || (gatewayInfo.catalogOnly && previous?.isOtherGateway)
+    gatewayInfo.rejected.length > 0 || (gatewayInfo.noProbeFollows && previous?.isOtherGateway)
   if (keepsModels(input) && !mayBeRejected) return {}
 
   const { catalog } = gatewayInfo

@@ -79,7 +79,7 @@ function* checkSurroundings(context: ClientContext, file: ProvidersFile): Findin
   yield* unreadFileFinding(file, {
     code: 'cline-providers-unreadable',
     effect:
-      'Cline ignores the whole file, and replaces it at the next start by a file without keys',
+      'Cline ignores the whole file, and replaces it at the next start with a file without keys',
     cause: 'broken',
   })
 }

@@ -27,11 +27,11 @@ import { exportedVariables, isExported, proxyFindings, variableFindings } from '
 import { qwenName } from './sensitive-settings.ts'
 import {
   firstOwnPath,
+  hasVariable,
   type InUse,
   inUse,
   isBehindAnother,
   isCurrentLayout,
-  isOpen,
   keyVariable,
   layoutVersion,
   listPath,
@@ -56,10 +56,10 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* checkSurroundings(context)
   yield* checkBrokenEntries(file)
   const { model, protocol = usualProtocol } = target.resolved
-  yield* checkEntryTypes(context.files, protocol)
+  yield* checkEnforcedLogin(context.files, protocol)
   yield* checkLogin(context.files)
   yield* checkSameId(file, { model, protocol })
-  yield* checkOlderEntries(file)
+  yield* checkOldLayout(file)
   yield* checkVariables(context)
   // 0.15.10 ignores every exemption from a proxy.
   yield* proxyFindings(qwenName, target.baseUrl, context.machine.env)
@@ -79,13 +79,13 @@ function* checkNow(context: ClientContext): Findings {
   if (used?.url === undefined) return
 
   const { protocol, model } = used
-  yield* checkEntryTypes(files, protocol)
+  yield* checkEnforcedLogin(files, protocol)
   yield* checkMissingKey(context, used)
   yield* checkAddresses(context, used)
   yield* proxyFindings(qwenName, used.url, context.machine.env)
   if (used.variable !== keyVariable) return
 
-  yield* checkOlderEntries(file)
+  yield* checkOldLayout(file)
   yield* checkVariables(context)
   if (model !== undefined) yield* checkSameId(file, { model, protocol })
 }
@@ -140,8 +140,11 @@ function* checkBrokenEntries(file: ReadFile): Findings {
   }
 }
 
-/** Qwen Code then waits for another kind of login; without a terminal it waits forever. */
-function* checkEntryTypes(files: LoadedFiles, protocol: Protocol): Findings {
+/**
+ * A setting allows only another kind of login. Qwen Code waits for that login; without a terminal it waits
+ * forever.
+ */
+function* checkEnforcedLogin(files: LoadedFiles, protocol: Protocol): Findings {
   const file = readKind(files, 'settings')
   const path = paths.onlyType
   const only = file.get(path)
@@ -182,7 +185,7 @@ function* checkSameId(file: ReadFile, route: ModelRoute): Findings {
   })
 }
 
-function* checkOlderEntries(file: ReadFile): Findings {
+function* checkOldLayout(file: ReadFile): Findings {
   const root = file.document?.root
   if (root === undefined || root['$version'] === layoutVersion || isCurrentLayout(file)) return
 
@@ -252,9 +255,9 @@ function* checkMissingKey(
     (name) =>
       isExported(context, name) ||
       envLines(files, name, ['home-env', 'project-env']).length > 0 ||
-      isOpen(valueIn(value, ['env', name])),
+      hasVariable(valueIn(value, ['env', name])),
   )
-  const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, context)
+  const needsNone = hasVariable(entry?.['envKey']) || mayNeedNoKey(url, context)
   if (key !== undefined || isKeyElsewhere || needsNone) return
 
   const message = `${variable} has no value: Qwen Code does not start`

@@ -61,7 +61,14 @@ interface EntryToWrite {
   readonly present?: RepointEntry | undefined
 }
 
-/** The entry of the model that Qwen Code starts with, then those that `/model` offers next to it. */
+/**
+ * The entry of the model that Qwen Code starts with, then those that `/model` offers next to it. For example,
+ * the file has our entries A and B:
+ *
+ *     chosen A, offered B    A and B stay
+ *     chosen B, offered A    B becomes the first of our entries
+ *     chosen C, offered B    the gateway has lost A: its entry becomes the entry of C
+ */
 function entriesToWrite(
   ours: readonly RepointEntry[],
   { resolved }: SetupTarget,
@@ -69,7 +76,7 @@ function entriesToWrite(
   const { model: id, protocol = usualProtocol, contextWindow } = resolved
   const [chosen = { id }, ...others] = resolved.offered ?? []
   const presentOf = (model: OfferedModel) => {
-    const all = ours.filter(({ id }) => id === model.id)
+    const all = ours.filter((entry) => entry.id === model.id)
     return all.find((entry) => entry.protocol === protocolFor(resolved, model)) ?? all[0]
   }
 

@@ -39,11 +39,11 @@ import {
   loginTypes,
   mergedSettings,
   minVersionForProtocols,
-  openText,
   paths,
   readSettings,
   repointEntries,
   userFiles,
+  variablePattern,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -83,7 +83,7 @@ export const qwen: ClientModule = {
         source: 'system calls of 0.24.4, 2026-11-24',
       },
     ],
-    interpolation: { names: openText, values: openText },
+    interpolation: { names: variablePattern, values: variablePattern },
     // It reads ANTHROPIC_BASE_URL too, but only for a model over messages without an entry.
     gatewayVariables: { addresses: ['OPENAI_BASE_URL'], others: ['OPENAI_MODEL'] },
   },

@@ -132,14 +132,14 @@ export function literalIn(
   path: SettingPath,
 ): string | undefined {
   const value = valueIn(settings, path)
-  return typeof value === 'string' && value !== '' && !isOpen(value) ? value : undefined
+  return typeof value === 'string' && value !== '' && !hasVariable(value) ? value : undefined
 }
 
 /** Both versions replace variables in every text of their settings. */
-export const openText = /\$(?:\w|\{\w)/
+export const variablePattern = /\$(?:\w|\{\w)/
 
-export function isOpen(value: ConfigValue | undefined): boolean {
-  return typeof value === 'string' && openText.test(value)
+export function hasVariable(value: ConfigValue | undefined): boolean {
+  return typeof value === 'string' && variablePattern.test(value)
 }
 
 /** The models that Qwen Code requests over a protocol, in order. */

@@ -37,7 +37,7 @@ import type { ProgramVersion } from '../client-state/program.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
 import type { ResolvedClient } from '../client-state/target.ts'
 import type { Session } from '../screen/session.ts'
-import { isAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
+import { pointsAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
 import { realPath } from './by-folder.ts'
 
 /** The clients that this program starts. The one that its files are set up for comes first. */
@@ -108,10 +108,10 @@ function workingFolders(
 
 /** The project files of each folder, each file once. */
 function filesOfFolders(session: Session, client: Client, folders: readonly string[]): LoadedFiles {
-  const texts = folders
+  const files = folders
     .flatMap((folder) => readClientFiles(session, client, folder))
     .filter(({ kind }) => kind.startsWith('project'))
-  return [...new Map(texts.map((text) => [text.path, text])).values()]
+  return [...new Map(files.map((file) => [file.path, file])).values()]
 }
 
 /** A process to start and the gateway that it should use. */
@@ -223,10 +223,10 @@ function resolveForRun(
 
   const choose = (client: Client, model: string | undefined) => {
     const before = previous.get(client)
-    const isOtherGateway = before !== undefined && !isAt(client, before, access)
+    const isOtherGateway = before !== undefined && !pointsAt(client, before, access)
     const rejected = isOtherGateway && catalog ? unlisted(client, before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, previous }
-    const gatewayInfo = { catalog, rejected, catalogOnly: true, proven, gateway: access }
+    const gatewayInfo = { catalog, rejected, noProbeFollows: true, proven, gateway: access }
     const input = resolveInputFor(setup, client, access, gatewayInfo)
     const { version } = versions.get(client.program.command) ?? {}
     return { client, input, resolved: client.resolve(input, version) }

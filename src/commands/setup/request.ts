@@ -36,7 +36,10 @@ export interface SetupRequest {
   readonly isKeyOnly?: boolean
 }
 
-/** What every step of a setup needs. It is complete before the first step. */
+/**
+ * What every step of a setup needs. Steps 1 to 4 return it changed if the user chooses clients, a model or a
+ * link's address on the way.
+ */
 export interface SetupContext {
   readonly session: Session
   readonly request: SetupRequest

@@ -52,11 +52,11 @@ interface InputSources extends Pick<SetupContext, 'previous'> {
   }
 }
 
-/** The information about a gateway that repoint has sent no request to. */
+/** Nothing asked, and no probe follows. */
 export const noGatewayInfo: GatewayInfo = {
   catalog: undefined,
   rejected: [],
-  catalogOnly: true,
+  noProbeFollows: true,
 }
 
 /** The input with which one client decides its options for this gateway. */
@@ -109,7 +109,7 @@ function validOptions(
 
   // The protocol belongs to the models and the gateway. If no file names it, nobody chose it: earlier
   // versions of repoint wrote chat for every model.
-  const isOtherGateway = !isAt(client, before, gateway)
+  const isOtherGateway = !pointsAt(client, before, gateway)
   const isChosenProtocol = defaults?.includes('protocol') !== true
   const keepsProtocol = keepsModels && !isOtherGateway && isChosenProtocol
 
@@ -142,7 +142,7 @@ export function withoutModels(options: ClientOptions, ids: readonly string[]): C
 }
 
 /** Whether the previous setup was for this gateway. */
-export function isAt(
+export function pointsAt(
   client: Client,
   { endpoint: { baseUrl }, options }: ClientState,
   gateway: Gateway,

@@ -194,7 +194,10 @@ export function formatDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefa
   return `${JSON.stringify(document, undefined, 2)}\n`
 }
 
-/** The flags for these options, for a file that sets up other machines in the same way. */
+/**
+ * The flags for these options, for a file that sets up other machines in the same way. A flag belongs to the
+ * options if one of their values, given to it, yields a part of them. Two flags never yield the same member.
+ */
 export function flagsFor(row: ClientRow, options: ClientOptions): ClientDefaults['flags'] {
   const values = leavesOf(options)
   const namedValues = row.flags.flatMap((flag) => {

@@ -111,7 +111,7 @@ export function findLeniencies(text: string, fileName: string): readonly Lenienc
 }
 
 /**
- * Parses a JSON text without jsonc-parser: replaces comments and trailing commas by blanks and calls
+ * Parses a JSON text without jsonc-parser: replaces comments and trailing commas with blanks and calls
  * JSON.parse.
  *
  * JSON.parse loses digits of large numbers and treats `__proto__` specially. So it also parses a copy

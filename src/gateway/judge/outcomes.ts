@@ -223,7 +223,7 @@ export function requestRejected(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'request-rejected',
     message: `The gateway rejects the request for ${modelOf(judged)}${says(judged)}`,
-    hint: "These words name no known cause. Name another model: --model ID. Or ask the gateway's operator.",
+    hint: "This message names no known cause. Name another model: --model ID. Or ask the gateway's operator.",
   })
 }
 

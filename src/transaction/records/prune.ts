@@ -12,7 +12,7 @@ import type { StatePaths } from './state-folder.ts'
  * Merges the oldest runs if there are too many. Does nothing while a record is damaged, because it
  * could name any copy. The caller holds the lock.
  *
- * A crash loses nothing. One rename replaces the newest of the merged runs by the merged run. From then
+ * A crash loses nothing. One rename replaces the newest of the merged runs with the merged run. From then
  * on the records in its `replaces` no longer count, so it does not matter when they are deleted.
  */
 export function limitRuns(world: World, paths: StatePaths, limit = maxRuns): void {

@@ -65,7 +65,7 @@ function countsAsOurs(
 
 /** The value at `path` in one version of the file. */
 export function valueIn(
-  { copies, file }: FileHistory,
+  { copies, file }: Pick<FileHistory, 'copies' | 'file'>,
   version: FileVersion | null,
   path: SettingPath,
 ): ConfigValue | undefined {

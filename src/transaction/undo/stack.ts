@@ -94,7 +94,7 @@ function isSameInstallation(
 
 /**
  * `repoint rollback --original`: undoes every run that is not undone. With `force`, every file gets its
- * first copy, also if an earlier undo kept something in it.
+ * first copy, even if an earlier undo kept something in it.
  */
 export function undoAll(
   stack: Stack,
@@ -153,6 +153,9 @@ function isSelected(client: string, clients: readonly string[] | undefined): boo
 /**
  * The runs that `--force` undoes again, newest first: if the last run of these clients is an undo (or a
  * redo) that kept settings, the runs that it undid, with only the files that it did not restore.
+ *
+ * For example, run 1 wrote auth.json and config.toml, and its undo kept `model` in config.toml. The result
+ * is run 1 with config.toml alone.
  */
 function runsWithKeptSettings(
   stack: Stack,

@@ -173,9 +173,13 @@ function undoFiles(
  * Whether someone pointed a client elsewhere since the run: they changed its address, key or provider.
  * Then all of its settings stay, because half of them would send a key to the wrong address.
  *
- * An exception: a login replaced the gateway's key, and the client had no address before the run. Then
- * the address is undone, so that the client does not send the login to the gateway. An earlier address
- * must not be restored either: the login was not made for it.
+ * An exception: a login replaced the gateway's key, and the client had no address before the run.
+ *
+ *     changed since the run     address before the run    the connection
+ *     nothing                   any                       is undone
+ *     address or provider       any                       stays
+ *     the key is gone           none                      is undone: the login must not go to the gateway
+ *     the key is gone           one                       stays: the login was not made for that address
  */
 export function isRedirected(
   copies: Copies,
@@ -187,10 +191,10 @@ export function isRedirected(
 
   const onlyKeyIsRemoved = changed.every(({ setting, now }) => setting.isSecret && !now)
   const hadAddress = files.some((file) =>
-    file.settings.some(({ role, path }) => {
-      const history = { copies, file, now: null }
-      return isAddress(role) && valueIn(history, file.before, path) !== undefined
-    }),
+    file.settings.some(
+      ({ role, path }) =>
+        isAddress(role) && valueIn({ copies, file }, file.before, path) !== undefined,
+    ),
   )
 
   return !onlyKeyIsRemoved || hadAddress
@@ -232,9 +236,8 @@ function modelsOfGateway(
 ): ModelCheck {
   const connectsToGateway = files.some((file) =>
     file.settings.some(({ role, path }) => {
-      const history = { copies, file, now: null }
-      const before = valueIn(history, file.before, path)
-      const after = valueIn(history, file.after, path)
+      const before = valueIn({ copies, file }, file.before, path)
+      const after = valueIn({ copies, file }, file.after, path)
       return isAddress(role) && !isDeepStrictEqual(before, after)
     }),
   )
@@ -242,8 +245,7 @@ function modelsOfGateway(
   const usesAnotherProvider = files.some((file) =>
     file.settings.some(({ role, path, ourPrefix }) => {
       if (role !== 'model' || ourPrefix === undefined) return false
-      const now = contents.get(file.path)
-      const model = valueIn({ copies, file, now }, now, path)
+      const model = valueIn({ copies, file }, contents.get(file.path), path)
       return typeof model === 'string' && !model.startsWith(ourPrefix)
     }),
   )

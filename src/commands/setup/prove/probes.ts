@@ -134,9 +134,10 @@ export class Probes {
   }
 
   /**
-   * The first of these models that the gateway serves.
+   * The first of these models that the gateway serves. The last one is not probed here: it is the answer
+   * if the gateway rejects all others, and the proof that follows probes it.
    *
-   * @throws UserError as `probe` does, for the last one
+   * @throws UserError if the gateway rejects a request for another reason than its model
    */
   async firstServed(
     client: Client,

@@ -1,4 +1,16 @@
-/** Steps 1 to 4 of a setup, which are repeated if the user mistyped the address or the key. */
+/**
+ * Steps 1 to 4 of a setup, which are repeated if the user mistyped the address or the key. The files of this
+ * folder, from the first call to the last:
+ *
+ *     prove-gateway     step 1, and the next try after a typing error
+ *     prove-clients     steps 2 to 4 for one address
+ *     ask-gateway       step 2: the catalog, and the versions of the programs
+ *     choose-models     step 3 for one client, with resolution (its rules) and ask-for-model (the user)
+ *     choose-again      from step 4 back to step 3 after a rejection
+ *     unfinished-proof  the state of steps 3 and 4, and the probes of all chosen models
+ *     probes            sends each probe once; setup-probes says what a probe of a setup contains
+ *     ask-client        starts the installed client instead, if the gateway admits only certain clients
+ */
 import type { Client } from '../../../clients/client.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
