@@ -89,7 +89,7 @@ function startProbes(
   for (const { client, version, gatewayInfo } of candidates) {
     const input = resolveInputFor(context, client, access, gatewayInfo)
     const resolution = resolveClient(client, input, version)
-    if (resolution.kind === 'resolved') void probes.askFor(client, resolution.resolved)
+    if (resolution.kind === 'decided') void probes.askFor(client, resolution.resolved)
   }
   return probes
 }

@@ -122,7 +122,7 @@ function tryOtherProtocol({ proof, candidate, current, answers }: ProbedClient):
   const gatewayInfo = { ...withRejected(current, rejections), gateway: finder.access }
   const input = { ...current.input, gatewayInfo }
   const resolution = resolveClient(client, input, version)
-  if (resolution.kind !== 'resolved') return { kind: 'fail', error: errorFrom(resolution.problem) }
+  if (resolution.kind !== 'decided') return { kind: 'fail', error: errorFrom(resolution.problem) }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const { resolved } = resolution

@@ -28,7 +28,7 @@ export async function chooseModels(candidate: Candidate): Promise<ChosenOptions 
     return askForModel(candidate, input, rejection)
 
   const resolution = resolveClient(client, input, version)
-  if (resolution.kind === 'resolved') return { resolved: resolution.resolved, input }
+  if (resolution.kind === 'decided') return { resolved: resolution.resolved, input }
   const error = errorFrom(resolution.problem)
   if (resolution.kind === 'impossible') throw error
 
@@ -55,7 +55,7 @@ export function isDecided(context: SetupContext, client: Client, access: Gateway
   const input = resolveInputFor(context, client, access, { ...noGatewayInfo, catalogError })
   const resolution = resolveClient(client, input)
   if (resolution.kind === 'impossible') throw errorFrom(resolution.problem)
-  return resolution.kind === 'resolved'
+  return resolution.kind === 'decided'
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../errors.ts'
 import { type Finding, isFinding } from '../../../finding.ts'
 
 export type Resolution =
-  | { readonly kind: 'resolved'; readonly resolved: ResolvedOptions }
+  | { readonly kind: 'decided'; readonly resolved: ResolvedOptions }
   /** No rule chooses a model, or the gateway has none for a slot. A model from the user would help. */
   | { readonly kind: 'undecided'; readonly problem: Finding }
   /** The client cannot use the gateway with these options. */
@@ -16,7 +16,7 @@ const undecidedCodes: readonly string[] = ['usage', 'model-unknown'] satisfies E
 /** Applies a client's rules. @param version of the installed client, if known */
 export function resolveClient(client: Client, input: ResolveInput, version?: string): Resolution {
   const result = client.resolve(input, version)
-  if (!isFinding(result)) return { kind: 'resolved', resolved: result }
+  if (!isFinding(result)) return { kind: 'decided', resolved: result }
 
   const kind = undecidedCodes.includes(result.code) ? 'undecided' : 'impossible'
   return { kind, problem: result }
