@@ -187,6 +187,11 @@ export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
+/** Whether a client's address is this base URL. Slashes and an added or missing `/v1` at its end do not matter. */
+export function isUrlOf(url: string, baseUrl: string): boolean {
+  return isSameButVersion(withoutTrailingSlash(url), baseUrl)
+}
+
 /** Whether an address is on this machine. */
 export function isLoopbackUrl(url: string | undefined): boolean {
   return url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)
@@ -203,7 +208,7 @@ export function isOwnAddress(
 ): boolean {
   if (url === undefined) return false
   const written = target === undefined ? writtenBaseUrls : [...writtenBaseUrls, target.baseUrl]
-  return written.some((baseUrl) => isSameButVersion(baseUrl, withoutTrailingSlash(url)))
+  return written.some((baseUrl) => isUrlOf(url, baseUrl))
 }
 
 /** A model server on this machine may need no key, unless repoint wrote its address. */

@@ -1,7 +1,6 @@
 import type { ConfigValue, SettingPath, SettingRole } from '../edits/plan.ts'
 import { uniquePaths } from '../edits/values/paths.ts'
 import type { Finding, Severity } from '../finding.ts'
-import { isSameButVersion } from '../gateway/base-urls.ts'
 import {
   type ClientModule,
   type ClientName,
@@ -12,7 +11,7 @@ import {
   type SensitiveSettings,
   shownModel,
 } from './client.ts'
-import { isTable, readFile, shownUrl, textOf, withoutTrailingSlash } from './loaded-files.ts'
+import { isTable, isUrlOf, readFile, shownUrl, textOf } from './loaded-files.ts'
 
 /** A sensitive setting that a file sets. */
 interface FoundSetting extends SensitiveSetting {
@@ -235,8 +234,7 @@ function isSameAs(
 ): boolean {
   if (typeof value !== 'string') return false
   const { baseUrl, providerId, model } = configured
-  if (role === 'address')
-    return baseUrl !== undefined && isSameButVersion(baseUrl, withoutTrailingSlash(value))
+  if (role === 'address') return baseUrl !== undefined && isUrlOf(value, baseUrl)
   if (role !== 'model') return false
   const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
   return [model, provider, `${provider}/${model}`].includes(value)

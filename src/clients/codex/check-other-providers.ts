@@ -10,18 +10,17 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
-import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { ClientContext, ClientOptions, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt, formerProviderFinding, placeholderOf } from '../findings.ts'
 import {
   fileOf,
+  isUrlOf,
   layersOf,
   type ReadFile,
   readFile,
   type Table,
   tableIn,
   textIn,
-  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { isExported, unsetCommand } from '../shell.ts'
 import { readCodexAuth } from './auth.ts'
@@ -122,7 +121,8 @@ function* checkEarlierTables(files: LoadedFiles, config: ReadFile, target: Setup
       .filter(([name, value]) => textIn(table, [name]) === value)
       .map(([name]) => name)
     const isHarmless = layers.every((file) => harmfulSettings(file.table(path) ?? {}).length === 0)
-    const isOurs = id === target.providerId || (isAtGateway(target, url) && isHarmless)
+    const isAtGateway = url !== undefined && isUrlOf(url, target.baseUrl)
+    const isOurs = id === target.providerId || (isAtGateway && isHarmless)
     if (blockers.length === 0 || !isOurs) continue
 
     yield findingAt(config, path, {
@@ -248,11 +248,8 @@ function isEarlierTable(
 ): boolean {
   const table = config.table(['model_providers', id])
   if (table === undefined || id === target.providerId || isChosen(files, id)) return false
-  return isAtGateway(target, textIn(table, ['base_url'])) && isAsWeWrite(table)
-}
-
-function isAtGateway({ baseUrl }: SetupTarget, url: string | undefined): boolean {
-  return url !== undefined && isSameButVersion(baseUrl, withoutTrailingSlash(url))
+  const url = textIn(table, ['base_url'])
+  return url !== undefined && isUrlOf(url, target.baseUrl) && isAsWeWrite(table)
 }
 
 function isAsWeWrite(table: ConfigValue): boolean {

@@ -8,10 +8,11 @@
  * 0.169.0, 2026-11-23.
  */
 import type { SettingPath } from '../../edits/plan.ts'
-import { addressFor, isSameButVersion } from '../../gateway/base-urls.ts'
+import { addressFor } from '../../gateway/base-urls.ts'
 import type { LoadedFiles } from '../client.ts'
 import {
   isTable,
+  isUrlOf,
   type ReadFile,
   readKind,
   shownUrl,
@@ -83,8 +84,7 @@ function redirectOf(
   mayHaveHarmfulSettings: boolean,
 ): { readonly setting: string; readonly url: string; readonly address: string } | undefined {
   const url = textIn(table, ['base_url']) ?? vendorUrl
-  const isAtGateway = isSameButVersion(baseUrl, withoutTrailingSlash(url))
-  if (!isAtGateway) return { setting: 'base_url', url, address: shownUrl(url) }
+  if (!isUrlOf(url, baseUrl)) return { setting: 'base_url', url, address: shownUrl(url) }
 
   const [harmful] = mayHaveHarmfulSettings ? harmfulSettings(table) : []
   if (harmful === undefined) return undefined
@@ -110,8 +110,9 @@ export function otherAddress(files: LoadedFiles, baseUrl: string): string | unde
   const ourId = providerInUse(readKind(files, 'config'))?.id
   for (const { table, url, address } of otherProviders(files, baseUrl, ourId)) {
     if (table['requires_openai_auth'] !== true) continue
-    const isAtGateway = isSameButVersion(baseUrl, withoutTrailingSlash(url))
-    return isAtGateway ? address : shownUrl(addressFor(withoutTrailingSlash(url), 'responses'))
+    return isUrlOf(url, baseUrl)
+      ? address
+      : shownUrl(addressFor(withoutTrailingSlash(url), 'responses'))
   }
   return undefined
 }

@@ -1,6 +1,12 @@
-import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'
-import { fileOf, knownElement, type Table, textIn, withoutTrailingSlash } from '../loaded-files.ts'
+import {
+  fileOf,
+  isUrlOf,
+  knownElement,
+  type Table,
+  textIn,
+  withoutTrailingSlash,
+} from '../loaded-files.ts'
 import { defaultModelPath, modelCalled, readSettings } from './settings.ts'
 
 /** All models at the address in use, because each entry also holds the key. */
@@ -11,10 +17,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
 
   const isAtGateway = (entry: Table) => {
     const entryUrl = textIn(entry, ['baseUrl'])
-    return (
-      entryUrl !== undefined &&
-      isSameButVersion(withoutTrailingSlash(entryUrl), withoutTrailingSlash(url))
-    )
+    return entryUrl !== undefined && isUrlOf(entryUrl, withoutTrailingSlash(url))
   }
   const entries = settings.models.map(({ entry }) => entry)
   const others = entries.filter((entry) => !isAtGateway(entry))

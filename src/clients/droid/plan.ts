@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
-import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
+import { baseUrlFor } from '../../gateway/base-urls.ts'
 import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { bearerChanges, headerChanges } from '../headers.ts'
-import { fileOf, readFile, textIn, withoutTrailingSlash } from '../loaded-files.ts'
+import { fileOf, isUrlOf, readFile, textIn } from '../loaded-files.ts'
 import { factChanges, removedEntries } from '../picker.ts'
 import { protocolFor } from '../protocols.ts'
 import { droidName } from './sensitive-settings.ts'
@@ -31,10 +31,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
 
   const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
-    const isOtherGateway = !isSameButVersion(
-      withoutTrailingSlash(String(entry['baseUrl'])),
-      baseUrl,
-    )
+    const isOtherGateway = !isUrlOf(String(entry['baseUrl']), baseUrl)
     const model = id.slice(providerId.length + 1)
     const protocol = protocolOfEntry(entry)
     return [{ id: model, path: modelPath(id), isOtherGateway, isMarked: true as const, protocol }]
@@ -64,7 +61,7 @@ function entryChanges(
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
-  const isOtherGateway = url !== undefined && !isSameButVersion(withoutTrailingSlash(url), baseUrl)
+  const isOtherGateway = url !== undefined && !isUrlOf(url, baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
   const output = Math.min(
     model.maxOutputTokens ?? defaultOutputTokens,

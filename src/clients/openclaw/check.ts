@@ -8,7 +8,7 @@ import {
   checkFormerProviders,
   checkProviderForSetup,
   checkProviderNow,
-  hasVariable,
+  hasSetVariables,
   type ProviderView,
 } from '../pi-family/check-provider.ts'
 import { providerOf, providerPath } from '../pi-family/providers.ts'
@@ -81,7 +81,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
     sent: readKey(models, providerId) ?? {},
     isKeyElsewhere:
       (apiKey !== undefined && typeof apiKey !== 'string') ||
-      hasVariable(configuredKey, context.machine.env) ||
+      hasSetVariables(configuredKey, context.machine.env) ||
       loginsFor(models, providerId).length > 0,
   }
 }

@@ -1,6 +1,5 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
-import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { protocols } from '../../gateway/types.ts'
 import type { ClientContext, FoundKey, SetupTarget } from '../client.ts'
 import {
@@ -13,6 +12,7 @@ import {
 import { removal } from '../fixes.ts'
 import {
   isOwnAddress,
+  isUrlOf,
   mayNeedNoKey,
   shownUrl,
   tableIn,
@@ -135,8 +135,7 @@ function* checkModelAddresses(
   isOurs: (url: string) => boolean = () => false,
 ): Findings {
   for (const { id, baseUrl: modelUrl } of provider.models) {
-    if (typeof modelUrl !== 'string' || isSameButVersion(withoutTrailingSlash(modelUrl), baseUrl))
-      continue
+    if (typeof modelUrl !== 'string' || isUrlOf(modelUrl, baseUrl)) continue
     if (isOurs(modelUrl)) continue
 
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
@@ -169,10 +168,10 @@ function* checkMissingKey(view: ProviderView): Findings {
 }
 
 /** Whether a key consists of variables that are all set. */
-export function hasVariable(said: string, env: ClientContext['machine']['env']): boolean {
-  const names = /^\w+$/.test(said)
-    ? [said]
-    : [...said.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!)
+export function hasSetVariables(key: string, env: ClientContext['machine']['env']): boolean {
+  const names = /^\w+$/.test(key)
+    ? [key]
+    : [...key.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!)
   return names.length > 0 && names.every((name) => env[name])
 }
 

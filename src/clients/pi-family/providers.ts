@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
+import { baseUrlFor } from '../../gateway/base-urls.ts'
 import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
 import type {
   ClientName,
@@ -14,6 +14,7 @@ import type {
 import { headerChanges, readHeaders } from '../headers.ts'
 import {
   isTable,
+  isUrlOf,
   numberIn,
   overlaid,
   type Table,
@@ -104,7 +105,7 @@ export function effectiveSettings(
       baseUrl,
       keyHeader: keyed?.keyHeader,
       headers,
-      alsoSendsTo: urls.find((url) => !isSameButVersion(withoutTrailingSlash(url), baseUrl ?? '')),
+      alsoSendsTo: urls.find((url) => !isUrlOf(url, baseUrl ?? '')),
     },
     options: {
       protocol: protocols.find((protocol) => apiOf[protocol] === api),
@@ -138,8 +139,7 @@ export function providerChanges(
       hint: `Remove one of them: ${at.client.label} uses only one.`,
     })
 
-  const isForeign =
-    now.url !== undefined && !isSameButVersion(withoutTrailingSlash(now.url), baseUrl)
+  const isForeign = now.url !== undefined && !isUrlOf(now.url, baseUrl)
 
   return [
     { path: [...path, 'baseUrl'], value: baseUrl },
@@ -172,7 +172,7 @@ function modelChanges(
     isOtherGateway: now.url !== undefined && withoutTrailingSlash(now.url) !== baseUrl,
     hasOtherAddress: (entry: Table) => {
       const url = textIn(entry, ['baseUrl'])
-      return url !== undefined && !isSameButVersion(withoutTrailingSlash(url), baseUrl)
+      return url !== undefined && !isUrlOf(url, baseUrl)
     },
     newEntry: (model: CatalogModel) => freshEntry(at, model),
     facts: (model: CatalogModel) => factsOf(at, model, resolved),

@@ -7,7 +7,7 @@ import {
   checkFormerProviders,
   checkProviderForSetup,
   checkProviderNow,
-  hasVariable,
+  hasSetVariables,
   type ProviderView,
 } from '../pi-family/check-provider.ts'
 import { providerOf } from '../pi-family/providers.ts'
@@ -44,7 +44,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
     modelPlace: settings.place(['defaultModel']),
     sent: readPiKey(context.files, providerId) ?? {},
     isKeyElsewhere:
-      configuredKey.startsWith('!') || hasVariable(configuredKey, context.machine.env),
+      configuredKey.startsWith('!') || hasSetVariables(configuredKey, context.machine.env),
   }
 }
 

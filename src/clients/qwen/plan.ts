@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange, SettingPath } from '../../edits/plan.ts'
-import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
+import { baseUrlFor } from '../../gateway/base-urls.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { headerChanges } from '../headers.ts'
-import { readFile, type Table, tableIn, valueIn, withoutTrailingSlash } from '../loaded-files.ts'
+import { isUrlOf, readFile, type Table, tableIn, valueIn } from '../loaded-files.ts'
 import { type FactSetting, factChanges, factValues, removedEntries } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 import {
@@ -128,7 +128,7 @@ function leavingEntries(
 }
 
 function isOtherGateway(entry: Table, baseUrl: string): boolean {
-  return !isSameButVersion(withoutTrailingSlash(literalIn(entry, ['baseUrl']) ?? ''), baseUrl)
+  return !isUrlOf(literalIn(entry, ['baseUrl']) ?? '', baseUrl)
 }
 
 /** The changes to an entry. One of another protocol moves to the list of this one, with all its members. */

@@ -1,4 +1,4 @@
-/** Rejections of whoever sends the request: the gateway itself to its service, a program, a country, a network. */
+/** Rejections of the sender of a request: the gateway itself to its service, a program, a country, a network. */
 
 import { zh } from './chinese.ts'
 import { client, clientName, country, denied, network, notAllowed } from './english.ts'
