@@ -1,5 +1,7 @@
 import { checkClaudeFlags, claudeFlags } from './claude/flags.ts'
-import type { Client, ClientFlag, ClientModule, ClientName, ClientOptions } from './client.ts'
+import type { Client, ClientModule, ClientName } from './contract/client.ts'
+import type { ClientFlag, ClientOptions } from './contract/options.ts'
+import { withInterpolationGuard } from './interpolation-guard.ts'
 import {
   catalogFlags,
   checkProviderId,
@@ -12,8 +14,7 @@ import {
   protocolFlag,
   providerIdFlag,
   reasoningEffortFlag,
-} from './flags.ts'
-import { withInterpolationGuard } from './literal.ts'
+} from './options/flags.ts'
 
 /** What the command line must know about a client before the user chooses it. */
 export interface ClientRow extends EnvironmentRow {

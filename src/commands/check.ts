@@ -1,5 +1,6 @@
-import { type Client, protocolOf } from '../clients/client.ts'
+import type { Client } from '../clients/contract/client.ts'
 import { environmentRows, loadPrograms } from '../clients/list.ts'
+import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
 import { exitStatus, type UserError } from '../errors.ts'
 import { shownBalance } from '../gateway/balance.ts'

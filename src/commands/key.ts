@@ -1,5 +1,5 @@
-import { protocolOf } from '../clients/client.ts'
 import { clientRows, rowOf } from '../clients/list.ts'
+import { protocolOf } from '../clients/models/protocols.ts'
 import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'

@@ -1,6 +1,6 @@
-import type { Client } from '../clients/client.ts'
+import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
-import { usesByRules } from '../clients/resolve.ts'
+import { usesByRules } from '../clients/models/resolve.ts'
 import { UserError } from '../errors.ts'
 import { aliasTarget, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'

@@ -1,13 +1,8 @@
 import { Command } from '@commander-js/extra-typings'
-import {
-  type Client,
-  type ClientState,
-  overProtocol,
-  protocolOf,
-  shownModel,
-  whyUnreadable,
-} from '../clients/client.ts'
+import type { Client } from '../clients/contract/client.ts'
+import { type ClientState, shownModel, whyUnreadable } from '../clients/contract/state.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
+import { overProtocol, protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values/paths.ts'
 import { exitStatus, resultOf, UserError } from '../errors.ts'

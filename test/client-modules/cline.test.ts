@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runKeyVariable } from '../../src/clients/client.ts'
+import { runKeyVariable } from '../../src/clients/contract/program.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientContext } from '../../src/clients/client.ts'
-import { planFixes } from '../../src/clients/fixes.ts'
+import type { ClientContext } from '../../src/clients/contract/client.ts'
+import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,

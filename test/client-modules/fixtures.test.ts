@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ClientOptions, PreviousSetup } from '../../src/clients/client.ts'
+import type { ClientOptions } from '../../src/clients/contract/options.ts'
+import type { PreviousSetup } from '../../src/clients/contract/setup.ts'
 import { clientRows, familyRows, loadClients } from '../../src/clients/list.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
 import {

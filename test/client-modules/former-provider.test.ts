@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Client } from '../../src/clients/client.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
 import { byId, type Disk, planOn, text, written } from './support.ts'
 
 const ours = { writtenBaseUrls: ['https://gw.example/v1'] }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientWorld, emptyState } from '../../src/clients/client.ts'
+import type { ClientWorld } from '../../src/clients/contract/client.ts'
+import { emptyState } from '../../src/clients/contract/state.ts'
 import { checkOptions } from '../../src/clients/list.ts'
-import { optionsToKeep } from '../../src/clients/resolve.ts'
+import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn, text } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientWorld } from '../../src/clients/client.ts'
+import type { ClientWorld } from '../../src/clients/contract/client.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Platform, RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, findingsOn } from './support.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientOptions } from '../../src/clients/client.ts'
-import { usesByRules } from '../../src/clients/resolve.ts'
+import type { ClientOptions } from '../../src/clients/contract/options.ts'
+import { usesByRules } from '../../src/clients/models/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { byId, catalog, catalogWithWindows, inputFor, resolvedBy } from './support.ts'
 

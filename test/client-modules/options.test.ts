@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/client.ts'
+import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/contract/options.ts'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import {

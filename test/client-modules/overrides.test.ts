@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Client, ConfigFile, SensitiveSetting } from '../../src/clients/client.ts'
+import { overrideFindings } from '../../src/clients/checks/overrides.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
+import type { SensitiveSetting } from '../../src/clients/contract/config.ts'
+import type { ConfigFile } from '../../src/clients/contract/files.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
-import { overrideFindings } from '../../src/clients/overrides.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
-import { isAtGateway, planOwnService } from '../../src/clients/own-service.ts'
+import { isAtGateway, planOwnService } from '../../src/clients/plan/own-service.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { livedInHome } from '../support/fixtures.ts'

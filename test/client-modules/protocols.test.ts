@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientOptions, ResolvedOptions } from '../../src/clients/client.ts'
-import { keyHeaderOf, sendingFindings } from '../../src/clients/headers.ts'
+import type { ClientOptions } from '../../src/clients/contract/options.ts'
+import type { ResolvedOptions } from '../../src/clients/contract/setup.ts'
 import {
   chooseProtocol,
   protocolsForKey,
   protocolsOfProvider,
   protocolToOffer,
-} from '../../src/clients/protocols.ts'
+} from '../../src/clients/models/protocols.ts'
+import { keyHeaderOf, sendingFindings } from '../../src/clients/plan/headers.ts'
 import { UserError } from '../../src/errors.ts'
 import type { Finding } from '../../src/finding.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { emptyState } from '../../src/clients/client.ts'
+import { emptyState } from '../../src/clients/contract/state.ts'
 import { checkOptions } from '../../src/clients/list.ts'
 import {
   byId,

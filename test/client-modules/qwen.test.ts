@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { runKeyVariable } from '../../src/clients/client.ts'
-import { planFixes } from '../../src/clients/fixes.ts'
+import { runKeyVariable } from '../../src/clients/contract/program.ts'
+import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {

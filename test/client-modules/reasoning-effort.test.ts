@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SetupTarget } from '../../src/clients/client.ts'
+import type { SetupTarget } from '../../src/clients/contract/setup.ts'
 import { byId, planOn, readValues, text, written } from './support.ts'
 
 const withEffort = { options: { reasoningEffort: 'low' } } as const

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planFixes } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn } from './support.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { exportedVariables, shellProfilePaths } from '../../src/clients/shell.ts'
+import { exportedVariables, shellProfilePaths } from '../../src/clients/checks/shell-profiles.ts'
 import { aMachine } from './support.ts'
 
 const names = (path: string, text: string) =>

@@ -3,7 +3,7 @@ import {
   readStrictly,
   repairToStrictJson,
   strictJsonProblem,
-} from '../../src/clients/strict-json.ts'
+} from '../../src/clients/files/strict-json.ts'
 import { bytesOf, caught, show } from '../edits/helpers.ts'
 
 test.each([

@@ -1,24 +1,24 @@
+import { configuredGateway, overrideFindings } from '../../src/clients/checks/overrides.ts'
+import type { Client, ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
+import type { LoadedFiles } from '../../src/clients/contract/files.ts'
+import type { ClientOptions } from '../../src/clients/contract/options.ts'
+import type {
+  GatewayInfo,
+  PreviousSetup,
+  ResolvedOptions,
+  ResolveInput,
+  SetupTarget,
+} from '../../src/clients/contract/setup.ts'
 import {
-  type Client,
-  type ClientContext,
-  type ClientOptions,
   type ClientState,
-  type ClientWorld,
   type Endpoint,
-  type GatewayInfo,
-  type LoadedFiles,
-  type PreviousSetup,
-  protocolOf,
-  type ResolvedOptions,
-  type ResolveInput,
-  type SetupTarget,
   shownModel,
   whyUnreadable,
-} from '../../src/clients/client.ts'
+} from '../../src/clients/contract/state.ts'
+import { pathsOf } from '../../src/clients/files/paths.ts'
 import { loadClients } from '../../src/clients/list.ts'
-import { configuredGateway, overrideFindings } from '../../src/clients/overrides.ts'
-import { pathsOf } from '../../src/clients/paths.ts'
-import { optionsToKeep } from '../../src/clients/resolve.ts'
+import { protocolOf } from '../../src/clients/models/protocols.ts'
+import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { expectNoFinding } from '../../src/finding.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Client, ClientModule } from '../../src/clients/client.ts'
+import type { Client, ClientModule } from '../../src/clients/contract/client.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { key, planOn, readValues, written } from './support.ts'
 

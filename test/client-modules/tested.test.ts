@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { clients } from '../../scripts/real-clients.js'
 import { sentFirst } from '../../src/clients/claude/sent.ts'
 import tested from '../../src/clients/claude/tested.json' with { type: 'json' }
-import { slots } from '../../src/clients/client.ts'
+import { slots } from '../../src/clients/contract/options.ts'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
 
 /** `tested.json` in a client's folder has the results of `npm run check-releases` with real clients. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Client } from '../../src/clients/client.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
 import { clientRows, loadClient, rowOf } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
 import type { Protocol } from '../../src/serve/index.ts'

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Client, FolderFiles } from '../../src/clients/client.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
+import type { FolderFiles } from '../../src/clients/contract/config.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { folderSettings } from '../../src/commands/client-state/folder-settings.ts'
 import { Session } from '../../src/commands/screen/session.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { contextWindowFlag } from '../../src/clients/flags.ts'
 import { clientRows } from '../../src/clients/list.ts'
+import { contextWindowFlag } from '../../src/clients/options/flags.ts'
 import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'

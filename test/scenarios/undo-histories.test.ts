@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli.ts'
-import type { Client } from '../../src/clients/client.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
 import { readClientFiles } from '../../src/commands/client-state/files.ts'
 import type { Session } from '../../src/commands/screen/session.ts'

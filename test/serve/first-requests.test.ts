@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type Recordings, recordedRequest } from '../../src/clients/recorded-request.ts'
+import type { Recordings } from '../../src/clients/contract/program.ts'
+import { recordedRequest } from '../../src/clients/program/recorded-request.ts'
 import type { Protocol } from '../../src/protocols.ts'
 import { withGateway } from '../support/gateway.ts'
 import { ask, paths } from './support/gateway.ts'

@@ -1,10 +1,10 @@
 import type { SettingChange } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { FirstRequest, Safeguards } from '../../gateway/types.ts'
-import type { LoadedFile, LoadedFiles } from '../client.ts'
-import { findingAt } from '../findings.ts'
-import { valueIn } from '../loaded-files.ts'
-import { isBefore } from '../tested.ts'
+import { findingAt } from '../checks/findings.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import { valueIn } from '../files/tables.ts'
+import { isBefore } from '../program/tested.ts'
 import { type ClaudeSettings, readSettings } from './settings.ts'
 
 /**

@@ -1,14 +1,14 @@
 import type { SettingChange, SettingPath } from '../../edits/plan.ts'
 import type { FileFix, Finding, Findings } from '../../finding.ts'
-import { type ClientContext, type LoadedFiles, type SetupTarget, slots } from '../client.ts'
-import {
-  findingAt,
-  leftoverFindings,
-  relativePathFindings,
-  unreadFileFinding,
-} from '../findings.ts'
-import { fileOf, readLayers, withoutTrailingSlash } from '../loaded-files.ts'
-import { isExported, proxyFindings, unsetCommand, variableFindings } from '../shell.ts'
+import { isExported, proxyFindings, unsetCommand, variableFindings } from '../checks/environment.ts'
+import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
+import { leftoverFindings } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { slots } from '../contract/options.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { withoutTrailingSlash } from '../files/addresses.ts'
+import { fileOf, readLayers } from '../files/read-file.ts'
 import { checkAutoMode } from './auto-mode.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {

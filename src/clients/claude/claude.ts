@@ -1,16 +1,15 @@
 import type { FileEdit } from '../../edits/plan.ts'
 import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
-import {
-  asReasoningEffort,
-  type ClientModule,
-  type LoadedFiles,
-  type SetupTarget,
-} from '../client.ts'
-import { editReadably } from '../fixes.ts'
-import { brokenText, fileOf, sourcesIn, unreadable, withoutTrailingSlash } from '../loaded-files.ts'
-import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
-import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
+import type { ClientModule } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { asReasoningEffort } from '../contract/options.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { withoutTrailingSlash } from '../files/addresses.ts'
+import { layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
+import { brokenText, fileOf, sourcesIn, unreadable } from '../files/read-file.ts'
+import { editReadably } from '../plan/edit-file.ts'
+import { isBefore, ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'

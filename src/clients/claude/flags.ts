@@ -1,6 +1,12 @@
 import { UserError } from '../../errors.ts'
-import { type ClientFlag, type ClientOptions, defaultSlot, type Slot, slots } from '../client.ts'
-import { contextWindowFlag, modelFlag, reasoningEffortFlag } from '../flags.ts'
+import {
+  type ClientFlag,
+  type ClientOptions,
+  defaultSlot,
+  type Slot,
+  slots,
+} from '../contract/options.ts'
+import { contextWindowFlag, modelFlag, reasoningEffortFlag } from '../options/flags.ts'
 
 /** The flags of Claude Code, which has a model for each slot. */
 export const claudeFlags: readonly ClientFlag[] = [

@@ -1,6 +1,7 @@
-import type { GatewaySettings, LoadedFiles } from '../client.ts'
-import { fileOf } from '../loaded-files.ts'
-import { gatewaySettingsIn } from '../overrides.ts'
+import type { GatewaySettings } from '../contract/config.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { fileOf } from '../files/read-file.ts'
+import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { inEnv, names, readRepairedSettings, slotOf, slotVariables } from './settings.ts'
 

@@ -1,7 +1,7 @@
 import { classifyHeader } from '../../gateway/input/header.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
-import type { SetupTarget } from '../client.ts'
-import { isStrayHeader } from '../headers.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { isStrayHeader } from '../plan/headers.ts'
 
 /**
  * The new value of ANTHROPIC_CUSTOM_HEADERS: one line for each header, `name: value`. Lines of the user stay

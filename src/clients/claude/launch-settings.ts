@@ -1,14 +1,12 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { editFile } from '../fixes.ts'
-import { expectUnsaid, typedFlag } from '../flags.ts'
-import { fileOf, overlaid } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { fileOf } from '../files/read-file.ts'
+import { overlaid } from '../files/tables.ts'
+import { editFile } from '../plan/edit-file.ts'
+import { expectUnsaid, typedFlag } from '../program/arguments.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { checkKeyQuestion } from './check.ts'
 import { customHeaders } from './headers.ts'

@@ -1,7 +1,9 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
-import { defaultSlot, type SetupTarget, type Slot, slots } from '../client.ts'
-import { valueIn, withoutTrailingSlash } from '../loaded-files.ts'
-import { effectiveOptions, keepsModels } from '../resolve.ts'
+import { defaultSlot, type Slot, slots } from '../contract/options.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { withoutTrailingSlash } from '../files/addresses.ts'
+import { valueIn } from '../files/tables.ts'
+import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { askingModeChanges } from './auto-mode.ts'
 import { customHeaders } from './headers.ts'
 import {

@@ -8,25 +8,11 @@ import {
   onlyModel,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import {
-  type ClientOptions,
-  defaultSlot,
-  type GatewayInfo,
-  type ModelUse,
-  type ResolvedOptions,
-  type ResolveInput,
-  type Slot,
-  slots,
-} from '../client.ts'
-import {
-  allModels,
-  checkedModel,
-  effectiveOptions,
-  keepsModels,
-  nameFindings,
-  type WindowHandling,
-  windowOf,
-} from '../resolve.ts'
+import { type ClientOptions, defaultSlot, type Slot, slots } from '../contract/options.ts'
+import type { GatewayInfo, ModelUse, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import { type WindowHandling, windowOf } from '../models/context-window.ts'
+import { allModels, checkedModel, nameFindings } from '../models/resolve.ts'
+import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { aboutFilled, fillSlots, type Pins } from './fill.ts'
 import { knowsModel, slotWithoutModel } from './sent.ts'
 import { withoutWindow } from './settings.ts'

@@ -1,4 +1,4 @@
-import type { SensitiveSettings } from '../client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 
 const run = '2.1.197 to 2.1.330, 2026-11-23'
 /** The program of 2.1.330 contains the name. */

@@ -1,7 +1,9 @@
 import type { SettingPath } from '../../edits/plan.ts'
-import { type LoadedFile, type LoadedFiles, type Slot, slots } from '../client.ts'
-import { isTable, layersOf, type Table, tableIn } from '../loaded-files.ts'
-import { readStrictly, repairToStrictJson, type StrictFile } from '../strict-json.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import { type Slot, slots } from '../contract/options.ts'
+import { layersOf } from '../files/read-file.ts'
+import { readStrictly, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
+import { isTable, type Table, tableIn } from '../files/tables.ts'
 
 /** Names in the settings' `env` that Claude Code 2.1.197 and 2.1.329 know (2026-11-21). */
 export const names = {

@@ -1,7 +1,8 @@
 import { type Finding, isFinding } from '../../finding.ts'
 import { closestModels, gptTiers, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import { type ResolvedOptions, type Slot, slots } from '../client.ts'
+import { type Slot, slots } from '../contract/options.ts'
+import type { ResolvedOptions } from '../contract/setup.ts'
 import {
   hasSlot,
   isOwnId,

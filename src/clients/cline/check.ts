@@ -1,16 +1,19 @@
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, SetupTarget } from '../client.ts'
+import { isExported, proxyFindings, variableFindings } from '../checks/environment.ts'
 import {
-  addressFindings,
   findingAt,
   missingKeyFinding,
   otherAddressFinding,
   relativePathFindings,
   unreadFileFinding,
-} from '../findings.ts'
-import { readHeaders } from '../headers.ts'
-import { fileOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
-import { isExported, proxyFindings, variableFindings } from '../shell.ts'
+} from '../checks/findings.ts'
+import { addressFindings } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { mayNeedNoKey } from '../files/addresses.ts'
+import { fileOf } from '../files/read-file.ts'
+import { textIn } from '../files/tables.ts'
+import { readHeaders } from '../plan/headers.ts'
 import {
   hasLogin,
   type ProvidersFile,

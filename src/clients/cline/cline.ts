@@ -3,22 +3,18 @@ import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import { type ClientModule, emptyState } from '../client.ts'
-import { clientFlagValues } from '../flags.ts'
-import { readHeaders } from '../headers.ts'
-import {
-  brokenText,
-  fileOf,
-  numberIn,
-  sourcesIn,
-  textIn,
-  unreadable,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
-import { gatewaySettingsIn } from '../overrides.ts'
-import { layersThere, pathsOf } from '../paths.ts'
-import { keepsModels, resolveOneModel } from '../resolve.ts'
-import { ofOwnRuntime, testedVersions } from '../tested.ts'
+import type { ClientModule } from '../contract/client.ts'
+import { emptyState } from '../contract/state.ts'
+import { withoutTrailingSlash } from '../files/addresses.ts'
+import { layersThere, pathsOf } from '../files/paths.ts'
+import { brokenText, fileOf, sourcesIn, unreadable } from '../files/read-file.ts'
+import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
+import { numberIn, textIn } from '../files/tables.ts'
+import { resolveOneModel } from '../models/resolve.ts'
+import { keepsModels } from '../options/chosen-options.ts'
+import { readHeaders } from '../plan/headers.ts'
+import { clientFlagValues } from '../program/arguments.ts'
+import { ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { launchSettings } from './launch-settings.ts'

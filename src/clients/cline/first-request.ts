@@ -1,7 +1,9 @@
 import type { FirstRequest } from '../../gateway/types.ts'
-import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { fileOf, numberIn, tableIn } from '../loaded-files.ts'
-import { type Recordings, recordedRequest } from '../recorded-request.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import { fileOf } from '../files/read-file.ts'
+import { numberIn, tableIn } from '../files/tables.ts'
+import { recordedRequest } from '../program/recorded-request.ts'
 import { readProviders, usualOutputTokens } from './providers.ts'
 
 /** In tokens: what Cline sends before the first question (instructions, tools), and what it never uses. */

@@ -1,14 +1,11 @@
 import { UserError } from '../../errors.ts'
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  type ProcessToStart,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { expectUnsaid } from '../flags.ts'
-import { expectBearer } from '../headers.ts'
-import { fileOf, overlaid } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { fileOf } from '../files/read-file.ts'
+import { overlaid } from '../files/tables.ts'
+import { expectBearer } from '../plan/headers.ts'
+import { expectUnsaid } from '../program/arguments.ts'
 import { ourChanges } from './plan.ts'
 import { clineName } from './sensitive-settings.ts'
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { SettingPath } from '../../edits/plan.ts'
-import type { LoadedFile } from '../client.ts'
-import { type Table, tableIn, textIn } from '../loaded-files.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import { readStrictly, type StrictFile } from '../files/strict-json.ts'
+import { type Table, tableIn, textIn } from '../files/tables.ts'
 
 /** How Cline reads providers.json. Run with 3.0.57 and 3.0.65, 2026-11-23: both read it the same way. */
 

@@ -1,4 +1,4 @@
-import type { SensitiveSettings } from '../client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 import { providerId } from './providers.ts'
 
 const run = '3.0.57 and 3.0.65, 2026-11-23'

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
-import type { LoadedFile } from '../client.ts'
-import { readStrictly } from '../strict-json.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import { readStrictly } from '../files/strict-json.ts'
 
 /** The contents of auth.json as Codex reads them. */
 interface CodexAuth {

@@ -1,9 +1,11 @@
 import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
-import { findingAt } from '../findings.ts'
-import { fileOf, type ReadFile, readKind, textOf } from '../loaded-files.ts'
+import { findingAt } from '../checks/findings.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { fileOf, type ReadFile, readKind, textOf } from '../files/read-file.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**

@@ -5,9 +5,9 @@ import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import { catalogEntry, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
-import type { ResolvedOptions, ResolveInput } from '../client.ts'
-import { offeredModels } from '../picker.ts'
-import { effectiveOptions } from '../resolve.ts'
+import type { ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import { offeredModels } from '../models/picker.ts'
+import { effectiveOptions } from '../options/chosen-options.ts'
 
 /**
  * In tokens: the window that Codex assumes for a model that it does not know, and the most that it then

@@ -10,19 +10,16 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
-import type { ClientContext, ClientOptions, LoadedFiles, SetupTarget } from '../client.ts'
-import { findingAt, formerProviderFinding, placeholderOf } from '../findings.ts'
-import {
-  fileOf,
-  isUrlOf,
-  layersOf,
-  type ReadFile,
-  readFile,
-  type Table,
-  tableIn,
-  textIn,
-} from '../loaded-files.ts'
-import { isExported, unsetCommand } from '../shell.ts'
+import { isExported, unsetCommand } from '../checks/environment.ts'
+import { findingAt, formerProviderFinding } from '../checks/findings.ts'
+import { placeholderOf } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { ClientOptions } from '../contract/options.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { isUrlOf } from '../files/addresses.ts'
+import { fileOf, layersOf, type ReadFile, readFile } from '../files/read-file.ts'
+import { type Table, tableIn, textIn } from '../files/tables.ts'
 import { readCodexAuth } from './auth.ts'
 import { type OtherProvider, otherProviders } from './other-providers.ts'
 import {

@@ -1,23 +1,17 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, SetupTarget } from '../client.ts'
+import { isExported } from '../checks/environment.ts'
 import {
   findingAt,
   missingKeyFinding,
   missingVersionFinding,
   otherAddressFinding,
-} from '../findings.ts'
-import {
-  isOwnAddress,
-  isTable,
-  mayNeedNoKey,
-  type ReadFile,
-  shownUrl,
-  type Table,
-  textIn,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
-import { isExported } from '../shell.ts'
+} from '../checks/findings.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { isOwnAddress, mayNeedNoKey, shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
+import type { ReadFile } from '../files/read-file.ts'
+import { isTable, type Table, textIn } from '../files/tables.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
 import {
   builtInAddressPath,

@@ -1,21 +1,13 @@
 import type { FileFix, Findings } from '../../finding.ts'
-import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
-import {
-  findingAt,
-  leftoverFindings,
-  missingKeyFinding,
-  placeholderOf,
-  relativePathFindings,
-} from '../findings.ts'
-import {
-  fileOf,
-  isOwnAddress,
-  isTable,
-  type ReadFile,
-  readKind,
-  readLayers,
-} from '../loaded-files.ts'
-import { variableFindings } from '../shell.ts'
+import { variableFindings } from '../checks/environment.ts'
+import { findingAt, missingKeyFinding, relativePathFindings } from '../checks/findings.ts'
+import { leftoverFindings, placeholderOf } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { isOwnAddress } from '../files/addresses.ts'
+import { fileOf, type ReadFile, readKind, readLayers } from '../files/read-file.ts'
+import { isTable } from '../files/tables.ts'
 import { readCodexAuth } from './auth.ts'
 import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-file.ts'
 import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './check-provider.ts'

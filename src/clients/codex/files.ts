@@ -1,6 +1,6 @@
 import type { Machine } from '../../platform/platform.ts'
-import type { ConfigFile, DiskReader } from '../client.ts'
-import { pathsOf, projectFolders } from '../paths.ts'
+import type { ConfigFile, DiskReader } from '../contract/files.ts'
+import { pathsOf, projectFolders } from '../files/paths.ts'
 
 /** `$CODEX_HOME`, else `~/.codex`. Absolute. */
 export function codexHome(machine: Machine): string {

@@ -1,9 +1,10 @@
 import { asObject } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
-import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { fileOf, type ReadFile, readKind, textOf } from '../loaded-files.ts'
-import { type Recordings, recordedRequest } from '../recorded-request.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import { fileOf, type ReadFile, readKind, textOf } from '../files/read-file.ts'
+import { recordedRequest } from '../program/recorded-request.ts'
 import { type Entry, entriesIn, entryOf } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
 

@@ -1,14 +1,12 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { headersInVariables, textMembers } from '../headers.ts'
-import { readKind, type Table } from '../loaded-files.ts'
-import { effectiveOptions } from '../resolve.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { readKind } from '../files/read-file.ts'
+import type { Table } from '../files/tables.ts'
+import { effectiveOptions } from '../options/chosen-options.ts'
+import { headersInVariables, textMembers } from '../plan/headers.ts'
 import { withoutOfferOnce } from './migrations.ts'
 import { harmfulSettings, otherLayers } from './provider.ts'
 

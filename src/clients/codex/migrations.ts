@@ -1,8 +1,9 @@
 import type { SettingChange } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext } from '../client.ts'
-import { findingAt } from '../findings.ts'
-import { isOwnAddress, type ReadFile } from '../loaded-files.ts'
+import { findingAt } from '../checks/findings.ts'
+import type { ClientContext } from '../contract/client.ts'
+import { isOwnAddress } from '../files/addresses.ts'
+import type { ReadFile } from '../files/read-file.ts'
 import { providerInUse } from './provider.ts'
 
 /**

@@ -9,18 +9,10 @@
  */
 import type { SettingPath } from '../../edits/plan.ts'
 import { addressFor } from '../../gateway/base-urls.ts'
-import type { LoadedFiles } from '../client.ts'
-import {
-  isTable,
-  isUrlOf,
-  type ReadFile,
-  readKind,
-  shownUrl,
-  type Table,
-  tableIn,
-  textIn,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { isUrlOf, shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
+import { type ReadFile, readKind } from '../files/read-file.ts'
+import { isTable, type Table, tableIn, textIn } from '../files/tables.ts'
 import { type LayerStack, layerStacks } from './layers.ts'
 import {
   builtInAddressPath,

@@ -1,7 +1,8 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import type { FileFix } from '../../finding.ts'
-import type { LoadedFiles } from '../client.ts'
-import { type ReadFile, readLayers, type Table, textIn } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type ReadFile, readLayers } from '../files/read-file.ts'
+import { type Table, textIn } from '../files/tables.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'config', changes }

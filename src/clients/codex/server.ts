@@ -1,8 +1,8 @@
 import { ifPossible } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
-import { isNewer, runningServer, serverFinding } from '../background-server.ts'
-import type { ClientWorld } from '../client.ts'
-import { pathsOf } from '../paths.ts'
+import { isNewer, runningServer, serverFinding } from '../checks/background-server.ts'
+import type { ClientWorld } from '../contract/client.ts'
+import { pathsOf } from '../files/paths.ts'
 import { codexHome } from './files.ts'
 import { codexName } from './sensitive-settings.ts'
 

@@ -1,6 +1,8 @@
-import { type ClientModule, emptyState, runKeyVariable } from '../client.ts'
-import { resolveOneModel } from '../resolve.ts'
-import { ofNode } from '../tested.ts'
+import type { ClientModule } from '../contract/client.ts'
+import { runKeyVariable } from '../contract/program.ts'
+import { emptyState } from '../contract/state.ts'
+import { resolveOneModel } from '../models/resolve.ts'
+import { ofNode } from '../program/tested.ts'
 import { firstRequest } from './first-request.ts'
 import responses from './responses.json' with { type: 'json' }
 

@@ -1,6 +1,6 @@
 import type { FirstRequest } from '../../gateway/types.ts'
-import type { FirstRequestInput } from '../client.ts'
-import { type Recordings, recordedRequest } from '../recorded-request.ts'
+import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import { recordedRequest } from '../program/recorded-request.ts'
 
 /** Models to which it sends no effort, although it sends one to the other models of these vendors. */
 const withoutEffort = /^(?:gpt-4\.1|claude-sonnet-4|claude-(?:sonnet|opus|haiku)-4\.5)$/

@@ -1,16 +1,20 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, LoadedFile, SetupTarget } from '../client.ts'
+import { variableFindings } from '../checks/environment.ts'
 import {
-  addressFindings,
   findingAt,
   missingKeyFinding,
   otherAddressFinding,
   relativePathFindings,
   unreadFileFinding,
-} from '../findings.ts'
-import { fileOf, isTable, layersOf, mayNeedNoKey, tableIn, textIn } from '../loaded-files.ts'
-import { variableFindings } from '../shell.ts'
+} from '../checks/findings.ts'
+import { addressFindings } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { mayNeedNoKey } from '../files/addresses.ts'
+import { fileOf, layersOf } from '../files/read-file.ts'
+import { isTable, tableIn, textIn } from '../files/tables.ts'
 import { droidName } from './sensitive-settings.ts'
 import {
   type CustomModel,

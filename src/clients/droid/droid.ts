@@ -1,22 +1,16 @@
 import { isFinding } from '../../finding.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientModule, SendingRules } from '../client.ts'
-import { clientFlagValues } from '../flags.ts'
-import { readHeaders } from '../headers.ts'
-import {
-  brokenText,
-  fileOf,
-  numberIn,
-  sourcesIn,
-  textIn,
-  unreadable,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
-import { layersThere, pathsOf, projectFolders } from '../paths.ts'
-import { resolveWithPicker } from '../picker.ts'
-import { protocolsForKey } from '../protocols.ts'
-import { ofOwnRuntime, testedVersions } from '../tested.ts'
+import type { ClientModule, SendingRules } from '../contract/client.ts'
+import { withoutTrailingSlash } from '../files/addresses.ts'
+import { layersThere, pathsOf, projectFolders } from '../files/paths.ts'
+import { brokenText, fileOf, sourcesIn, unreadable } from '../files/read-file.ts'
+import { numberIn, textIn } from '../files/tables.ts'
+import { resolveWithPicker } from '../models/picker.ts'
+import { protocolsForKey } from '../models/protocols.ts'
+import { readHeaders } from '../plan/headers.ts'
+import { clientFlagValues } from '../program/arguments.ts'
+import { ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'

@@ -1,8 +1,10 @@
 import type { FirstRequest, Protocol } from '../../gateway/types.ts'
-import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { outputLimitCures } from '../flags.ts'
-import { fileOf, numberIn, tableIn } from '../loaded-files.ts'
-import { type Recordings, recordedRequest } from '../recorded-request.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import { fileOf } from '../files/read-file.ts'
+import { numberIn, tableIn } from '../files/tables.ts'
+import { outputLimitCures } from '../options/flags.ts'
+import { recordedRequest } from '../program/recorded-request.ts'
 import { defaultOutputTokens, readSettings } from './settings.ts'
 
 /** What the entry of the model changes in the recorded request. */

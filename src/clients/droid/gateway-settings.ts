@@ -1,12 +1,8 @@
-import type { GatewaySettings, LoadedFiles } from '../client.ts'
-import {
-  fileOf,
-  isUrlOf,
-  knownElement,
-  type Table,
-  textIn,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
+import type { GatewaySettings } from '../contract/config.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { isUrlOf, withoutTrailingSlash } from '../files/addresses.ts'
+import { fileOf } from '../files/read-file.ts'
+import { knownElement, type Table, textIn } from '../files/tables.ts'
 import { defaultModelPath, modelCalled, readSettings } from './settings.ts'
 
 /** All models at the address in use, because each entry also holds the key. */

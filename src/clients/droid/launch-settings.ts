@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  type ProcessToStart,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { expectUnsaid, typedFlag } from '../flags.ts'
-import { expectBearer } from '../headers.ts'
-import { fileOf, overlaid } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { fileOf } from '../files/read-file.ts'
+import { overlaid } from '../files/tables.ts'
+import { expectBearer } from '../plan/headers.ts'
+import { expectUnsaid, typedFlag } from '../program/arguments.ts'
 import { ourChanges } from './plan.ts'
 import { droidName } from './sensitive-settings.ts'
 import { idOf, modelPath } from './settings.ts'

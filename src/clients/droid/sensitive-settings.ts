@@ -1,4 +1,4 @@
-import type { SensitiveSettings } from '../client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 import { idOf } from './settings.ts'
 
 const run = '0.215.0 and 0.225.2, 2026-11-22'

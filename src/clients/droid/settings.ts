@@ -1,8 +1,9 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
-import type { LoadedFile } from '../client.ts'
-import { isTable, type Table, textIn, textOf, wordsIn } from '../loaded-files.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import { textOf, wordsIn } from '../files/read-file.ts'
+import { readStrictly, type StrictFile } from '../files/strict-json.ts'
+import { isTable, type Table, textIn } from '../files/tables.ts'
 
 /** The prefix of the IDs of the user's own models. */
 const prefix = 'custom:'

@@ -1,15 +1,16 @@
 import { ifPossible } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type { Machine } from '../../platform/platform.ts'
-import { isNewer, runningServer, serverFinding } from '../background-server.ts'
-import type { ClientContext, ClientModule, ClientWorld, ConfigFile, DiskReader } from '../client.ts'
-import { fileOf, layersOf } from '../loaded-files.ts'
+import { isNewer, runningServer, serverFinding } from '../checks/background-server.ts'
+import type { ClientContext, ClientModule, ClientWorld } from '../contract/client.ts'
+import type { ConfigFile, DiskReader } from '../contract/files.ts'
+import { pathsOf } from '../files/paths.ts'
+import { fileOf, layersOf } from '../files/read-file.ts'
 import { userFiles } from '../opencode-family/config.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
-import { pathsOf } from '../paths.ts'
-import { ofOwnRuntime } from '../tested.ts'
+import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 

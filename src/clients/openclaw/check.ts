@@ -1,9 +1,11 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, SetupTarget } from '../client.ts'
-import { findingAt, relativePathFindings, unreadFileFinding } from '../findings.ts'
-import { removal } from '../fixes.ts'
-import { textIn } from '../loaded-files.ts'
+import { proxyFindings } from '../checks/environment.ts'
+import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import type { StrictFile } from '../files/strict-json.ts'
+import { textIn } from '../files/tables.ts'
 import {
   checkFormerProviders,
   checkProviderForSetup,
@@ -12,8 +14,7 @@ import {
   type ProviderView,
 } from '../pi-family/check-provider.ts'
 import { providerOf, providerPath } from '../pi-family/providers.ts'
-import { proxyFindings } from '../shell.ts'
-import type { StrictFile } from '../strict-json.ts'
+import { removal } from '../plan/edit-file.ts'
 import {
   agentsWithModel,
   loginsFor,

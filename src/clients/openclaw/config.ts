@@ -1,18 +1,10 @@
 import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
-import type { FoundKey, LoadedFiles } from '../client.ts'
-import {
-  fileOf,
-  isTable,
-  readFile,
-  type Table,
-  tableIn,
-  textIn,
-  textOf,
-  valueIn,
-  wordsIn,
-} from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { FoundKey } from '../contract/state.ts'
+import { fileOf, readFile, textOf, wordsIn } from '../files/read-file.ts'
+import type { StrictFile } from '../files/strict-json.ts'
+import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
-import type { StrictFile } from '../strict-json.ts'
 
 /** The key precedes a login in OpenClaw's database only with `auth` (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {

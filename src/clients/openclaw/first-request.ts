@@ -1,9 +1,10 @@
 import type { FirstRequest } from '../../gateway/types.ts'
-import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { noReasoningCure, outputLimitCures } from '../flags.ts'
-import { numberIn, tableIn, textIn, valueIn } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import { numberIn, tableIn, textIn, valueIn } from '../files/tables.ts'
+import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
-import { type Recordings, recordedRequest } from '../recorded-request.ts'
+import { recordedRequest } from '../program/recorded-request.ts'
 import { providers, readConfig, startingModel } from './config.ts'
 
 /** In tokens: the limit that OpenClaw sends for a model without one. */

@@ -1,6 +1,7 @@
 import type { SettingPath } from '../../edits/plan.ts'
-import type { GatewaySettings, LoadedFiles } from '../client.ts'
-import { type Table, tableIn, textIn } from '../loaded-files.ts'
+import type { GatewaySettings } from '../contract/config.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type Table, tableIn, textIn } from '../files/tables.ts'
 import { effectiveSettings, providerOf, providerPath } from '../pi-family/providers.ts'
 import {
   agentsWithModel,

@@ -1,16 +1,13 @@
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  type ProcessToStart,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { expectUnsaid, typedFlag } from '../flags.ts'
-import { headersInVariables } from '../headers.ts'
-import { fileOf, tableIn, valueIn } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { fileOf } from '../files/read-file.ts'
+import { tableIn, valueIn } from '../files/tables.ts'
+import { offeredIn } from '../models/picker.ts'
+import { usualProtocol } from '../models/protocols.ts'
 import { apiOf, entryOf } from '../pi-family/providers.ts'
-import { offeredIn } from '../picker.ts'
-import { usualProtocol } from '../protocols.ts'
+import { headersInVariables } from '../plan/headers.ts'
+import { expectUnsaid, typedFlag } from '../program/arguments.ts'
 import { agentsWithModel, providers, readConfig } from './config.ts'
 
 const fileName = 'openclaw-run.json'

@@ -1,4 +1,4 @@
-import type { SensitiveSettings } from '../client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 
 /**
  * From a folder's .env, OpenClaw takes only what it considers harmless: none of its keys, addresses and

@@ -1,25 +1,19 @@
 import { compact } from '../../compact.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, SetupTarget } from '../client.ts'
 import {
   findingAt,
   formerProviderFinding,
-  leftoverFindings,
   missingKeyFinding,
   missingVersionFinding,
   otherAddressFinding,
-} from '../findings.ts'
-import { removal } from '../fixes.ts'
-import {
-  fileOf,
-  isTable,
-  mayNeedNoKey,
-  type ReadFile,
-  readKind,
-  type Table,
-  textIn,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
+} from '../checks/findings.ts'
+import { leftoverFindings } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { mayNeedNoKey, withoutTrailingSlash } from '../files/addresses.ts'
+import { fileOf, type ReadFile, readKind } from '../files/read-file.ts'
+import { isTable, type Table, textIn } from '../files/tables.ts'
+import { removal } from '../plan/edit-file.ts'
 import {
   type ConfiguredProvider,
   chosenProvider,

@@ -1,9 +1,14 @@
 import { addToList, removeFromList } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
-import { findingAt, placeholderOf, relativePathFindings, unreadFileFinding } from '../findings.ts'
-import { fileOf, isOwnAddress, isTable, readKind, valueIn } from '../loaded-files.ts'
-import { variableFindings } from '../shell.ts'
+import { variableFindings } from '../checks/environment.ts'
+import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
+import { placeholderOf } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { isOwnAddress } from '../files/addresses.ts'
+import { fileOf, readKind } from '../files/read-file.ts'
+import { isTable, valueIn } from '../files/tables.ts'
 import {
   checkFormerProviders,
   checkProviderForSetup,

@@ -1,19 +1,10 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { FoundKey, LoadedFile, LoadedFiles } from '../client.ts'
-import { readHeaders } from '../headers.ts'
-import {
-  fileOf,
-  isTable,
-  layersOf,
-  mergedFiles,
-  type ReadFile,
-  readFile,
-  type Table,
-  tableIn,
-  textIn,
-  valueIn,
-} from '../loaded-files.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { FoundKey } from '../contract/state.ts'
+import { fileOf, layersOf, mergedFiles, type ReadFile, readFile } from '../files/read-file.ts'
+import { readStrictly, type StrictFile } from '../files/strict-json.ts'
+import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
+import { readHeaders } from '../plan/headers.ts'
 
 /** The user's own configuration files, weakest first. */
 export function userFiles(files: LoadedFiles): readonly ReadFile[] {

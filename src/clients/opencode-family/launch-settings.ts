@@ -1,12 +1,10 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { ifPossible, UserError } from '../../errors.ts'
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { fileOf, isTable, overlaid, type Table } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { fileOf } from '../files/read-file.ts'
+import { isTable, overlaid, type Table } from '../files/tables.ts'
 import { mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
 import { ourChanges } from './plan.ts'

@@ -1,8 +1,9 @@
 import { win32 } from 'node:path'
 import type { Machine } from '../../platform/platform.ts'
-import type { ConfigFile, DiskReader, FolderFiles } from '../client.ts'
-import { layersThere, pathsOf } from '../paths.ts'
-import type { Recordings } from '../recorded-request.ts'
+import type { FolderFiles } from '../contract/config.ts'
+import type { ConfigFile, DiskReader } from '../contract/files.ts'
+import type { Recordings } from '../contract/program.ts'
+import { layersThere, pathsOf } from '../files/paths.ts'
 
 /** The differences between opencode and its forks. */
 export interface Layout {

@@ -1,21 +1,18 @@
 import { isFinding } from '../../finding.ts'
 import { smallModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
-import {
-  asReasoningEffort,
-  type ClientModule,
-  type Program,
-  type ResolvedOptions,
-  type ResolveInput,
-  type SendingRules,
-} from '../client.ts'
-import { clientFlagValues } from '../flags.ts'
-import { readHeaders } from '../headers.ts'
-import { numberIn, originOf, tableIn, textIn, unreadable } from '../loaded-files.ts'
-import { resolveWithPicker } from '../picker.ts'
-import { protocolsForKey } from '../protocols.ts'
-import { effectiveOptions, keepsModels } from '../resolve.ts'
-import { testedVersions } from '../tested.ts'
+import type { ClientModule, SendingRules } from '../contract/client.ts'
+import { asReasoningEffort } from '../contract/options.ts'
+import type { Program } from '../contract/program.ts'
+import type { ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import { originOf, unreadable } from '../files/read-file.ts'
+import { numberIn, tableIn, textIn } from '../files/tables.ts'
+import { resolveWithPicker } from '../models/picker.ts'
+import { protocolsForKey } from '../models/protocols.ts'
+import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
+import { readHeaders } from '../plan/headers.ts'
+import { clientFlagValues } from '../program/arguments.ts'
+import { testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import { chosenProvider, mergedConfig, providerOf, readKey, userFiles } from './config.ts'
 import { firstRequest } from './first-request.ts'

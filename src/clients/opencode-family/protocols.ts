@@ -7,9 +7,10 @@
 import type { SettingChange } from '../../edits/plan.ts'
 import { nativeProtocol } from '../../gateway/models/rules.ts'
 import { type BaseUrls, type Protocol, protocols } from '../../gateway/types.ts'
-import type { OfferedModel, SetupTarget } from '../client.ts'
-import { textIn, withoutTrailingSlash } from '../loaded-files.ts'
-import { protocolFor } from '../protocols.ts'
+import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
+import { withoutTrailingSlash } from '../files/addresses.ts'
+import { textIn } from '../files/tables.ts'
+import { protocolFor } from '../models/protocols.ts'
 import type { ConfiguredProvider } from './config.ts'
 
 const packages: Readonly<Record<Protocol, string>> = {

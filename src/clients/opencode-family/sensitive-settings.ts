@@ -1,4 +1,4 @@
-import type { SensitiveSettings } from '../client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 
 /** Run with opencode; Kilo 7.7.9 reads the same keys. */
 const run = '1.18.33, 2026-11-23'

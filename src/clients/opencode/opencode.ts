@@ -1,11 +1,11 @@
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
-import type { ClientModule } from '../client.ts'
+import type { ClientModule } from '../contract/client.ts'
+import { pathsOf } from '../files/paths.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
-import { pathsOf } from '../paths.ts'
-import { ofOwnRuntime } from '../tested.ts'
+import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 

@@ -1,24 +1,26 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { protocols } from '../../gateway/types.ts'
-import type { ClientContext, FoundKey, SetupTarget } from '../client.ts'
 import {
-  addressFindings,
   findingAt,
   formerProviderFinding,
   missingKeyFinding,
   otherAddressFinding,
-} from '../findings.ts'
-import { removal } from '../fixes.ts'
+} from '../checks/findings.ts'
+import { addressFindings } from '../checks/other-tools.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import type { FoundKey } from '../contract/state.ts'
 import {
   isOwnAddress,
   isUrlOf,
   mayNeedNoKey,
   shownUrl,
-  tableIn,
   withoutTrailingSlash,
-} from '../loaded-files.ts'
-import type { StrictFile } from '../strict-json.ts'
+} from '../files/addresses.ts'
+import type { StrictFile } from '../files/strict-json.ts'
+import { tableIn } from '../files/tables.ts'
+import { removal } from '../plan/edit-file.ts'
 import {
   apiOf,
   modelOf,

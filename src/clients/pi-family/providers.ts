@@ -3,27 +3,20 @@ import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.t
 import { UserError } from '../../errors.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
-import type {
-  ClientName,
-  ClientState,
-  LoadedFile,
-  OfferedModel,
-  ResolvedOptions,
-  SetupTarget,
-} from '../client.ts'
-import { headerChanges, readHeaders } from '../headers.ts'
+import type { ClientName } from '../contract/client.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'
+import type { ClientState } from '../contract/state.ts'
+import { isUrlOf, withoutTrailingSlash } from '../files/addresses.ts'
+import { isTable, numberIn, overlaid, type Table, tableIn, textIn } from '../files/tables.ts'
+import { protocolFor, usualProtocol } from '../models/protocols.ts'
+import { headerChanges, readHeaders } from '../plan/headers.ts'
 import {
-  isTable,
-  isUrlOf,
-  numberIn,
-  overlaid,
-  type Table,
-  tableIn,
-  textIn,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
-import { type FactSetting, factValues, limitsAndAbilities, listChanges } from '../picker.ts'
-import { protocolFor, usualProtocol } from '../protocols.ts'
+  type FactSetting,
+  factValues,
+  limitsAndAbilities,
+  listChanges,
+} from '../plan/model-list.ts'
 
 /**
  * A table of providers in the format of pi and of OpenClaw, which is based on pi's library: each has an

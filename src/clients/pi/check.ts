@@ -1,8 +1,12 @@
 import { addToList, type ConfigValue } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
-import type { ClientContext, SetupTarget } from '../client.ts'
-import { findingAt, relativePathFindings, unreadFileFinding } from '../findings.ts'
-import { readKind, textIn } from '../loaded-files.ts'
+import { isExported, proxyFindings, unsetCommand } from '../checks/environment.ts'
+import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { readKind } from '../files/read-file.ts'
+import type { StrictFile } from '../files/strict-json.ts'
+import { textIn } from '../files/tables.ts'
 import {
   checkFormerProviders,
   checkProviderForSetup,
@@ -11,8 +15,6 @@ import {
   type ProviderView,
 } from '../pi-family/check-provider.ts'
 import { providerOf } from '../pi-family/providers.ts'
-import { isExported, proxyFindings, unsetCommand } from '../shell.ts'
-import type { StrictFile } from '../strict-json.ts'
 import {
   incompleteProvider,
   loginOf,

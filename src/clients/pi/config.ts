@@ -1,18 +1,10 @@
 import type { Bytes, ConfigValue } from '../../edits/plan.ts'
-import type { FoundKey, LoadedFile, LoadedFiles } from '../client.ts'
-import {
-  fileOf,
-  isTable,
-  layersOf,
-  readFile,
-  type Table,
-  tableIn,
-  textIn,
-  valueIn,
-  wordsIn,
-} from '../loaded-files.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { FoundKey } from '../contract/state.ts'
+import { fileOf, layersOf, readFile, wordsIn } from '../files/read-file.ts'
+import { readStrictly, type StrictFile } from '../files/strict-json.ts'
+import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /**
  * pi sends its instructions to a reasoning model with the role `developer`, which only OpenAI's models know

@@ -1,11 +1,12 @@
 import { compact } from '../../compact.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
-import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { noReasoningCure, outputLimitCures } from '../flags.ts'
-import { numberIn, tableIn, textIn } from '../loaded-files.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import { numberIn, tableIn, textIn } from '../files/tables.ts'
+import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
-import { type Recordings, recordedRequest } from '../recorded-request.ts'
-import { isSince } from '../tested.ts'
+import { recordedRequest } from '../program/recorded-request.ts'
+import { isSince } from '../program/tested.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
 
 /**

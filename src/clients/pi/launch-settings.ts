@@ -1,15 +1,11 @@
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  type ProcessToStart,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { expectUnsaid, typedFlag } from '../flags.ts'
-import { requiredHeaders } from '../headers.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { offeredIn } from '../models/picker.ts'
+import { usualProtocol } from '../models/protocols.ts'
 import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
-import { offeredIn } from '../picker.ts'
-import { usualProtocol } from '../protocols.ts'
+import { requiredHeaders } from '../plan/headers.ts'
+import { expectUnsaid, typedFlag } from '../program/arguments.ts'
 import { loginOf, providers, readModels } from './config.ts'
 
 /** Holds the values of a run. The extension does not contain them, so its text is the same for every run. */

@@ -1,19 +1,27 @@
 import type { SettingChange } from '../../edits/plan.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
-import { type ClientModule, emptyState } from '../client.ts'
-import { editFile } from '../fixes.ts'
-import { asPlanned, brokenText, fileOf, layersOf, originOf, unreadable } from '../loaded-files.ts'
-import { gatewaySettingsIn } from '../overrides.ts'
-import { layersThere, pathsOf } from '../paths.ts'
+import type { ClientModule } from '../contract/client.ts'
+import { emptyState } from '../contract/state.ts'
+import { layersThere, pathsOf } from '../files/paths.ts'
+import {
+  asPlanned,
+  brokenText,
+  fileOf,
+  layersOf,
+  originOf,
+  unreadable,
+} from '../files/read-file.ts'
+import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
+import { expectRead } from '../files/strict-json.ts'
+import { resolveWithPicker } from '../models/picker.ts'
 import {
   effectiveSettings,
   providerChanges,
   providerOf,
   providerPath,
 } from '../pi-family/providers.ts'
-import { resolveWithPicker } from '../picker.ts'
-import { expectRead } from '../strict-json.ts'
-import { ofNode, testedVersions } from '../tested.ts'
+import { editFile } from '../plan/edit-file.ts'
+import { ofNode, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import {
   incompleteProvider,

@@ -1,4 +1,4 @@
-import type { SensitiveSettings } from '../client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 
 /** From 0.79 on pi reads a folder's settings only if the user trusts it; it reads no providers there. */
 const run = '0.60.0 to 0.87.1, 2026-11-22'

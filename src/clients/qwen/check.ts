@@ -1,29 +1,31 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
-import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
+import { isExported, proxyFindings, variableFindings } from '../checks/environment.ts'
 import {
   findingAt,
-  leftoverFindings,
   missingKeyFinding,
   missingVersionFinding,
   relativePathFindings,
   unreadFileFinding,
-} from '../findings.ts'
-import { removal } from '../fixes.ts'
+} from '../checks/findings.ts'
+import { leftoverFindings } from '../checks/other-tools.ts'
+import { exportedVariables } from '../checks/shell-profiles.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { mayNeedNoKey } from '../files/addresses.ts'
 import {
   fileOf,
-  isTable,
   layersOf,
-  mayNeedNoKey,
   type ReadFile,
   readKind,
   readLayers,
   textOf,
-  valueIn,
-} from '../loaded-files.ts'
-import { usualProtocol } from '../protocols.ts'
-import { exportedVariables, isExported, proxyFindings, variableFindings } from '../shell.ts'
+} from '../files/read-file.ts'
+import { isTable, valueIn } from '../files/tables.ts'
+import { usualProtocol } from '../models/protocols.ts'
+import { removal } from '../plan/edit-file.ts'
 import { qwenName } from './sensitive-settings.ts'
 import {
   firstOwnPath,

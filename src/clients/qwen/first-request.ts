@@ -1,8 +1,9 @@
 import type { FirstRequest } from '../../gateway/types.ts'
-import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { outputLimitCures } from '../flags.ts'
-import { numberIn, valueIn } from '../loaded-files.ts'
-import { type Recordings, recordedRequest } from '../recorded-request.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import { numberIn, valueIn } from '../files/tables.ts'
+import { outputLimitCures } from '../options/flags.ts'
+import { recordedRequest } from '../program/recorded-request.ts'
 import { isAdaptive, outputTokensFor, rejectsTemperature, usualWindow } from './models.ts'
 import { mergedSettings, paths, repointEntries } from './settings.ts'
 

@@ -2,8 +2,10 @@ import type { ListElement, SettingPath } from '../../edits/plan.ts'
 import { uniquePaths } from '../../edits/values/paths.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { protocols } from '../../gateway/types.ts'
-import type { GatewaySettings, LoadedFiles } from '../client.ts'
-import { fileOf, knownElement, readFile, type Table } from '../loaded-files.ts'
+import type { GatewaySettings } from '../contract/config.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { fileOf, readFile } from '../files/read-file.ts'
+import { knownElement, type Table } from '../files/tables.ts'
 import {
   elementOf,
   entriesIn,

@@ -1,15 +1,12 @@
 import { compact } from '../../compact.ts'
-import {
-  type LaunchSettings,
-  type LoadedFiles,
-  type ProcessToStart,
-  runKeyVariable,
-  type SetupTarget,
-} from '../client.ts'
-import { clientFlagValues } from '../flags.ts'
-import { headersInVariables } from '../headers.ts'
-import { overlaid, readLayers } from '../loaded-files.ts'
-import { usualProtocol } from '../protocols.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { readLayers } from '../files/read-file.ts'
+import { overlaid } from '../files/tables.ts'
+import { usualProtocol } from '../models/protocols.ts'
+import { headersInVariables } from '../plan/headers.ts'
+import { clientFlagValues } from '../program/arguments.ts'
 import { generationConfigOf } from './plan.ts'
 import { layoutVersion, listPath, loginTypes, paths } from './settings.ts'
 

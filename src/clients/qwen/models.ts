@@ -1,5 +1,5 @@
 /** The facts that Qwen Code has about models, by their IDs. */
-import { isSince } from '../tested.ts'
+import { isSince } from '../program/tested.ts'
 
 /** The families whose windows Qwen Code knows (0.24.4; the older version has the same but for new names). */
 export function knowsWindow(id: string): boolean {

@@ -2,28 +2,19 @@ import { compact } from '../../compact.ts'
 import { type Finding, isFinding } from '../../finding.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import {
-  type ClientModule,
-  type DiskReader,
-  emptyState,
-  type OfferedModel,
-  type ResolveInput,
-} from '../client.ts'
-import { editReadably } from '../fixes.ts'
-import { readHeaders } from '../headers.ts'
-import {
-  fileOf,
-  layersOf,
-  numberIn,
-  originOf,
-  unreadable,
-  valueIn,
-  withoutTrailingSlash,
-} from '../loaded-files.ts'
-import { layersThere, pathsOf } from '../paths.ts'
-import { resolveWithPicker } from '../picker.ts'
-import { usualProtocol } from '../protocols.ts'
-import { isSince, ofNode, testedVersions } from '../tested.ts'
+import type { ClientModule } from '../contract/client.ts'
+import type { DiskReader } from '../contract/files.ts'
+import type { OfferedModel, ResolveInput } from '../contract/setup.ts'
+import { emptyState } from '../contract/state.ts'
+import { withoutTrailingSlash } from '../files/addresses.ts'
+import { layersThere, pathsOf } from '../files/paths.ts'
+import { fileOf, layersOf, originOf, unreadable } from '../files/read-file.ts'
+import { numberIn, valueIn } from '../files/tables.ts'
+import { resolveWithPicker } from '../models/picker.ts'
+import { usualProtocol } from '../models/protocols.ts'
+import { editReadably } from '../plan/edit-file.ts'
+import { readHeaders } from '../plan/headers.ts'
+import { isSince, ofNode, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'

@@ -1,4 +1,4 @@
-import type { SensitiveSettings } from '../client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 
 const run = '0.15.10 and 0.24.4, 2026-11-22'
 

@@ -1,18 +1,16 @@
 import type { ConfigValue, ListElement, SettingPath } from '../../edits/plan.ts'
 import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
-import type { LoadedFile, LoadedFiles } from '../client.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import {
   brokenText,
   fileOf,
-  isTable,
   layersOf,
   mergedFiles,
   type ReadFile,
   readFile,
-  type Table,
-  valueIn,
-} from '../loaded-files.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
+} from '../files/read-file.ts'
+import { readStrictly, type StrictFile } from '../files/strict-json.ts'
+import { isTable, type Table, valueIn } from '../files/tables.ts'
 
 /** How Qwen Code 0.15.10 and 0.24.4 read their settings; both do it the same way. Run on 2026-11-22. */
 

@@ -1,5 +1,5 @@
-import { whyUnreadable } from '../../clients/client.ts'
-import { isBefore } from '../../clients/tested.ts'
+import { whyUnreadable } from '../../clients/contract/state.ts'
+import { isBefore } from '../../clients/program/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
 import { type CheckedClient, checkClient } from '../client-state/check-client.ts'

@@ -1,12 +1,10 @@
-import {
-  type Client,
-  protocolOf,
-  type ResolvedOptions,
-  whyUnreadable,
-} from '../../clients/client.ts'
-import { isLoopbackUrl } from '../../clients/loaded-files.ts'
-import { unlistedModels } from '../../clients/picker.ts'
-import { listing } from '../../clients/resolve.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { ResolvedOptions } from '../../clients/contract/setup.ts'
+import { whyUnreadable } from '../../clients/contract/state.ts'
+import { isLoopbackUrl } from '../../clients/files/addresses.ts'
+import { unlistedModels } from '../../clients/models/picker.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
+import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { expectNoFinding, findingFrom, hasCause, isFinding } from '../../finding.ts'

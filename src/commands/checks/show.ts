@@ -1,4 +1,4 @@
-import { shownModel, whyUnreadable } from '../../clients/client.ts'
+import { shownModel, whyUnreadable } from '../../clients/contract/state.ts'
 import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
 import { counted } from '../../text.ts'
 import type { CheckedClient, Unreadable } from '../client-state/check-client.ts'

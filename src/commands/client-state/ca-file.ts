@@ -1,4 +1,5 @@
-import type { Client, Endpoint } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { Endpoint } from '../../clients/contract/state.ts'
 import type { Finding } from '../../finding.ts'
 import type { Session } from '../screen/session.ts'
 

@@ -1,4 +1,4 @@
-import type { Client } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError } from '../../gateway/catalog.ts'
 import { mayRejectCertificate } from '../../gateway/http/authorities.ts'

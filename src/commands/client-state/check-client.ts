@@ -2,22 +2,19 @@
  * One list of local checks for every command, so that all report the same problems. None of them sends a
  * request. `gateway-checks.ts` has doctor's checks over the network.
  */
-import {
-  type Client,
-  type ClientContext,
-  type Endpoint,
-  type LoadedFile,
-  type LoadedFiles,
-  type SetupTarget,
-  whyUnreadable,
-} from '../../clients/client.ts'
-import { sendingFindings } from '../../clients/headers.ts'
-import { mayNeedNoKey, textOf } from '../../clients/loaded-files.ts'
+
 import {
   type ConfiguredGateway,
   configuredGateway,
   overrideFindings,
-} from '../../clients/overrides.ts'
+} from '../../clients/checks/overrides.ts'
+import type { Client, ClientContext } from '../../clients/contract/client.ts'
+import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
+import type { SetupTarget } from '../../clients/contract/setup.ts'
+import { type Endpoint, whyUnreadable } from '../../clients/contract/state.ts'
+import { mayNeedNoKey } from '../../clients/files/addresses.ts'
+import { textOf } from '../../clients/files/read-file.ts'
+import { sendingFindings } from '../../clients/plan/headers.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { errorFrom, type Finding, type Findings, hasCause } from '../../finding.ts'
 import type { Gateway, GatewayAccess } from '../../gateway/types.ts'

@@ -1,12 +1,8 @@
-import {
-  type Client,
-  type ClientState,
-  protocolOf,
-  shownModel,
-  whyUnreadable,
-} from '../../clients/client.ts'
-import { planFixes } from '../../clients/fixes.ts'
-import { asPlanned } from '../../clients/loaded-files.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import { type ClientState, shownModel, whyUnreadable } from '../../clients/contract/state.ts'
+import { asPlanned } from '../../clients/files/read-file.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
+import { planFixes } from '../../clients/plan/edit-file.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values/paths.ts'
 import { resultOf, UserError } from '../../errors.ts'

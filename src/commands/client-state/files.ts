@@ -1,16 +1,14 @@
 import { posix } from 'node:path'
-import {
-  type Client,
-  type ClientState,
-  type ConfigFile,
-  type DiskReader,
-  emptyState,
-  isConfiguredAs,
-  type LoadedFile,
-  type LoadedFiles,
-} from '../../clients/client.ts'
-import { readFile } from '../../clients/loaded-files.ts'
-import { shellProfilePaths } from '../../clients/shell.ts'
+import { shellProfilePaths } from '../../clients/checks/shell-profiles.ts'
+import { type Client, isConfiguredAs } from '../../clients/contract/client.ts'
+import type {
+  ConfigFile,
+  DiskReader,
+  LoadedFile,
+  LoadedFiles,
+} from '../../clients/contract/files.ts'
+import { type ClientState, emptyState } from '../../clients/contract/state.ts'
+import { readFile } from '../../clients/files/read-file.ts'
 import { compact } from '../../compact.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'

@@ -1,11 +1,11 @@
+import type { Client } from '../../clients/contract/client.ts'
 import {
-  type Client,
   type LaunchSettings,
   type ProcessToStart,
-  protocolOf,
   runKeyVariable,
-} from '../../clients/client.ts'
+} from '../../clients/contract/program.ts'
 import { checkOptions } from '../../clients/list.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'

@@ -1,5 +1,6 @@
-import type { Client, FirstRequestInput } from '../../clients/client.ts'
-import { isBefore } from '../../clients/tested.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { FirstRequestInput } from '../../clients/contract/program.ts'
+import { isBefore } from '../../clients/program/tested.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'

@@ -1,4 +1,4 @@
-import type { Client } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
 import { baseUrlsOf, messagesBaseUrls } from '../../gateway/base-urls.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import type { Gateway } from '../../gateway/types.ts'

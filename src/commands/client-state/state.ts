@@ -2,16 +2,14 @@ import {
   type Client,
   type ClientContext,
   type ClientName,
-  type ClientOptions,
-  type ClientState,
-  emptyState,
   isConfiguredAs,
-  type LoadedFiles,
-  protocolOf,
-  whyUnreadable,
-} from '../../clients/client.ts'
+} from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import type { ClientOptions } from '../../clients/contract/options.ts'
+import { type ClientState, emptyState, whyUnreadable } from '../../clients/contract/state.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
-import { optionsToKeep } from '../../clients/resolve.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
+import { optionsToKeep } from '../../clients/options/chosen-options.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import { addressFor, baseUrlFor, gatewayAt, isSameButVersion } from '../../gateway/base-urls.ts'

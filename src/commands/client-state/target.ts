@@ -1,10 +1,6 @@
-import {
-  type Client,
-  protocolOf,
-  type ResolvedOptions,
-  type ResolveInput,
-  type SetupTarget,
-} from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { ResolvedOptions, ResolveInput, SetupTarget } from '../../clients/contract/setup.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 

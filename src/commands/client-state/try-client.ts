@@ -1,5 +1,5 @@
-import type { Client } from '../../clients/client.ts'
-import { isLoopbackUrl } from '../../clients/loaded-files.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import { isLoopbackUrl } from '../../clients/files/addresses.ts'
 import { UserError } from '../../errors.ts'
 import { ask } from '../../gateway/ask.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { LoadedFile, LoadedFiles } from '../../clients/client.ts'
+import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { compact } from '../../compact.ts'
 import { documentOf } from '../../edits/format.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'

@@ -1,4 +1,5 @@
-import { type ClientName, emptyState } from '../../clients/client.ts'
+import type { ClientName } from '../../clients/contract/client.ts'
+import { emptyState } from '../../clients/contract/state.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/files.ts'

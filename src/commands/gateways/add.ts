@@ -1,6 +1,6 @@
 /** `repoint gateways add URL`: tests a gateway and saves it. No client changes. */
-import type { GatewayInfo, RejectedModel } from '../../clients/client.ts'
-import { resolveOneModel } from '../../clients/resolve.ts'
+import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
+import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { expectNoFinding } from '../../finding.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'

@@ -1,5 +1,7 @@
-import { type Client, protocolOf, runKeyVariable } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import { runKeyVariable } from '../../clients/contract/program.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'

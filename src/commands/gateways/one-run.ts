@@ -1,13 +1,11 @@
 import { basename, resolve } from 'node:path'
-import {
-  type Client,
-  type ClientState,
-  type LoadedFiles,
-  type ProcessToStart,
-  protocolOf,
-  type RejectedModel,
-} from '../../clients/client.ts'
-import { modelsIn } from '../../clients/resolve.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import type { ProcessToStart } from '../../clients/contract/program.ts'
+import type { RejectedModel } from '../../clients/contract/setup.ts'
+import type { ClientState } from '../../clients/contract/state.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
+import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, UserError } from '../../errors.ts'
 import { expectNoFinding, isFinding, messageWithLocation } from '../../finding.ts'

@@ -1,5 +1,5 @@
 /** `repoint run` without a command: a shell in which every client uses the gateway. */
-import type { Client } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
 import { UserError } from '../../errors.ts'
 import type { PointedProcess } from '../client-state/point-client.ts'
 import type { Session } from '../screen/session.ts'

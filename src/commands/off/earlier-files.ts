@@ -1,6 +1,8 @@
-import { type Client, type LoadedFiles, whyUnreadable } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { whyUnreadable } from '../../clients/contract/state.ts'
 import { familyIds } from '../../clients/list.ts'
-import { type EarlierFiles, isAtGateway } from '../../clients/own-service.ts'
+import { type EarlierFiles, isAtGateway } from '../../clients/plan/own-service.ts'
 import {
   type EarlierState,
   earlierStates,

@@ -1,13 +1,10 @@
 /** What `repoint off` does for each client. */
-import {
-  type Client,
-  type LoadedFiles,
-  usesSameCredentials,
-  whyUnreadable,
-} from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { usesSameCredentials, whyUnreadable } from '../../clients/contract/state.ts'
+import { asPlanned, readFile } from '../../clients/files/read-file.ts'
 import { clientRows, environmentRows, loadClients, rowOf } from '../../clients/list.ts'
-import { asPlanned, readFile } from '../../clients/loaded-files.ts'
-import { isAtGateway, planOwnService } from '../../clients/own-service.ts'
+import { isAtGateway, planOwnService } from '../../clients/plan/own-service.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'

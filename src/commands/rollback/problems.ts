@@ -1,12 +1,9 @@
 /** The problems that an undo must not cause. The transaction asks for them while it plans. */
-import {
-  type Client,
-  type ClientState,
-  type LoadedFiles,
-  whyUnreadable,
-} from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { type ClientState, whyUnreadable } from '../../clients/contract/state.ts'
+import { textOf } from '../../clients/files/read-file.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
-import { textOf } from '../../clients/loaded-files.ts'
 import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { FileContents } from '../../transaction/earlier-states.ts'

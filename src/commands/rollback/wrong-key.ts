@@ -3,13 +3,9 @@
  * setup wrote it, or if the user had it together with the address before.
  */
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type Client,
-  type ClientState,
-  type LoadedFile,
-  type LoadedFiles,
-  usesSameCredentials,
-} from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
+import { type ClientState, usesSameCredentials } from '../../clients/contract/state.ts'
 import { documentOf } from '../../edits/format.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'

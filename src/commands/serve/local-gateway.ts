@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Client } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'

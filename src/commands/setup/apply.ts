@@ -1,5 +1,6 @@
 /** Step 7 of a setup: write all files or none, read them back, and stop servers with an old key. */
-import { type Client, protocolOf } from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'

@@ -1,6 +1,7 @@
 /** Step 6 of a setup: show the plan and ask. */
 import { basename } from 'node:path'
-import { overProtocol, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
+import type { ResolvedOptions } from '../../clients/contract/setup.ts'
+import { overProtocol, protocolOf } from '../../clients/models/protocols.ts'
 import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'

@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings'
-import type { ClientFlag, ValueKind } from '../../clients/client.ts'
+import type { ClientFlag, ValueKind } from '../../clients/contract/options.ts'
 import { printableLine } from '../../text.ts'
 import { modelId, positiveInteger } from '../command.ts'
 

@@ -1,17 +1,22 @@
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import type {
+  GatewayInfo,
+  ResolvedOptions,
+  ResolveInput,
+  SetupTarget,
+} from '../../clients/contract/setup.ts'
+import { whyUnreadable } from '../../clients/contract/state.ts'
+import { asPlanned, fileOf } from '../../clients/files/read-file.ts'
+import { unlistedModels } from '../../clients/models/picker.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
 import {
-  type Client,
-  type GatewayInfo,
-  type LoadedFiles,
-  protocolOf,
-  type ResolvedOptions,
-  type ResolveInput,
-  type SetupTarget,
-  whyUnreadable,
-} from '../../clients/client.ts'
-import { keyHeaderOf } from '../../clients/headers.ts'
-import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
-import { unlistedModels } from '../../clients/picker.ts'
-import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../clients/resolve.ts'
+  effectiveOptions,
+  keepsModels,
+  modelsIn,
+  optionsToKeep,
+} from '../../clients/options/chosen-options.ts'
+import { keyHeaderOf } from '../../clients/plan/headers.ts'
 import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Finding, hasCause, messageWithLocation } from '../../finding.ts'

@@ -1,10 +1,7 @@
-import type {
-  Client,
-  ClientOptions,
-  ClientState,
-  ResolvedOptions,
-  ResolveInput,
-} from '../../clients/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { ClientOptions } from '../../clients/contract/options.ts'
+import type { ResolvedOptions, ResolveInput } from '../../clients/contract/setup.ts'
+import type { ClientState } from '../../clients/contract/state.ts'
 import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Balance } from '../../gateway/balance.ts'

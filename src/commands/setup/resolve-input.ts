@@ -2,17 +2,13 @@
  * The input of a client's `resolve`: what the user requests now, what an earlier setup chose, and what the
  * gateway has answered so far.
  */
-import {
-  type Client,
-  type ClientOptions,
-  type ClientState,
-  defaultSlot,
-  type GatewayInfo,
-  type PreviousSetup,
-  protocolOf,
-  type ResolveInput,
-} from '../../clients/client.ts'
-import { listing, modelsIn } from '../../clients/resolve.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import { type ClientOptions, defaultSlot } from '../../clients/contract/options.ts'
+import type { GatewayInfo, PreviousSetup, ResolveInput } from '../../clients/contract/setup.ts'
+import type { ClientState } from '../../clients/contract/state.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
+import { listing } from '../../clients/models/resolve.ts'
+import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import type { Gateway } from '../../gateway/types.ts'

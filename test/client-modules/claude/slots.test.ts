@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { placeInTable, sentFirst, sentIds } from '../../../src/clients/claude/sent.ts'
-import { type ClientOptions, slots } from '../../../src/clients/client.ts'
+import { type ClientOptions, slots } from '../../../src/clients/contract/options.ts'
 import type { Catalog } from '../../../src/gateway/types.ts'
 import {
   aMachine,

@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { planFixes } from '../../../src/clients/fixes.ts'
+import { planFixes } from '../../../src/clients/plan/edit-file.ts'
 import {
   aMachine,
   byId,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Client, ClientOptions } from '../../../src/clients/client.ts'
+import type { Client } from '../../../src/clients/contract/client.ts'
+import type { ClientOptions } from '../../../src/clients/contract/options.ts'
 import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type Client, runKeyVariable } from '../../../clients/client.ts'
+import type { Client } from '../../../clients/contract/client.ts'
+import { runKeyVariable } from '../../../clients/contract/program.ts'
 import { UserError } from '../../../errors.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { pointClient } from '../../client-state/point-client.ts'

@@ -1,12 +1,8 @@
 /** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
-import {
-  type Client,
-  type ClientOptions,
-  defaultSlot,
-  type ResolveInput,
-  slots,
-} from '../../../clients/client.ts'
-import { effectiveOptions } from '../../../clients/resolve.ts'
+import type { Client } from '../../../clients/contract/client.ts'
+import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
+import type { ResolveInput } from '../../../clients/contract/setup.ts'
+import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { expectNoFinding } from '../../../finding.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'

@@ -1,5 +1,5 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-import type { Client } from '../../../clients/client.ts'
+import type { Client } from '../../../clients/contract/client.ts'
 import { UserError } from '../../../errors.ts'
 import { mayStillServe } from '../../../gateway/catalog.ts'
 import { GatewayFinder } from '../../../gateway/gateway-finder.ts'

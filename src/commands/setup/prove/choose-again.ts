@@ -3,9 +3,10 @@
  * same models over another protocol, then other models by its rules, then a model from the user. If nothing
  * is left to try, it keeps its choice, and step 4 reports the rejection.
  */
-import type { Client, GatewayInfo, RejectedModel } from '../../../clients/client.ts'
-import { usualProtocol } from '../../../clients/protocols.ts'
-import { routesToProve } from '../../../clients/resolve.ts'
+import type { Client } from '../../../clients/contract/client.ts'
+import type { GatewayInfo, RejectedModel } from '../../../clients/contract/setup.ts'
+import { usualProtocol } from '../../../clients/models/protocols.ts'
+import { routesToProve } from '../../../clients/models/resolve.ts'
 import { UserError } from '../../../errors.ts'
 import { errorFrom } from '../../../finding.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'

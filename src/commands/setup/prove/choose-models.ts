@@ -1,6 +1,6 @@
 /** Step 3 of a setup: the models and other options of each client, by its rules or by the user. */
-import type { Client } from '../../../clients/client.ts'
-import { effectiveOptions, modelsIn } from '../../../clients/resolve.ts'
+import type { Client } from '../../../clients/contract/client.ts'
+import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { errorFrom } from '../../../finding.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'

@@ -1,5 +1,5 @@
 /** What an import link adds to a setup: models for its client, and several addresses to try. */
-import { type ClientOptions, defaultSlot } from '../../../clients/client.ts'
+import { type ClientOptions, defaultSlot } from '../../../clients/contract/options.ts'
 import { rowOf } from '../../../clients/list.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'

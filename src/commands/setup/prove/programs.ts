@@ -1,5 +1,5 @@
 /** The installed programs of the clients, and the checks that need neither their models nor their files. */
-import type { Client } from '../../../clients/client.ts'
+import type { Client } from '../../../clients/contract/client.ts'
 import type { Finding } from '../../../finding.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { blocksSetup, checkClient, refuseBlocked } from '../../client-state/check-client.ts'

@@ -1,4 +1,5 @@
-import type { Client, RejectedModel } from '../../../clients/client.ts'
+import type { Client } from '../../../clients/contract/client.ts'
+import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'

@@ -11,7 +11,7 @@
  *     probes            sends each probe once; setup-probes says what a probe of a setup contains
  *     ask-client        starts the installed client instead, if the gateway admits only certain clients
  */
-import type { Client } from '../../../clients/client.ts'
+import type { Client } from '../../../clients/contract/client.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import { expectNoFinding, type Finding } from '../../../finding.ts'

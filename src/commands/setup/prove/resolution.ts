@@ -1,5 +1,6 @@
 /** The result of a client's rules for one gateway. The only file here that reads the codes of their problems. */
-import type { Client, ResolvedOptions, ResolveInput } from '../../../clients/client.ts'
+import type { Client } from '../../../clients/contract/client.ts'
+import type { ResolvedOptions, ResolveInput } from '../../../clients/contract/setup.ts'
 import type { ErrorCode } from '../../../errors.ts'
 import { type Finding, isFinding } from '../../../finding.ts'
 

@@ -1,6 +1,6 @@
 /** The lines that a terminal shows while a gateway is being proven. */
-import { overProtocol } from '../../../clients/client.ts'
-import { routesToProve } from '../../../clients/resolve.ts'
+import { overProtocol } from '../../../clients/models/protocols.ts'
+import { routesToProve } from '../../../clients/models/resolve.ts'
 import { shownBalance } from '../../../gateway/balance.ts'
 import { supportsProtocol } from '../../../gateway/models/rules.ts'
 import { type GatewayAccess, protocols } from '../../../gateway/types.ts'

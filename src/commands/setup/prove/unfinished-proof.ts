@@ -1,5 +1,6 @@
 /** The values and functions that steps 3 and 4 of a setup share. */
-import type { Client, GatewayInfo, RejectedModel } from '../../../clients/client.ts'
+import type { Client } from '../../../clients/contract/client.ts'
+import type { GatewayInfo, RejectedModel } from '../../../clients/contract/setup.ts'
 import { UserError } from '../../../errors.ts'
 import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { type Culprit, traitsOf } from '../../../gateway/judge/traits.ts'

@@ -1,22 +1,19 @@
-import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
-import type { Findings } from '../finding.ts'
-import { classifyHeader, includesHeader } from '../gateway/input/header.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { Findings } from '../../finding.ts'
+import { classifyHeader, includesHeader } from '../../gateway/input/header.ts'
 import {
   type ExtraHeader,
   type KeyHeader,
   keyHeaders,
   type Protocol,
   type QueryParameter,
-} from '../gateway/types.ts'
-import {
-  type ClientModule,
-  type ClientName,
-  type Endpoint,
-  runKeyVariable,
-  type SetupTarget,
-} from './client.ts'
-import { isTable } from './loaded-files.ts'
+} from '../../gateway/types.ts'
+import type { ClientModule, ClientName } from '../contract/client.ts'
+import { runKeyVariable } from '../contract/program.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import type { Endpoint } from '../contract/state.ts'
+import { isTable } from '../files/tables.ts'
 
 /** Reports the headers, the query or the key header that the gateway needs and the client cannot send. */
 export function* sendingFindings(

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
-import type { Machine } from '../platform/platform.ts'
-import type { ConfigFile, DiskReader } from './client.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type { ConfigFile, DiskReader } from '../contract/files.ts'
 
 /** Builds paths for a machine, whatever system repoint runs on. */
 export function pathsOf(machine: Machine) {

@@ -1,7 +1,8 @@
 import { errorFrom, type Finding, isFinding } from '../finding.ts'
 import type { CatalogModel } from '../gateway/types.ts'
-import type { Client, ResolvedOptions, ResolveInput, SetupTarget } from './client.ts'
-import { effectiveOptions, modelsIn } from './resolve.ts'
+import type { Client } from './contract/client.ts'
+import type { ResolvedOptions, ResolveInput, SetupTarget } from './contract/setup.ts'
+import { effectiveOptions, modelsIn } from './options/chosen-options.ts'
 
 /**
  * Wraps a client so that it never interprets a value: everything from a gateway, a team's file, a link or a

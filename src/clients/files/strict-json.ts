@@ -1,15 +1,16 @@
-import { findLeniencies, jsonDialect, type Leniency } from '../edits/dialects/json.ts'
-import type { Bytes } from '../edits/plan.ts'
+import { findLeniencies, jsonDialect, type Leniency } from '../../edits/dialects/json.ts'
+import type { Bytes } from '../../edits/plan.ts'
 import {
   applySplices,
   decodeText,
   describePosition,
   encodeText,
   type Splice,
-} from '../edits/text.ts'
-import { resultOf, UserError } from '../errors.ts'
-import type { LoadedFile } from './client.ts'
-import { brokenText, type ReadFile, readFile, type Table } from './loaded-files.ts'
+} from '../../edits/text.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import { brokenText, type ReadFile, readFile } from './read-file.ts'
+import type { Table } from './tables.ts'
 
 /**
  * What a client's reader accepts in addition to plain JSON. serde_json and JSON.parse accept nothing else.

@@ -1,5 +1,5 @@
-import type { CertificateStores } from '../gateway/types.ts'
-import type { Machine } from '../platform/platform.ts'
+import type { CertificateStores } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
 
 /** A client's `tested.json`: the results of `npm run check-releases` for its published versions. */
 interface Tested {

@@ -1,7 +1,8 @@
 /** Servers that a client starts and leaves running. They keep the key that they read at their start. */
-import { ifPossible } from '../errors.ts'
-import type { Finding, StoppableProcess } from '../finding.ts'
-import type { ClientName, ClientWorld } from './client.ts'
+
+import { ifPossible } from '../../errors.ts'
+import type { Finding, StoppableProcess } from '../../finding.ts'
+import type { ClientName, ClientWorld } from '../contract/client.ts'
 
 /** A state file has a few hundred bytes. */
 const maxStateBytes = 10_000

@@ -1,9 +1,9 @@
 /**
  * Codex and opencode both call a file auth.json. A setup must not write one client's key into the other's.
  */
-import type { LoadedFile } from './client.ts'
-import { isTable } from './loaded-files.ts'
+import type { LoadedFile } from '../contract/files.ts'
 import { readStrictly } from './strict-json.ts'
+import { isTable } from './tables.ts'
 
 /** Whether the file has opencode's logins: an entry for each provider, each with a type. */
 export function isOpencodeAuth(file: LoadedFile): boolean {

@@ -1,12 +1,12 @@
-import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
-import { type Protocol, protocols } from '../gateway/types.ts'
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import { type Protocol, protocols } from '../../gateway/types.ts'
 import {
   asReasoningEffort,
   type ClientFlag,
   type ClientOptions,
   reasoningEfforts,
-} from './client.ts'
+} from '../contract/options.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
@@ -57,40 +57,6 @@ export const outputLimitCures = {
 
 /** The hint for a gateway that rejects reasoning. */
 export const noReasoningCure = 'Turn reasoning off: --no-reasoning'
-
-/** The first of these flags of the client that the user typed, alone or with a value after `=`. */
-export function typedFlag(args: readonly string[], flags: readonly string[]): string | undefined {
-  return flags.find((flag) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)))
-}
-
-/** The values of these flags: the next word, or the text after `=` or directly after a short flag. */
-export function clientFlagValues(
-  args: readonly string[],
-  flags: readonly string[],
-): readonly string[] {
-  const patterns = flags.map((flag) =>
-    flag.startsWith('--')
-      ? new RegExp(`^${flag}(?:=|$)(.*)`, 's')
-      : new RegExp(`^-[A-Za-z]*?${flag[1]}=?(.*)`, 's'),
-  )
-
-  return args.flatMap((arg, index) =>
-    patterns.flatMap((pattern) => {
-      const match = pattern.exec(arg)
-      const value = match && (match[1] || args[index + 1])
-      return value ? [value] : []
-    }),
-  )
-}
-
-/** @throws UserError `usage` if a flag or a variable of the client sets what the run itself must set */
-export function expectUnsaid(name: string | undefined, why: (name: string) => string): void {
-  if (!name) return
-  const hint = name.startsWith('-')
-    ? `Remove ${name} from the command.`
-    : `Unset it for this run: env -u ${name} repoint run …`
-  throw new UserError({ code: 'usage', message: why(name), hint })
-}
 
 /** For a client whose configuration has the token limits of a model. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]

@@ -2,20 +2,37 @@
  * Chooses the protocol over which a client requests each model. A model's own protocol comes first: over
  * another one, GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
  */
-import { compact } from '../compact.ts'
-import type { Finding } from '../finding.ts'
-import { isSameButVersion } from '../gateway/base-urls.ts'
-import { traitsOf } from '../gateway/judge/traits.ts'
-import { catalogEntry, nativeProtocol, supportsProtocol } from '../gateway/models/rules.ts'
-import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
+
+import { compact } from '../../compact.ts'
+import type { Finding } from '../../finding.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
+import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
+import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../../gateway/types.ts'
+import type { Client, ClientModule } from '../contract/client.ts'
 import type {
-  Client,
   GatewayInfo,
   OfferedModel,
   RejectedModel,
   ResolvedOptions,
   ResolveInput,
-} from './client.ts'
+} from '../contract/setup.ts'
+
+/** ` over responses`, for a client that speaks several protocols. */
+export function overProtocol(
+  client: Pick<ClientModule, 'protocols'>,
+  options: { readonly protocol?: Protocol | undefined },
+): string {
+  return client.protocols.length > 1 ? ` over ${protocolOf(client, options)}` : ''
+}
+
+/** The protocol of the options, or the client's usual one. */
+export function protocolOf(
+  client: Pick<ClientModule, 'protocols'>,
+  options: { readonly protocol?: Protocol | undefined },
+): Protocol {
+  return options.protocol ?? client.protocols[0]
+}
 
 /** The default protocol of a client with several: nearly every gateway serves it. */
 export const usualProtocol: Protocol = 'chat'

@@ -1,11 +1,14 @@
-import { formatOf } from '../edits/format.ts'
-import type { FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
-import { samePath, startsWith } from '../edits/values/paths.ts'
-import type { FileFix, Finding } from '../finding.ts'
-import type { ClientName, ConfigRules, LoadedFile, LoadedFiles, SetupTarget } from './client.ts'
-import { fileOf } from './loaded-files.ts'
-import { roleOf } from './overrides.ts'
-import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
+import { formatOf } from '../../edits/format.ts'
+import type { FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
+import { samePath, startsWith } from '../../edits/values/paths.ts'
+import type { FileFix, Finding } from '../../finding.ts'
+import type { ClientName } from '../contract/client.ts'
+import type { ConfigRules } from '../contract/config.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { fileOf } from '../files/read-file.ts'
+import { roleOf } from '../files/sensitive-settings.ts'
+import { expectRead, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
 
 /** The members of a client that editing its files requires. */
 type Editing = Pick<ClientName, 'id'> & { readonly config: Pick<ConfigRules, 'sensitiveSettings'> }

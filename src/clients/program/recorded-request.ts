@@ -1,30 +1,6 @@
-import type { Protocol } from '../gateway/types.ts'
+import type { Protocol } from '../../gateway/types.ts'
+import type { RecordedRequest, Recordings } from '../contract/program.ts'
 import { isBefore } from './tested.ts'
-
-/** A client's first request, recorded from the real program. The model is not part of the body. */
-export interface RecordedRequest {
-  /** Which shape it is, where a version sends several over one protocol. */
-  readonly kind: string
-  readonly protocol: string
-  /** The version that was run. Later ones send the same, up to the next recording. */
-  readonly version: string
-  /** Of the URL. Absent: none. */
-  readonly query?: string
-  readonly headers: Readonly<Record<string, string>>
-  /** With the names of its tools instead of the tools. */
-  readonly body: Readonly<Record<string, unknown>>
-}
-
-/** A client's `first-requests.json`, which `scripts/record-first-requests.js` writes. */
-export interface Recordings {
-  readonly date: string
-  /** The newest version that was run. */
-  readonly newest: string
-  /** Each tool as the newest version sends it, by its name in `requests`. */
-  readonly tools: Readonly<Record<string, object>>
-  /** Of each kind and protocol the oldest version first. */
-  readonly requests: readonly RecordedRequest[]
-}
 
 /**
  * The complete request of a version: the newest recording that is not newer, or the oldest of all.

@@ -1,17 +1,15 @@
 /** The way back to a client's own service. */
+
 import { isDeepStrictEqual } from 'node:util'
-import { documentOf, formatOf } from '../edits/format.ts'
-import { type FileEdit, type SettingChange, type SettingPath, sameBytes } from '../edits/plan.ts'
-import { samePath, startsWith } from '../edits/values/paths.ts'
-import {
-  type Client,
-  type GatewaySettings,
-  type LoadedFile,
-  type LoadedFiles,
-  whyUnreadable,
-} from './client.ts'
-import { textOf } from './loaded-files.ts'
-import { roleOf } from './overrides.ts'
+import { documentOf, formatOf } from '../../edits/format.ts'
+import { type FileEdit, type SettingChange, type SettingPath, sameBytes } from '../../edits/plan.ts'
+import { samePath, startsWith } from '../../edits/values/paths.ts'
+import type { Client } from '../contract/client.ts'
+import type { GatewaySettings } from '../contract/config.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import { whyUnreadable } from '../contract/state.ts'
+import { textOf } from '../files/read-file.ts'
+import { roleOf } from '../files/sensitive-settings.ts'
 
 /** A client's files at earlier times, from the records. */
 export interface EarlierFiles {

@@ -1,25 +1,25 @@
-import { compact } from '../compact.ts'
-import type { SettingChange, SettingPath } from '../edits/plan.ts'
-import type { Finding, Findings } from '../finding.ts'
-import type { Protocol } from '../gateway/types.ts'
-import type { Machine } from '../platform/platform.ts'
-import type { ClientContext, ClientName, SetupTarget } from './client.ts'
+import { compact } from '../../compact.ts'
+import type { SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { Finding, Findings } from '../../finding.ts'
+import type { Protocol } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type { ClientContext, ClientName } from '../contract/client.ts'
+import type { SetupTarget } from '../contract/setup.ts'
 import {
-  isLoopbackUrl,
   isOwnAddress,
-  type ReadFile,
   shownUrl,
   withLostVersion,
   withoutTrailingSlash,
-} from './loaded-files.ts'
-import { pathsOf } from './paths.ts'
-import { removedSyntax, type StrictFile } from './strict-json.ts'
+} from '../files/addresses.ts'
+import { pathsOf } from '../files/paths.ts'
+import type { ReadFile } from '../files/read-file.ts'
+import { removedSyntax, type StrictFile } from '../files/strict-json.ts'
 
 /**
  * Findings that several clients share. `id` is the first part of their codes, and the word on the command
  * line.
  */
-type ClientLabel = Pick<ClientName, 'id' | 'label'>
+export type ClientLabel = Pick<ClientName, 'id' | 'label'>
 
 /** A finding at a setting of a file. Its severity is `error` unless it says otherwise. */
 interface FindingAtSetting extends Omit<Finding, 'location' | 'severity'> {
@@ -81,7 +81,7 @@ export function* unreadFileFinding(file: StrictFile, { effect, ...found }: Unrea
 }
 
 /** The address that a client uses, and the setting that holds it. */
-interface AddressInUse {
+export interface AddressInUse {
   readonly url: string | undefined
   /** The protocol, for a client with several. Absent: it has one. */
   readonly protocol?: Protocol | undefined
@@ -107,17 +107,6 @@ export function* missingVersionFinding(
     hint: 'Add /v1.',
     ...(file.text(path) === url && { becomes: { value } }),
   })
-}
-
-/** Reports problems with the address in use and its key. */
-export function* addressFindings(
-  client: ClientLabel,
-  context: ClientContext,
-  file: ReadFile,
-  found: AddressInUse & Pick<OtherToolSettings, 'key' | 'keyPlace'>,
-): Findings {
-  yield* missingVersionFinding(client, context, file, found)
-  yield* leftoverFindings(client, context, { ...found, urlPlace: file.place(found.path) })
 }
 
 /** Reports that the setup would overwrite settings for another address that it did not write. */
@@ -209,66 +198,5 @@ export function* relativePathFindings(
       hint: `Set ${name} to an absolute path.`,
       severity: 'warning',
     }
-  }
-}
-
-/**
- * Placeholders that other tools write instead of a key, because their proxy holds the real one. Sources:
- * farion1231/cc-switch#3191, SaladDay/cc-switch-cli#161, kaitranntt/ccs#618 (2026-11-21).
- */
-const placeholders: Readonly<Record<string, string>> = {
-  proxy_managed: 'cc-switch',
-  'proxy-placeholder': 'cc-switch',
-  'ccs-internal-managed': 'ccs',
-}
-
-/** Ports at which other tools run a proxy on this machine. */
-const proxies: Readonly<Record<string, string>> = {
-  '15721': 'cc-switch',
-  '3456': 'claude-code-router',
-  '8317': 'CLIProxyAPI',
-}
-
-/** The tool that writes this placeholder. */
-export function placeholderOf(key: string | undefined): string | undefined {
-  const name = key?.toLowerCase()
-  return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
-}
-
-interface OtherToolSettings {
-  readonly url: string | undefined
-  readonly urlPlace: string
-  readonly key: string | undefined
-  readonly keyPlace: string
-}
-
-/** Reports what another tool left in a client's settings. A setup replaces it. */
-export function* leftoverFindings(
-  { id, label }: ClientLabel,
-  context: ClientContext,
-  left: OtherToolSettings,
-): Findings {
-  const { url } = left
-  const holder = placeholderOf(left.key)
-  if (holder !== undefined) {
-    yield {
-      code: `${id}-placeholder-key`,
-      message: `${holder} replaced the key with a placeholder that only ${holder}'s proxy accepts`,
-      location: left.keyPlace,
-      hint: `Start ${holder}. Or set ${label} up with your key: repoint ${id}. Or use ${label}'s own service: repoint off ${id}`,
-      severity: 'error',
-    }
-  }
-
-  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, context)) return
-  const tool = proxies[new URL(url).port]
-  if (tool === undefined) return
-
-  yield {
-    code: `${id}-local-proxy`,
-    message: `${label} points at ${shownUrl(url)}, the local proxy of ${tool}: it works only while ${tool} runs`,
-    location: left.urlPlace,
-    hint: `Start ${tool}. Or set ${label} up: repoint ${id}. Or use ${label}'s own service: repoint off ${id}`,
-    severity: 'warning',
   }
 }

@@ -1,7 +1,5 @@
-import { compact } from '../compact.ts'
-import type { SettingChange, SettingPath } from '../edits/plan.ts'
-import { type Finding, isFinding } from '../finding.ts'
-import { withKnownFacts } from '../gateway/models/facts.ts'
+import { compact } from '../../compact.ts'
+import { type Finding, isFinding } from '../../finding.ts'
 import {
   type ChosenModel,
   catalogEntry,
@@ -9,100 +7,13 @@ import {
   defaultModel,
   resolveModel,
   supportsAny,
-} from '../gateway/models/rules.ts'
-import type { Catalog, ModelRoute, Protocol } from '../gateway/types.ts'
-import {
-  type Client,
-  type ClientOptions,
-  type ClientState,
-  type GatewayInfo,
-  isConfiguredAs,
-  type ModelUse,
-  type OptionName,
-  type ResolvedOptions,
-  type ResolveInput,
-} from './client.ts'
-import type { ReadFile } from './loaded-files.ts'
+} from '../../gateway/models/rules.ts'
+import type { Catalog, ModelRoute, Protocol } from '../../gateway/types.ts'
+import type { Client } from '../contract/client.ts'
+import type { GatewayInfo, ModelUse, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
+import { type WindowHandling, windowOf } from './context-window.ts'
 import { chooseProtocol } from './protocols.ts'
-
-/** The options in effect: requested options override previous ones. */
-export function effectiveOptions({
-  requested,
-  previous,
-}: Omit<ResolveInput, 'gatewayInfo'>): ClientOptions {
-  return {
-    ...previous?.options,
-    ...compact(requested),
-    slotModels: { ...previous?.options.slotModels, ...requested.slotModels },
-  }
-}
-
-/**
- * Sets an option in a file. If the option is undecided, the setting stays, except that `--defaults` removes
- * it.
- */
-export function optionChange(
-  file: Pick<ReadFile, 'get'>,
-  path: SettingPath,
-  value: string | number | undefined,
-  { resetToDefaults }: Pick<ResolveInput, 'resetToDefaults'>,
-): readonly SettingChange[] {
-  const isRemoved = resetToDefaults === true && file.get(path) !== undefined
-  return value === undefined && !isRemoved ? [] : [{ path, value }]
-}
-
-/**
- * The options of the current configuration that a setup keeps. It keeps a provider ID only if a setup can
- * write it.
- *
- * @param isOwn whether it was set up as this client of its family. Absent: the state decides
- */
-export function optionsToKeep(
-  client: Pick<Client, 'id' | 'family' | 'config'>,
-  state: ClientState,
-  isOwn = isConfiguredAs(client, state),
-): ClientOptions {
-  const { reservedProviderIds = [], keptOptions, familyOptions, modelSuffix } = client.config
-  const names = isOwn ? keptOptions : familyOptions
-  const kept: ClientOptions = Object.fromEntries(
-    Object.entries(state.options).filter(([name]) => names?.includes(name as OptionName) ?? true),
-  )
-
-  const { providerId = '' } = kept
-  const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
-  return compact({
-    ...withoutSuffixes(kept, modelSuffix),
-    providerId: isUsable ? providerId : undefined,
-  })
-}
-
-function withoutSuffixes(options: ClientOptions, suffix: RegExp | undefined): ClientOptions {
-  if (suffix === undefined) return options
-  const { startModel, subagentModel, slotModels = {} } = options
-  const idOf = (model: string | undefined) => model?.replace(suffix, '')
-  const bySlot = Object.entries(slotModels).map(([slot, model]) => [slot, idOf(model)])
-  return {
-    ...options,
-    startModel: idOf(startModel),
-    subagentModel: idOf(subagentModel),
-    slotModels: Object.fromEntries(bySlot),
-  }
-}
-
-/**
- * Whether an earlier setup chose the models and the user requests no others. Then they stay as they are, and
- * repoint does not look for them under another name.
- */
-export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
-  return previous !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
-}
-
-/** Every model in the options, once. */
-export function modelsIn(options: ClientOptions): readonly string[] {
-  const { model, startModel, slotModels = {}, subagentModel, smallModel } = options
-  const all = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
-  return [...new Set(all.filter((id) => id !== undefined))]
-}
 
 /**
  * The model for a client with one model, and its protocol if the client supports several: the requested
@@ -278,75 +189,6 @@ function notListed(catalog: Catalog, name: string): Finding {
     code: 'model-not-listed',
     message: `The gateway does not list ${name}`,
     ...(nearest.length > 0 && { hint }),
-  }
-}
-
-/** How a client treats the context windows of models. */
-export interface WindowHandling {
-  /** Whether the client knows the window of a model. Absent: it knows none. */
-  readonly knows?: (id: string) => boolean
-  /** What it does without a known window, as shown to the user. */
-  readonly otherwise: string
-}
-
-/**
- * The context window to write. It is the requested window, or else the previous one for this gateway, or
- * else the smallest of the models' windows in the catalog, or else the previous one for another gateway.
- * None is written if the client itself knows the window of one of the models.
- */
-export function windowOf(
-  input: ResolveInput,
-  ids: readonly string[],
-  { knows = () => false, otherwise }: WindowHandling,
-): { readonly contextWindow?: number; readonly notes: readonly Finding[] } {
-  const { requested, previous, gatewayInfo } = input
-  // Notes are only for models that the user has not seen in an earlier setup.
-  const notesUnlessKept = (notes: readonly Finding[]) => (keepsModels(input) ? [] : notes)
-
-  const before = previous?.options.contextWindow
-  const chosen = requested.contextWindow ?? (previous?.isOtherGateway ? undefined : before)
-  if (chosen !== undefined)
-    return { contextWindow: chosen, notes: notesUnlessKept(smallWindowFindings(chosen)) }
-
-  const listedWindows = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
-  const isEveryListed = ids.length > 0 && !listedWindows.includes(undefined)
-  if (before !== undefined && !isEveryListed) return { contextWindow: before, notes: [] }
-
-  const windows = ids.map((id, index) => {
-    if (listedWindows[index] !== undefined) return listedWindows[index]
-    return knows(id) ? 'known to the client' : withKnownFacts({ id }).contextWindow
-  })
-  const unknown = [...new Set(ids.filter((_, index) => windows[index] === undefined))]
-  if (unknown.length > 0) return { notes: notesUnlessKept([unknownWindow(unknown, otherwise)]) }
-
-  const sizes = windows.filter((window) => typeof window === 'number')
-  if (sizes.length === 0 || sizes.length < ids.length) return { notes: [] }
-  const smallest = Math.min(...sizes)
-  return { contextWindow: smallest, notes: notesUnlessKept(smallWindowFindings(smallest)) }
-}
-
-/**
- * The smallest usable context window, in tokens. Before the first question, the clients send up to 14,000 for
- * their instructions and tools (opencode 1.18.33, Claude Code 2.1.330, 2026-11-23).
- */
-const minWindow = 16_000
-
-function smallWindowFindings(window: number): readonly Finding[] {
-  if (window >= minWindow) return []
-  return [
-    {
-      code: 'context-window-small',
-      message: `A context window of ${window} tokens is too small for a coding client: its instructions and tools fill most of it`,
-      hint: 'Increase the window on the server (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c). Or name another model: --model ID',
-    },
-  ]
-}
-
-function unknownWindow(ids: readonly string[], otherwise: string): Finding {
-  return {
-    code: 'context-window-unknown',
-    message: `The gateway does not report the context window of ${ids.join(', ')}: ${otherwise}`,
-    hint: 'Type: --context-window TOKENS',
   }
 }
 

@@ -1,0 +1,172 @@
+import type { ConfigValue } from '../../edits/plan.ts'
+import type { Finding, Severity } from '../../finding.ts'
+import type { ClientModule, ClientName } from '../contract/client.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import { type ClientState, shownModel } from '../contract/state.ts'
+import { isUrlOf, shownUrl } from '../files/addresses.ts'
+import { readFile } from '../files/read-file.ts'
+import {
+  type FoundSetting,
+  placeIn,
+  type SensitiveRole,
+  settingsIn,
+} from '../files/sensitive-settings.ts'
+
+/** The current setup of a client. A setting with the same value overrides nothing. */
+export interface ConfiguredGateway {
+  readonly baseUrl?: string | undefined
+  readonly providerId?: string | undefined
+  readonly model?: string | undefined
+}
+
+export function configuredGateway(state: ClientState): ConfiguredGateway {
+  const { providerId } = state.options
+  return { baseUrl: state.endpoint.baseUrl, providerId, model: shownModel(state) }
+}
+
+/** Outside the user's own files, settings with these roles send the key to another address. */
+const redirectingRoles: readonly SensitiveRole[] = ['address', 'key', 'provider', 'proxy', 'trust']
+
+type ClientWithSettings = Pick<ClientName, 'family' | 'label'> & Pick<ClientModule, 'config'>
+
+/**
+ * The settings in other people's files that override the user's: files of the current folder, of the
+ * administrator, and others that win. Setup, `use`, `key`, `run`, `status` and `doctor` report them.
+ */
+export function* overrideFindings(
+  client: ClientWithSettings,
+  files: LoadedFiles,
+  configured: ConfiguredGateway,
+): Generator<Finding, void> {
+  for (const file of files) {
+    if (file.use !== 'layer') continue
+    const settings = [...settingsIn(client, file, configured.providerId)].filter(
+      (setting) => !isSameAs(setting, client, configured),
+    )
+    const redirecting = settings.filter(({ role }) => redirectingRoles.includes(role))
+    const models = settings.filter(({ role }) => role === 'model')
+
+    if (file.kind === 'profile') {
+      yield* strongerFileFindings(client, file, settings, 'warning')
+    } else if (file.kind.startsWith('project')) {
+      yield* folderFindings(client, file, redirecting, whyUnknown(client, file))
+      yield* folderFindings(client, file, models)
+    } else {
+      yield* strongerFileFindings(client, file, redirecting, 'error')
+      yield* strongerFileFindings(client, file, models, 'warning')
+    }
+  }
+}
+
+/** Whether the client's own files set the same value. */
+function isSameAs(
+  { role, value }: FoundSetting,
+  { config: { sensitiveSettings } }: ClientWithSettings,
+  configured: ConfiguredGateway,
+): boolean {
+  if (typeof value !== 'string') return false
+  const { baseUrl, providerId, model } = configured
+  if (role === 'address') return baseUrl !== undefined && isUrlOf(value, baseUrl)
+  if (role !== 'model') return false
+  const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
+  return [model, provider, `${provider}/${model}`].includes(value)
+}
+
+/**
+ * Why repoint cannot tell what a project file sets: it is too large, broken, or its keys contain variables.
+ * Undefined: it can.
+ */
+function whyUnknown(
+  { config: { interpolation } }: ClientWithSettings,
+  file: LoadedFile,
+): string | undefined {
+  if (file.bytes === null && /^project(?:-env)?$/.test(file.kind)) return 'cannot be read'
+  if (file.kind !== 'project') return undefined
+  const { document, problem } = readFile(file)
+  if (problem !== undefined) return problem
+  const hasVariableKeys =
+    interpolation.isInKeys && hasKeyLike(document?.root ?? null, interpolation.names)
+  return hasVariableKeys ? 'makes other keys' : undefined
+}
+
+function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
+  if (pattern === null || typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(
+    ([key, below]) => pattern.test(key) || hasKeyLike(below, pattern),
+  )
+}
+
+/** The end of a sentence about the client. */
+const effects: Readonly<Record<SensitiveRole, (value: ConfigValue) => string>> = {
+  address: (value) =>
+    `sends your key to ${(typeof value === 'string' && shownUrl(value)) || 'another address'}`,
+  key: () => 'sends your key to another address, or uses another key',
+  provider: () => 'may send your key to another provider',
+  proxy: () => "sends your key through the folder's proxy",
+  trust: () => 'trusts a certificate that the folder chose, whose owner can read your key',
+  model: () => 'uses another model than you chose',
+}
+
+/** Reports a file of the current folder that decides where the key is sent, or which model is used. */
+function* folderFindings(
+  { family, label, config }: ClientWithSettings,
+  file: LoadedFile,
+  found: readonly FoundSetting[],
+  unknown?: string,
+): Generator<Finding, void> {
+  const [first] = found
+  const role = first?.role ?? 'provider'
+  if (first === undefined && unknown === undefined) return
+
+  const what = `${label}, started in this folder, ${effects[role](first?.value ?? null)}`
+  const isRedirected = redirectingRoles.includes(role)
+  const keys = keysOf(found)
+
+  yield {
+    code: `${family}-project-${config.sensitiveSettings.codeWord}`,
+    message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (unknown ?? 'is there')}: ${what}`,
+    location: first ? placeIn(file, first) : file.path,
+    hint: `If you do not trust this folder, start ${label} in another one. Or remove the setting from the file.`,
+    ...(isRedirected && { consent: `${what}, because of ${file.path}.`, redirectsKey: true }),
+    severity: isRedirected ? 'error' : 'warning',
+    cause: 'override',
+  }
+}
+
+/** The owner of each kind of file, and the hint. */
+const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
+  managed: ["the administrator's file", 'Ask the administrator of this machine.'],
+  profile: ['this profile', 'Nothing to do unless you use that profile.'],
+}
+
+/** Reports a file of the administrator, or one of the user that a setup does not write. */
+function* strongerFileFindings(
+  { family, config }: ClientWithSettings,
+  file: LoadedFile,
+  found: readonly FoundSetting[],
+  severity: Severity,
+): Generator<Finding, void> {
+  const [first] = found
+  if (first === undefined) return
+  const isProfile = file.kind === 'profile'
+  const [owner = 'this file', hint = 'Remove it from that file.'] = strongerFiles[file.kind] ?? []
+
+  yield {
+    code: `${family}-${file.kind}${isProfile ? '' : `-${config.sensitiveSettings.codeWord}`}`,
+    message: `${owner} sets ${keysOf(found)} and overrides your setting`,
+    location: placeIn(file, first),
+    hint,
+    severity,
+    cause: 'override',
+  }
+}
+
+/** The names of the settings, for a message. A variable is shown without `env.`. */
+function keysOf(found: readonly FoundSetting[]): string {
+  const names = found.map(({ location }) => location.join('.').replace(/^env\./, ''))
+  return [...new Set(names)].join(', ')
+}
+
+function nameOf({ path }: LoadedFile): string {
+  return path.split(/[\\/]/).at(-1)!
+}

@@ -1,0 +1,152 @@
+import type { FileEdit } from '../../edits/plan.ts'
+import type { Finding, Findings } from '../../finding.ts'
+import type { AcceptedResponses, FirstRequest, KeyHeader, Protocol } from '../../gateway/types.ts'
+import type { Machine, Platform } from '../../platform/platform.ts'
+import type { ConfigRules, GatewaySettings } from './config.ts'
+import type { ConfigFile, DiskReader, FileChange, LoadedFiles } from './files.ts'
+import type {
+  FirstRequestInput,
+  LaunchSettings,
+  ProcessToStart,
+  Program,
+  Recordings,
+} from './program.ts'
+import type { ResolvedOptions, ResolveInput, SetupTarget } from './setup.ts'
+import type { ClientState } from './state.ts'
+
+/** The names of a client, from its row in the list. */
+export interface ClientName {
+  /** The word of the command line: `codex`, `claude`, `claude-gpt`, `opencode`. */
+  readonly id: string
+  /** Clients that share files share a family: `claude` and `claude-gpt`. */
+  readonly family: string
+  readonly label: string
+}
+
+export interface Client extends ClientName, ClientModule {}
+
+/**
+ * A client describes which files it reads, what they mean, and what a setup changes in them. Its functions
+ * return edits, findings and requests; the commands write the files and send the requests. The functions are
+ * pure, except those with a `ClientWorld`: they may also look at processes and at files that no setup writes,
+ * and return a function that stops the client's background server.
+ */
+export interface ClientModule {
+  /** The installed program: its command, its versions, how to start it with one prompt. */
+  readonly program: Program
+  /** The protocols that the client supports, the usual one first. */
+  readonly protocols: readonly [Protocol, ...Protocol[]]
+  /** The headers and parameters that the client can send in addition to the key. */
+  readonly sends?: SendingRules
+  /** How the client handles unusual responses. */
+  readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
+  /** Facts about its config format. */
+  readonly config: ConfigRules
+
+  /**
+   * The files that the client reads: the editable ones in write order (they may not exist yet), then the
+   * existing layers, the weakest first.
+   */
+  files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
+
+  /**
+   * The settings in the client's files now. `check` reports layers above the editable files (project, managed,
+   * environment). Never throws: a file that the client cannot read becomes a finding.
+   */
+  read(files: LoadedFiles): ClientState
+
+  /**
+   * The settings that point the client at a gateway, with the models chosen for it, by the kind of file. None
+   * if the client uses its vendor's service. `repoint off` removes these settings.
+   *
+   * Only this list differs between clients. `planOwnService` finds for all of them what each setting was
+   * before, and which edits follow.
+   */
+  gatewaySettings(files: LoadedFiles): GatewaySettings
+
+  /**
+   * Chooses a value for every option.
+   *
+   * @param version of the installed client. Absent: not installed, or unknown
+   * @returns a finding if no value is possible: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
+   *   only the user can choose
+   */
+  resolve(input: ResolveInput, version?: string): ResolvedOptions | Finding
+
+  /**
+   * The edits that make the files say what `target` says, in write order. A file that already says it
+   * has the same bytes before and after.
+   *
+   * @throws UserError `config-invalid`, `config-conflict`
+   */
+  plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[]
+
+  /**
+   * Reports what would keep the client from using the gateway after the setup of `target`. Without a target,
+   * reports what is wrong now.
+   */
+  check(context: ClientContext, target?: SetupTarget): Findings
+
+  /** The client's recorded first requests. Only a probe loads them: they are large. */
+  loadRecordings(): Promise<Recordings>
+
+  /**
+   * The client's first request, which the probe sends: the recorded one, changed as the client's files, the
+   * environment and the installed version would change it.
+   */
+  firstRequest(recordings: Recordings, files: LoadedFiles, input: FirstRequestInput): FirstRequest
+
+  /**
+   * How `repoint run` points one process at the gateway without changing a file. The key is in the
+   * variable `runKeyVariable`, never in the arguments. If absent, `run` sets the variables that programs
+   * usually read.
+   *
+   * @throws UserError `usage` if the command line already says otherwise
+   */
+  launchSettings?(files: LoadedFiles, target: SetupTarget, process: ProcessToStart): LaunchSettings
+
+  /**
+   * Reports what a change of the files means for data that repoint does not edit: recorded conversations,
+   * the client's own copies of the key.
+   */
+  sideEffects?(world: ClientWorld, change: FileChange): Findings
+}
+
+/** The parts of a request that a client's settings can add. */
+export interface SendingRules {
+  /** Whether the client can send additional headers. */
+  readonly headers: boolean
+  /** The client can send query parameters. */
+  readonly queries?: true
+  /**
+   * The headers that can hold the key instead of `authorization`, by protocol: for a gateway that accepts the
+   * key only there.
+   */
+  readonly keyHeaders?: Partial<Readonly<Record<Protocol, readonly KeyHeader[]>>>
+  /** The header that holds the key if no setting names one, by protocol. Absent: `authorization: Bearer KEY`. */
+  readonly defaultKeyHeader?: Partial<Readonly<Record<Protocol, KeyHeader>>>
+}
+
+/** The parts of the outside world that a client module may use. Checks only read from it. */
+export type ClientWorld = Pick<Platform, 'files' | 'processes' | 'machine'>
+
+/** Whether the files are set up for this client of its family. */
+export function isConfiguredAs(
+  { id, family }: Pick<ClientName, 'id' | 'family'>,
+  { configuredAs = family }: Pick<ClientState, 'configuredAs'>,
+): boolean {
+  return configuredAs === id
+}
+
+/** A client's files, and the machine around them: the input of its checks. */
+export interface ClientContext {
+  readonly files: LoadedFiles
+  readonly machine: Machine
+  /** The base URLs that repoint wrote for this client, from its records. */
+  readonly writtenBaseUrls: readonly string[]
+  /** The model IDs of the last catalog that repoint read. */
+  readonly knownModels: readonly string[]
+  /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
+  readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
+  readonly world: ClientWorld
+}

@@ -1,0 +1,81 @@
+import type { SettingPath } from '../../edits/plan.ts'
+import type { OptionName } from './options.ts'
+
+/** Settings by the kind of their file. The empty path is the whole file. */
+export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
+
+/** Facts about a client's config format. */
+export interface ConfigRules {
+  /** The settings that decide where the client sends its key. */
+  readonly sensitiveSettings: SensitiveSettings
+  /** The files that configure the client in the folder where it starts. */
+  readonly folderFiles: readonly FolderFiles[]
+  /** The texts that the client replaces when it reads its files. */
+  readonly interpolation: Interpolation
+  /** Provider IDs that the client already uses. Absent: its providers have no ID. */
+  readonly reservedProviderIds?: readonly string[]
+  /** The environment variables that override the client's files. */
+  readonly gatewayVariables?: GatewayVariables
+  /** The options that the next setup keeps. Absent: all that `read` finds. */
+  readonly keptOptions?: readonly OptionName[]
+  /** The options shared with the other clients of its family. Absent: all. */
+  readonly familyOptions?: readonly OptionName[]
+  /** The text that the files append to the ID of a model: `[1m]`. */
+  readonly modelSuffix?: RegExp
+}
+
+/** Environment variables that point a client at a gateway, whatever its files say. */
+export interface GatewayVariables {
+  readonly addresses: readonly string[]
+  /** Keys, and the models of a gateway. */
+  readonly others: readonly string[]
+}
+
+/** The settings that decide where a client's key is sent. Every check of files that the user did not write uses them. */
+export interface SensitiveSettings {
+  /** The word for the client's files in codes of findings: `claude-project-settings`. */
+  readonly codeWord: 'settings' | 'config'
+  readonly rows: readonly SensitiveSetting[]
+  /** The name of a provider's table in the file. Absent: its ID. */
+  readonly providerTable?: (providerId: string) => string
+}
+
+export interface SensitiveSetting {
+  /**
+   * The names on the way to the setting, joined by dots. `*` matches any name or part of one. `:provider` matches
+   * every provider in a file of the folder, and the provider in use in other files. In a .env file
+   * `env.NAME` is the variable; in an agent's file a key is a line of its front matter.
+   */
+  readonly path: string
+  readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
+  /** The kinds of files in which the setting can override a setup. Empty: it only has this role in our files. */
+  readonly fileKinds: readonly string[]
+  /** The versions that were run or read, and the date. */
+  readonly source: string
+}
+
+/** Files that a client reads in the folder where it starts, except instructions for the model. */
+export interface FolderFiles {
+  /**
+   * Paths below a folder, with slashes. A name that ends in `*` matches every name with this
+   * beginning; `/**` at the end matches every file below that folder.
+   */
+  readonly patterns: readonly string[]
+  /**
+   * The folders that the client searches. `folder`: only the one where it starts. `repository`: also those
+   * above, up to the root of the repository. `all`: every folder above.
+   */
+  readonly reach: 'folder' | 'repository' | 'all'
+  /** The versions that were observed, and the date. */
+  readonly source: string
+}
+
+/** The texts that a client's own reader replaces. null: none. */
+export interface Interpolation {
+  /** The texts in IDs, names of models and addresses. */
+  readonly names: RegExp | null
+  /** The texts in API keys and values of headers. */
+  readonly values: RegExp | null
+  /** The client also replaces them in the names of settings. */
+  readonly isInKeys?: true
+}

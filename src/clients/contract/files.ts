@@ -1,0 +1,41 @@
+import type { Bytes, FileEdit } from '../../edits/plan.ts'
+
+/** A change of a client's files. */
+export interface FileChange {
+  /** `undo`: it removes what a setup wrote. `forget`: only repoint's records go, the files stay. */
+  readonly by: 'setup' | 'undo' | 'forget'
+  readonly before: LoadedFiles
+  readonly after: LoadedFiles
+}
+
+export interface ConfigFile {
+  /** The name of the file in the client's module: `config`, `auth`, `settings`. */
+  readonly kind: string
+  /** Absolute. */
+  readonly path: string
+  readonly format: FileEdit['format']
+  readonly holdsSecret: boolean
+  /** `target`: a setup may write it. `layer`: the client also reads it, and repoint only looks at it. */
+  readonly use: 'target' | 'layer'
+  /** Most setups do not need this target. Reports leave it out if the file does not exist. */
+  readonly isOptional?: true
+  /** A setup replaces the whole file, because parts of two versions must not be mixed. */
+  readonly isReplacedWhole?: true
+}
+
+/** The part of the disk that `files` may read. */
+export interface DiskReader {
+  exists(path: string): boolean
+  /** The names in a folder, sorted. Empty if there is no such folder. */
+  entries(folder: string): readonly string[]
+  /** The first kB of a file as text. Empty if there is no such file. */
+  readStart(path: string): string
+}
+
+/** The files of one client with their contents. */
+export type LoadedFiles = readonly LoadedFile[]
+
+export interface LoadedFile extends ConfigFile {
+  /** null: no such file. */
+  readonly bytes: Bytes | null
+}

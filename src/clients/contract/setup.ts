@@ -1,0 +1,138 @@
+import type { Bytes } from '../../edits/plan.ts'
+import type { UserError } from '../../errors.ts'
+import type { FileFix, Finding } from '../../finding.ts'
+import type { ChosenModel } from '../../gateway/models/rules.ts'
+import type {
+  BaseUrls,
+  Catalog,
+  CatalogModel,
+  ExtraHeader,
+  Gateway,
+  KeyHeader,
+  ModelRoute,
+  Protocol,
+  QueryParameter,
+} from '../../gateway/types.ts'
+import type { ClientOptions, Slot } from './options.ts'
+import type { ClientState } from './state.ts'
+
+export interface ModelUse extends ChosenModel {
+  /** Absent: the client has one model. */
+  readonly role?: string
+}
+
+/** A model that the gateway rejected over one protocol. */
+export interface RejectedModel extends ModelRoute {
+  readonly error: UserError
+}
+
+/** A model in a client's picker. */
+export interface OfferedModel extends CatalogModel {
+  /** Absent: the protocol of the model that the client starts with. */
+  readonly protocol?: Protocol | undefined
+}
+
+/** The gateway's answers so far. */
+export interface GatewayInfo {
+  readonly catalog: Catalog | undefined
+  /** Why the gateway's catalog cannot be read. */
+  readonly catalogError?: UserError | undefined
+  /** The route that the gateway answered last, for any client. */
+  readonly proven?: ModelRoute | undefined
+  /** The routes that the gateway rejected for this client. `resolve` does not choose one of them again. */
+  readonly rejected: readonly RejectedModel[]
+  /**
+   * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.
+   */
+  readonly gateway?: Pick<Gateway, 'baseUrls' | 'keyHeader'> | undefined
+  /** No probe follows, so `resolve` must not choose what only a probe could prove. */
+  readonly noProbeFollows?: boolean | undefined
+  /** The list of models that the installed client prints. */
+  readonly modelTable?: string | undefined
+}
+
+/** The options that an earlier setup left in the client's files. */
+export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
+  /** The options were chosen for another gateway. */
+  readonly isOtherGateway?: boolean
+}
+
+/** The input for a client's decision about its options. Requested options override previous ones. */
+export interface ResolveInput {
+  readonly requested: ClientOptions
+  /** The part of the previous setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
+  readonly previous?: PreviousSetup | undefined
+  /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
+  readonly resetToDefaults?: boolean
+  readonly gatewayInfo: GatewayInfo
+}
+
+/** All options of a client, decided. */
+export interface ResolvedOptions {
+  /** The ID in the client's first request. The probe sends it too. */
+  readonly probeModel: string
+  /** The protocol of that request. Absent: the client's usual one. */
+  readonly protocol?: Protocol
+  /** The hint if the gateway does not serve the model. Absent: choose another model. */
+  readonly probeHint?: string
+  /** Other models that the client will request, as the setup writes them. */
+  readonly otherModels?: readonly string[]
+  /** The name of the model in reports. */
+  readonly model: string
+  readonly slot?: Slot
+  /** A model that the client starts with instead of a slot. */
+  readonly startModel?: string
+  readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
+  readonly subagentModel?: string
+  readonly smallModel?: string
+  /** The models that rules chose, by role. Absent: the user chose them all, now or before. */
+  readonly uses?: readonly ModelUse[]
+  /** The models in the client's picker. */
+  readonly offered?: readonly OfferedModel[]
+  /** `offered` contains every model that the gateway has for this client. */
+  readonly offersWholeCatalog?: boolean
+  /** The text of the file that describes the models, and the IDs in it. */
+  readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
+  /** In tokens. Absent: unknown, or the client knows it; then the setup does not change it. */
+  readonly contextWindow?: number
+  /** The notes about these options. */
+  readonly findings: readonly Finding[]
+}
+
+/** The settings that a client's files should have after a setup. */
+export interface SetupTarget {
+  /**
+   * The base URL of the client's protocol, as its files need it, without a slash at the end. The client
+   * appends `/chat/completions` or `/responses` (so it usually ends in `/v1`), or `/v1/messages`.
+   */
+  readonly baseUrl: string
+  /** The base URLs of all protocols, for a client with several. */
+  readonly baseUrls: BaseUrls
+  readonly key: string
+  /** The header that holds the key. Absent: `authorization: Bearer`. */
+  readonly keyHeader?: KeyHeader | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
+  /** Headers of other and earlier setups. A plan removes those that the user has not edited. */
+  readonly formerHeaders?: readonly ExtraHeader[] | undefined
+  /** Whether a setup for another address wrote this header. Slow: parses files of every run. */
+  readonly isFromOtherGateway?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
+  readonly query?: readonly QueryParameter[] | undefined
+  /** Query parameters of other and earlier setups, as `formerHeaders`. */
+  readonly formerQueries?: readonly QueryParameter[] | undefined
+  /** The absolute path of a PEM file with more certificate authorities, if the gateway needs one. */
+  readonly caFile?: string | undefined
+  readonly providerId: string
+  readonly resolved: ResolvedOptions
+  readonly input: Omit<ResolveInput, 'gatewayInfo'>
+  /** Whether the gateway answers the client's `safeguards` (see `FirstRequest`). Absent: it was not asked. */
+  readonly answersSafeguards?: boolean | undefined
+  /**
+   * The fixes of all findings, which become part of the edits. The setup's own changes win over a fix.
+   */
+  readonly fixes?: readonly FileFix[]
+  /**
+   * The file with the newest run undone, then with the newest two undone, and so on. What others have
+   * written since stays. Empty if the records cannot tell. Each version costs a few parses.
+   */
+  readonly earlier?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
+}

@@ -1,0 +1,79 @@
+import type { Finding } from '../../finding.ts'
+import type { ExtraHeader, KeyHeader, QueryParameter } from '../../gateway/types.ts'
+import type { ClientOptions, OptionName } from './options.ts'
+
+/** How a client reaches its gateway, as its files say. A value that no file sets is absent. */
+export interface Endpoint {
+  /**
+   * As configured, without a slash at the end. The client appends its route. Absent: it uses its own
+   * service, also with a key in its files.
+   */
+  readonly baseUrl?: string | undefined
+  readonly key?: string | undefined
+  /** The header that holds the key. Absent: `authorization: Bearer`. */
+  readonly keyHeader?: KeyHeader | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
+  readonly query?: readonly QueryParameter[] | undefined
+  /** The PEM file with more certificate authorities. Absent: the environment decides. */
+  readonly caFile?: string | undefined
+  /** Another address that gets the key, for example from old conversations. */
+  readonly alsoSendsTo?: string | undefined
+}
+
+/** The key that a client would send. */
+export interface FoundKey {
+  readonly key: string
+  readonly keyHeader?: KeyHeader
+  /** The file that holds it. */
+  readonly keyPath: string
+}
+
+/** A client's settings, as its files say now. */
+export interface ClientState {
+  readonly endpoint: Endpoint
+  /** The options, as they are in the files. Absent: no file sets them, or the client cannot read it. */
+  readonly options: ClientOptions
+  /** Options that no file sets: their values here are the client's default. */
+  readonly defaults?: readonly OptionName[] | undefined
+  /** The model as the file names it, for reports. Absent: `options.model`. */
+  readonly shownModel?: string | undefined
+  /** The model IDs in the client's picker, for the provider in use. Absent: the client has no picker. */
+  readonly offered?: readonly string[] | undefined
+  readonly sources: Sources
+  /** The ID of the client whose setup wrote files that a family shares. Absent: the first one. */
+  readonly configuredAs?: string | undefined
+  /** Another login that the client would use instead of our key, as shown: `a ChatGPT login`. */
+  readonly login?: string | undefined
+  /** Why the client cannot read its files. */
+  readonly findings: readonly Finding[]
+}
+
+/** The absolute paths of the files that set these values. Absent: no file does. */
+export interface Sources {
+  readonly baseUrl?: string | undefined
+  readonly model?: string | undefined
+  readonly smallModel?: string | undefined
+  readonly key?: string | undefined
+}
+
+/** The state of a client whose files say nothing. */
+export const emptyState: ClientState = { endpoint: {}, options: {}, sources: {}, findings: [] }
+
+/** Why a client cannot read its files. Undefined: it can. */
+export function whyUnreadable({ findings }: Pick<ClientState, 'findings'>): string | undefined {
+  return findings.find(({ cause }) => cause === 'broken')?.message
+}
+
+/** Whether a client sends the same key or login to the same address. */
+export function usesSameCredentials(a: ClientState, b: ClientState): boolean {
+  return (
+    a.endpoint.baseUrl === b.endpoint.baseUrl &&
+    a.endpoint.key === b.endpoint.key &&
+    a.login === b.login
+  )
+}
+
+/** What reports show as the model that a client starts with. */
+export function shownModel({ shownModel: shown, options }: ClientState): string | undefined {
+  return shown ?? options.model
+}

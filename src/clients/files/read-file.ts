@@ -1,0 +1,132 @@
+import type { ConfigDocument } from '../../edits/edit.ts'
+import { formatOf } from '../../edits/format.ts'
+import type { Bytes, ConfigValue, FileEdit, SettingPath } from '../../edits/plan.ts'
+import { UnsupportedFile } from '../../edits/text.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { ClientState, Sources } from '../contract/state.ts'
+import { isTable, merged, type Table, textIn } from './tables.ts'
+
+/** The file of a kind. A client lists each of its targets exactly once. */
+export function fileOf(files: LoadedFiles, kind: string): LoadedFile {
+  const file = files.find((loaded) => loaded.kind === kind)
+  if (!file) throw new Error(`no file of the kind ${kind} was read`)
+  return file
+}
+
+/** All layers of a kind, weakest first. */
+export function layersOf(files: LoadedFiles, kind: string): readonly LoadedFile[] {
+  return files.filter((file) => file.kind === kind)
+}
+
+/** The files as they will be after the edits. */
+export function asPlanned(files: LoadedFiles, edits: readonly FileEdit[]): LoadedFiles {
+  return files.map((file) => {
+    const edit = edits.find(({ path }) => path === file.path)
+    return edit === undefined ? file : { ...file, bytes: edit.after }
+  })
+}
+
+/** A file's content as text, with replacement characters for invalid bytes. Empty if there is no file. */
+export function textOf({ bytes }: Pick<LoadedFile, 'bytes'>): string {
+  return bytes === null ? '' : new TextDecoder().decode(bytes)
+}
+
+/** A file as far as repoint can read it, with its values. Without a document it has no values. */
+export interface ReadFile {
+  readonly kind: string
+  readonly path: string
+  readonly document: ConfigDocument | undefined
+  /** Why it has no document, with line and column. Absent: there is no file, or it is readable. */
+  readonly problem: string | undefined
+  /** The client may be able to read it: only repoint cannot. */
+  readonly isUnsupported: boolean
+  get(path: SettingPath): ConfigValue | undefined
+  /** Undefined if the value is not text. */
+  text(path: SettingPath): string | undefined
+  /** Undefined if the value is not a table. */
+  table(path: SettingPath): Table | undefined
+  /** Names and values of a table. Empty if the value is not a table. */
+  members(path: SettingPath): readonly (readonly [name: string, value: ConfigValue])[]
+  /** `file:line` of the key, or only the file if the line is unknown. */
+  place(path: SettingPath): string
+}
+
+/** A cache of parsed files by their bytes, which nobody changes. Parsing takes 50 ms for each MB. */
+const parsedFiles = new WeakMap<Bytes, ReadFile>()
+
+/** Reads a file and never throws: a missing or unreadable file has no document. */
+export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'bytes'>): ReadFile {
+  const { kind, path, format, bytes } = file
+  const cached = bytes && parsedFiles.get(bytes)
+  if (cached?.path === path && cached.kind === kind) return cached
+
+  const parsed = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
+  const document = parsed instanceof UserError ? undefined : parsed
+  const get = (at: SettingPath) => (at.length === 0 ? document?.root : document?.get(at))
+  const table = (at: SettingPath) => {
+    const value = get(at)
+    return isTable(value) ? value : undefined
+  }
+
+  const read: ReadFile = {
+    kind,
+    path,
+    document,
+    problem: parsed instanceof UserError ? parsed.message : undefined,
+    isUnsupported: parsed instanceof UnsupportedFile,
+    get,
+    text: (at) => textIn(get(at), []),
+    table,
+    members: (at) => Object.entries(table(at) ?? {}),
+    place(at) {
+      const line = document?.lineOf(at)
+      return line === undefined ? path : `${path}:${line}`
+    },
+  }
+  if (bytes !== null) parsedFiles.set(bytes, read)
+  return read
+}
+
+/** Reads the file of a kind. */
+export function readKind(files: LoadedFiles, kind: string): ReadFile {
+  return readFile(fileOf(files, kind))
+}
+
+/** Reads the layers of a kind. */
+export function readLayers(files: LoadedFiles, kind: string): readonly ReadFile[] {
+  return layersOf(files, kind).map(readFile)
+}
+
+/** Merges several files, weakest first. */
+export function mergedFiles(files: readonly ReadFile[]): Table {
+  return files.reduce<Table>((all, { document }) => merged(all, document?.root), {})
+}
+
+/** Why a client does not read a file: the file, then line and column if `why` ends with them. */
+export function brokenText(path: string, why: string): string {
+  const at = /^(.*) \((line \d+, column \d+)\)$/s.exec(why)
+  return at ? `${path} ${at[2]}: ${at[1]}` : `${path}: ${why}`
+}
+
+/** The strongest of `files` (weakest first) that has a value at `path`. */
+export function originOf(files: readonly ReadFile[], path: SettingPath): string | undefined {
+  return files.findLast((file) => file.get(path) !== undefined)?.path
+}
+
+/** The file as the source of those values that are set. */
+export function sourcesIn(path: string, values: Sources): Sources {
+  const set = Object.entries(values).filter(([, value]) => Boolean(value))
+  return Object.fromEntries(set.map(([name]) => [name, path]))
+}
+
+/** Why the client cannot read its files, as the findings of its state. */
+export function unreadable(why: string | undefined): ClientState['findings'] {
+  if (why === undefined) return []
+  return [{ code: 'broken', severity: 'error', message: why, cause: 'broken' }]
+}
+
+/** Splits a text of many short names. */
+export function wordsIn(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}

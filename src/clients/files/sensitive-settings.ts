@@ -1,0 +1,181 @@
+import type { ConfigValue, SettingPath, SettingRole } from '../../edits/plan.ts'
+import { uniquePaths } from '../../edits/values/paths.ts'
+import type { ClientModule } from '../contract/client.ts'
+import type { SensitiveSetting, SensitiveSettings } from '../contract/config.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import { readFile, textOf } from './read-file.ts'
+import { isTable } from './tables.ts'
+
+/** A sensitive setting that a file sets. */
+export interface FoundSetting extends SensitiveSetting {
+  /** The path of the setting. For a setting in a list, the path of the list. */
+  readonly location: SettingPath
+  readonly value: ConfigValue
+}
+
+export type SensitiveRole = SensitiveSetting['role']
+
+/** The sensitive settings that a file sets. */
+export function* settingsIn(
+  { config: { sensitiveSettings } }: Pick<ClientModule, 'config'>,
+  file: LoadedFile,
+  providerId?: string,
+): Generator<FoundSetting, void> {
+  const content = contentOf(file)
+  const isOfFolder = file.kind.startsWith('project')
+  const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
+
+  for (const row of sensitiveSettings.rows.filter(({ fileKinds }) =>
+    fileKinds.includes(file.kind),
+  )) {
+    const matches = (pattern: string, name: string) =>
+      pattern === ':provider' ? isOfFolder || name === provider : isLike(pattern, name)
+    for (const { location, value } of leavesAt(content, row.path.split('.'), matches))
+      if (hasEffect(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
+  }
+}
+
+/**
+ * The settings of a client's own file that choose its gateway: address, key, provider and models, as far as
+ * its table knows them. For the provider in use, it is the whole table. Settings in a list are left out.
+ */
+export function gatewaySettingsIn(
+  { rows, providerTable }: SensitiveSettings,
+  file: LoadedFile,
+  providerId = '',
+): readonly SettingPath[] {
+  const content = contentOf(file)
+  const provider = providerTable?.(providerId) ?? providerId
+  const matches = (pattern: string, name: string) =>
+    pattern === ':provider' ? name === provider : isLike(pattern, name)
+
+  const paths = rows.flatMap((row): SettingPath[] => {
+    const role = undoRoles[row.role]
+    if (role === undefined || (role !== 'model' && !row.fileKinds.includes(file.kind))) return []
+    const pattern = row.path.split('.')
+    const table = pattern.indexOf(':provider') + 1
+    return [...leavesAt(content, pattern, matches)]
+      .filter(({ location }) => location.length === pattern.length)
+      .map(({ location }) => (table === 0 ? location : location.slice(0, table)))
+  })
+  return uniquePaths(paths)
+}
+
+/** The settings of a file of any kind, as one table. */
+function contentOf(file: LoadedFile): ConfigValue {
+  const text = unixText(file)
+  if (file.kind.endsWith('-env'))
+    return { env: Object.fromEntries(variablesIn(text).map(({ name }) => [name, true])) }
+  if (file.path.endsWith('.md')) {
+    const [, head = ''] = /^---\r?\n(.*?)\r?\n---/s.exec(text) ?? []
+    const keys = [...head.matchAll(/^([\w-]+):[ \t]*(.*)$/gm)]
+    return Object.fromEntries(keys.map(([, name, value]) => [name!, value || true]))
+  }
+  return readFile(file).document?.root ?? null
+}
+
+/** The text of a file with every line ending as `\n`. */
+function unixText(file: LoadedFile): string {
+  return textOf(file).replace(/\r\n?/g, '\n')
+}
+
+/**
+ * The variables that a .env file sets, as dotenv 17.1 in Qwen Code 0.24.4 reads it: it accepts `NAME: value`,
+ * and the `=` or a quoted value on a later line; no `unset` removes a variable.
+ */
+function variablesIn(text: string): readonly { readonly name: string; readonly line: number }[] {
+  const pattern = /^[^\S\n]*(?:export[^\S\n]+)?([\w.-]+)(?:\s*=|:\s)(?:[^\S\n]*[^\s#]|\s*['"`])/gm
+  return [...text.matchAll(pattern)].map(({ 1: name = '', index }) => ({
+    name,
+    line: text.slice(0, index).split('\n').length,
+  }))
+}
+
+/** The roles of settings that undo restores together. */
+const undoRoles: Readonly<Partial<Record<SensitiveRole, SettingRole>>> = {
+  address: 'address',
+  key: 'key',
+  provider: 'provider',
+  model: 'model',
+}
+
+/**
+ * The role that undo needs for a setting in a file of this kind. Undefined: none. The choice of a model
+ * counts in every file.
+ */
+export function roleOf(
+  { rows }: SensitiveSettings,
+  fileKind: string,
+  path: SettingPath,
+): SettingRole | undefined {
+  const matches = (pattern: string, key: SettingPath[number] | undefined) =>
+    key !== undefined &&
+    (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
+  const row = rows.find(
+    ({ path: at, role, fileKinds }) =>
+      undoRoles[role] !== undefined &&
+      (role === 'model' || fileKinds.includes(fileKind)) &&
+      at.split('.').every((pattern, index) => matches(pattern, path[index])),
+  )
+  return row && undoRoles[row.role]
+}
+
+/**
+ * The values whose path matches the pattern. The elements of a list are searched too, but their location is
+ * that of the list.
+ */
+function* leavesAt(
+  value: ConfigValue,
+  [pattern, ...rest]: readonly string[],
+  matches: (pattern: string, name: string) => boolean,
+  location: SettingPath = [],
+  isInList = false,
+): Generator<Pick<FoundSetting, 'location' | 'value'>, void> {
+  if (pattern === undefined) {
+    yield { location, value }
+    return
+  }
+
+  const isList = Array.isArray(value)
+  if (!isList && !isTable(value)) return
+
+  for (const [index, below] of Object.entries(value)) {
+    const id = isTable(below) ? below['id'] : undefined
+    const name = isList && typeof id === 'string' ? id : index
+    if (!matches(pattern, name)) continue
+    const isBelowList = isInList || isList
+    const belowLocation = isBelowList ? location : [...location, name]
+    yield* leavesAt(below, rest, matches, belowLocation, isBelowList)
+  }
+}
+
+/** Whether a setting decides anything: one that is off or empty does not. */
+function hasEffect(value: ConfigValue): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
+  return value !== null && value !== '' && value !== false
+}
+
+/**
+ * Whether a setting is an empty address. With one, a client uses its own service: Claude Code 2.1.330 sends
+ * the key there (2026-11-23).
+ */
+function isEmptyAddress({ role }: SensitiveSetting, value: ConfigValue): boolean {
+  return role === 'address' && value === ''
+}
+
+/**
+ * Whether a name matches a pattern, in upper or lower case: the variables of proxies count in both, and on
+ * Windows every variable does.
+ */
+function isLike(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return pattern.toUpperCase() === name.toUpperCase()
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`, 'is').test(name)
+}
+
+export function placeIn(file: LoadedFile, { location }: FoundSetting): string {
+  const [parent, name] = location
+  if (!file.kind.endsWith('-env') || parent !== 'env') return readFile(file).place(location)
+  const line = variablesIn(unixText(file)).find((variable) => variable.name === name)?.line
+  return line === undefined ? file.path : `${file.path}:${line}`
+}

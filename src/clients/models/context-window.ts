@@ -1,0 +1,74 @@
+import type { Finding } from '../../finding.ts'
+import { withKnownFacts } from '../../gateway/models/facts.ts'
+import { catalogEntry } from '../../gateway/models/rules.ts'
+import type { ResolveInput } from '../contract/setup.ts'
+import { keepsModels } from '../options/chosen-options.ts'
+
+/** How a client treats the context windows of models. */
+export interface WindowHandling {
+  /** Whether the client knows the window of a model. Absent: it knows none. */
+  readonly knows?: (id: string) => boolean
+  /** What it does without a known window, as shown to the user. */
+  readonly otherwise: string
+}
+
+/**
+ * The context window to write. It is the requested window, or else the previous one for this gateway, or
+ * else the smallest of the models' windows in the catalog, or else the previous one for another gateway.
+ * None is written if the client itself knows the window of one of the models.
+ */
+export function windowOf(
+  input: ResolveInput,
+  ids: readonly string[],
+  { knows = () => false, otherwise }: WindowHandling,
+): { readonly contextWindow?: number; readonly notes: readonly Finding[] } {
+  const { requested, previous, gatewayInfo } = input
+  // Notes are only for models that the user has not seen in an earlier setup.
+  const notesUnlessKept = (notes: readonly Finding[]) => (keepsModels(input) ? [] : notes)
+
+  const before = previous?.options.contextWindow
+  const chosen = requested.contextWindow ?? (previous?.isOtherGateway ? undefined : before)
+  if (chosen !== undefined)
+    return { contextWindow: chosen, notes: notesUnlessKept(smallWindowFindings(chosen)) }
+
+  const listedWindows = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
+  const isEveryListed = ids.length > 0 && !listedWindows.includes(undefined)
+  if (before !== undefined && !isEveryListed) return { contextWindow: before, notes: [] }
+
+  const windows = ids.map((id, index) => {
+    if (listedWindows[index] !== undefined) return listedWindows[index]
+    return knows(id) ? 'known to the client' : withKnownFacts({ id }).contextWindow
+  })
+  const unknown = [...new Set(ids.filter((_, index) => windows[index] === undefined))]
+  if (unknown.length > 0) return { notes: notesUnlessKept([unknownWindow(unknown, otherwise)]) }
+
+  const sizes = windows.filter((window) => typeof window === 'number')
+  if (sizes.length === 0 || sizes.length < ids.length) return { notes: [] }
+  const smallest = Math.min(...sizes)
+  return { contextWindow: smallest, notes: notesUnlessKept(smallWindowFindings(smallest)) }
+}
+
+/**
+ * The smallest usable context window, in tokens. Before the first question, the clients send up to 14,000 for
+ * their instructions and tools (opencode 1.18.33, Claude Code 2.1.330, 2026-11-23).
+ */
+const minWindow = 16_000
+
+function smallWindowFindings(window: number): readonly Finding[] {
+  if (window >= minWindow) return []
+  return [
+    {
+      code: 'context-window-small',
+      message: `A context window of ${window} tokens is too small for a coding client: its instructions and tools fill most of it`,
+      hint: 'Increase the window on the server (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c). Or name another model: --model ID',
+    },
+  ]
+}
+
+function unknownWindow(ids: readonly string[], otherwise: string): Finding {
+  return {
+    code: 'context-window-unknown',
+    message: `The gateway does not report the context window of ${ids.join(', ')}: ${otherwise}`,
+    hint: 'Type: --context-window TOKENS',
+  }
+}

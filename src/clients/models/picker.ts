@@ -1,0 +1,94 @@
+import { compact } from '../../compact.ts'
+import { type Finding, isFinding } from '../../finding.ts'
+import { withKnownFacts } from '../../gateway/models/facts.ts'
+import { catalogEntry } from '../../gateway/models/rules.ts'
+import type { BaseUrls, Catalog, Protocol } from '../../gateway/types.ts'
+import type { Client } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { ClientOptions } from '../contract/options.ts'
+import type { OfferedModel, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import { modelsIn } from '../options/chosen-options.ts'
+import type { WindowHandling } from './context-window.ts'
+import { protocolsOfProvider, protocolToOffer, usualProtocol } from './protocols.ts'
+import { resolveOneModel } from './resolve.ts'
+
+/**
+ * The models that a client offers, the chosen one first, each with its protocol and its known facts. Leaves
+ * out a model that accepts no tools: a client always sends some.
+ *
+ * @param protocols the protocols that the client can use in addition to the one of the chosen model
+ */
+export function offeredModels(
+  { requested, gatewayInfo }: Pick<ResolveInput, 'requested' | 'gatewayInfo'>,
+  { model, protocol: first = usualProtocol }: Pick<ResolvedOptions, 'model' | 'protocol'>,
+  protocols: readonly Protocol[],
+): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
+  const { images, reasoning, maxOutputTokens } = requested
+  const all = gatewayInfo.catalog?.models ?? []
+  const chosen = withKnownFacts(catalogEntry(gatewayInfo.catalog, model) ?? { id: model })
+  const others: OfferedModel[] = []
+  for (const listed of all) {
+    if (listed.id === model || listed.tools === false) continue
+    const protocol = protocolToOffer(listed, first, gatewayInfo, protocols)
+    if (protocol === undefined) continue
+    others.push({ ...withKnownFacts(listed), ...withProtocol(protocol, protocols) })
+  }
+
+  return {
+    offered: [
+      {
+        ...chosen,
+        ...compact({ images, reasoning, maxOutputTokens }),
+        ...withProtocol(first, protocols),
+      },
+      ...others,
+    ],
+    offersWholeCatalog: all.length > 0,
+  }
+}
+
+/** The protocol of a model as a member. A client with one protocol does not need it. */
+function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
+  return length > 1 ? { protocol } : {}
+}
+
+/**
+ * The model that a client starts with, its protocol, and the other models of its picker, each over its
+ * own protocol.
+ *
+ * @param isShared as for `protocolsOfProvider`
+ * @returns a finding as `resolveOneModel` does
+ */
+export function resolveWithPicker(
+  input: ResolveInput,
+  protocols: readonly Protocol[],
+  window: WindowHandling,
+  isShared?: (baseUrls: BaseUrls) => boolean,
+): ResolvedOptions | Finding {
+  const resolved = resolveOneModel(input, protocols, window)
+  if (isFinding(resolved)) return resolved
+
+  const { protocol = protocols[0]! } = resolved
+  const usable = protocolsOfProvider(protocol, protocols, input.gatewayInfo, isShared)
+  return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, usable) }
+}
+
+/** The models for a client's list, including the chosen one. */
+export function offeredIn({ offered = [], model }: ResolvedOptions): readonly OfferedModel[] {
+  return offered.some(({ id }) => id === model) ? offered : [{ id: model }, ...offered]
+}
+
+/**
+ * The models in a client's list that the gateway does not list and that are not chosen. Empty if a wildcard
+ * of the gateway may match them.
+ */
+export function unlistedModels(
+  client: Pick<Client, 'read'>,
+  files: LoadedFiles,
+  catalog: Catalog,
+  chosen: ClientOptions,
+): readonly string[] {
+  const known = new Set([...catalog.models.map(({ id }) => id), ...modelsIn(chosen)])
+  if ([...known].some((id) => id.includes('*'))) return []
+  return (client.read(files).offered ?? []).filter((id) => !known.has(id))
+}
