@@ -289,10 +289,11 @@ async function applyFixes(
   const configured = reports.find(({ client, state }) => hasWrittenBaseUrl(client, state, runs))
   const gateway = configured?.gateway
   const plan: Plan = {
+    kind: 'repair',
     command: 'doctor',
-    baseUrl: gateway?.baseUrl ?? '',
+    baseUrl: gateway?.baseUrl,
     baseUrls: gateway && customBaseUrls(gateway),
-    model: (configured && shownModel(configured.state)) ?? '',
+    model: configured && shownModel(configured.state),
     edits,
   }
   const applied = applyPlan(session.platform, plan)

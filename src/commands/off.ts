@@ -43,8 +43,7 @@ export async function off(
   const runs = settleRecords(session)
   const clients = await planClients(session, runs, ids)
   const edits = clients.flatMap((client) => client.edits)
-  // A client's own service has no address and no model that a record could name.
-  const plan: Plan = { command: 'off', baseUrl: '', model: '', edits }
+  const plan: Plan = { kind: 'off', command: 'off', edits }
 
   const isDetailed = flags.details === true || flags.dryRun === true
   showPlan(session, clients, isDetailed)

@@ -156,7 +156,7 @@ async function applyAndReport(
 function outcomeOf(undo: RollbackPlan): string {
   const command = undoCommandFor(undo)
   if (undo.isRedo) return `Done. Undo: ${command}`
-  const isOff = undo.runs.every((run) => run.command === 'off')
+  const isOff = undo.runs.every(({ kind }) => kind === 'off')
   return `Undone. ${isOff ? 'Do it again' : 'Set it up again'}: ${command}`
 }
 

@@ -94,15 +94,23 @@ export interface FileEdit {
   readonly mode?: number
 }
 
+/**
+ * What a run does. `setup` points clients at a gateway, and `off` back at their own service. `repair` fixes
+ * files and changes no choice. `undo` undoes these three, and `redo` undoes an undo.
+ */
+export type RunKind = 'setup' | 'off' | 'repair' | 'undo' | 'redo'
+
 /** What a run would do, as data. */
 export interface Plan {
+  readonly kind: RunKind
   /** The command that the user typed, without secrets: `codex`, `claude-gpt`, `rollback`. */
   readonly command: string
-  readonly baseUrl: string
+  /** Absent: `off`, or a repair of clients that use no gateway of repoint's. */
+  readonly baseUrl?: string | undefined
   /** The base URLs of the protocols. Absent: `{baseUrl}/v1`, and `{baseUrl}` for messages. */
   readonly baseUrls?: { readonly chat: string; readonly messages: string } | undefined
-  /** The client's main model. */
-  readonly model: string
+  /** The main model of the first client. */
+  readonly model?: string | undefined
   /** In write order: see docs/transaction.md. */
   readonly edits: readonly FileEdit[]
 }

@@ -21,6 +21,7 @@ import { withLock } from './lock.ts'
 import {
   type ApplyResult,
   encodeDocument,
+  isChange,
   isWritten,
   type RecordedFile,
   type RollbackDetails,
@@ -138,15 +139,15 @@ function applyResult(
     const { path, client } = edit
     const recorded = run?.files.find((file) => file.path === path)
     const action = recorded && isWritten(recorded) ? actionOf(edit) : 'unchanged'
-    const note = recorded && modeNote(recorded, run?.kind !== 'change')
+    const note = recorded && modeNote(recorded, plan)
     return compact({ path, client, action, note })
   })
 
   return { run, findings, files }
 }
 
-function modeNote({ before, after }: RecordedFile, isRollback: boolean): string | undefined {
-  if (!before || !after || before.mode === after.mode || isRollback) return undefined
+function modeNote({ before, after }: RecordedFile, plan: Plan): string | undefined {
+  if (!before || !after || before.mode === after.mode || !isChange(plan)) return undefined
   const octal = (mode: number) => mode.toString(8).padStart(4, '0')
   return `Only you can read it now (mode ${octal(before.mode)} became ${octal(after.mode)}).`
 }

@@ -48,7 +48,7 @@ export function composeRun(
     id: nextRunId(now, recordNames(world, paths)),
     at: now.toISOString(),
     home: world.machine.home,
-    kind: rollback?.kind ?? ('change' as const),
+    kind: plan.kind,
     command: plan.command,
     clients: [...new Set(filesOfClients.map(({ client }) => client))],
     baseUrl: plan.baseUrl,

@@ -4,6 +4,7 @@ import type {
   FileAction,
   FileEdit,
   Plan,
+  RunKind,
   SettingChange,
   SettingPath,
   SettingRole,
@@ -27,15 +28,15 @@ export interface RunRecord {
   readonly at: string
   /** The home folder of the run. */
   readonly home: string
-  /** `change`: a setup or a repair. `undo` undoes a change. `redo` undoes an undo. */
-  readonly kind: 'change' | 'undo' | 'redo'
+  readonly kind: RunKind
   readonly command: string
   /** IDs of the clients whose files the run changed. If it changed none: of all its clients. */
   readonly clients: readonly string[]
-  readonly baseUrl: string
+  /** Absent: the run points no client at a gateway. */
+  readonly baseUrl?: string
   /** Absent: the default routes of `baseUrl`. */
   readonly baseUrls?: Plan['baseUrls']
-  readonly model: string
+  readonly model?: string
   /** What an undo or a redo undid. */
   readonly undoes?: readonly RunPart[]
   /** The settings that this undo kept. */
@@ -72,13 +73,16 @@ export interface RecordedFile {
   readonly scope: FileEdit['scope']
   readonly holdsSecret: boolean
   readonly settings: readonly RecordedSetting[]
-  /** In a merged run: the gateways that its runs wrote, newest first. Absent: the run's own gateway. */
+  /** In a merged run: the gateways that its runs wrote, newest first. Absent: the gateway of the run. */
   readonly gateways?: readonly RunGateway[]
   readonly before: FileVersion | null
   readonly after: FileVersion | null
 }
 
-export type RunGateway = Pick<RunRecord, 'baseUrl' | 'baseUrls'>
+export interface RunGateway {
+  readonly baseUrl: string
+  readonly baseUrls?: Plan['baseUrls']
+}
 
 export interface RecordedSetting {
   readonly path: SettingPath
@@ -160,10 +164,18 @@ export function isWritten({ before, after }: Pick<RecordedFile, 'before' | 'afte
   return before?.sha256 !== after?.sha256 || before?.mode !== after?.mode
 }
 
-/** The gateways that a run wrote into files of these clients, newest first. */
-export function gatewaysOf(run: RunRecord, clients: readonly string[]): readonly RunGateway[] {
-  const files = run.files.filter(({ client }) => clients.includes(client))
-  return files.flatMap(({ gateways }) => gateways ?? [run])
+/** Whether a run changed the files itself, and is not an undo or a redo of another run. */
+export function isChange({ kind }: Pick<RunRecord, 'kind'>): boolean {
+  return kind !== 'undo' && kind !== 'redo'
+}
+
+/** The gateways that a run wrote into one of its files, newest first. */
+export function gatewaysIn(
+  { gateways }: RecordedFile,
+  { baseUrl, baseUrls }: RunRecord,
+): readonly RunGateway[] {
+  if (gateways !== undefined) return gateways
+  return baseUrl === undefined ? [] : [{ baseUrl, ...compact({ baseUrls }) }]
 }
 
 export interface ApplyResult {
@@ -196,7 +208,6 @@ export interface RunDocument {
 
 /** The part of a rollback that its plan does not express. */
 export interface RollbackDetails {
-  readonly kind: 'undo' | 'redo'
   readonly undoes: readonly RunPart[]
   readonly kept: readonly KeptSetting[]
   /** The version of each file after the rollback, by path: it decides modes and owners. */
@@ -218,7 +229,7 @@ export function stagedFiles({ run, temps }: RunDocument): readonly StagedFile[] 
 }
 
 /** The version of the document's format. Documents of other versions count as damaged. */
-const documentVersion = 1
+const documentVersion = 2
 
 export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
   const body = { version: documentVersion, run, temps, dropFolders }

@@ -23,6 +23,7 @@ import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
   type FileOutcome,
+  isChange,
   type KeptSetting,
   type RecordedFile,
   type RollbackDetails,
@@ -148,7 +149,7 @@ function findRun(stack: Stack, id: string, clients?: readonly string[]): RunReco
       hint: 'See the recorded runs: repoint rollback --list',
     })
 
-  if (found.kind === 'change') return found
+  if (isChange(found)) return found
   throw new UserError({
     code: 'usage',
     message: `Run ${id} is ${found.kind === 'undo' ? 'an undo' : 'a redo'}, not a change`,
@@ -237,6 +238,7 @@ function toRollbackPlan(
     kept,
     clientsLosingTables,
     plan: {
+      kind: isRedo ? 'redo' : 'undo',
       command: 'rollback',
       baseUrl: oldest.baseUrl,
       baseUrls: oldest.baseUrls,
@@ -250,7 +252,6 @@ function toRollbackPlan(
       kept: kept.filter(({ file }) => file === edit.path).map((setting) => setting.path),
     })),
     details: {
-      kind: isRedo ? 'redo' : 'undo',
       undoes,
       kept,
       versions: new Map(files.map(({ path }) => [path, after.get(path)])),

@@ -18,7 +18,13 @@ function setUp(id: string, given: Disk): { home: Home; world: World } {
     Object.entries(given).map(([name, content]) => [home.at(name), content]),
   )
   const { edits } = planOn(byId(id), disk, { machine: world.machine })
-  applyPlan(world, { command: id, baseUrl: 'https://gw.example', model: 'm', edits })
+  applyPlan(world, {
+    kind: 'setup' as const,
+    command: id,
+    baseUrl: 'https://gw.example',
+    model: 'm',
+    edits,
+  })
   return { home, world }
 }
 

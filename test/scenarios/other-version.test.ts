@@ -9,7 +9,7 @@ test('rollback lists and undoes a run of another version, for a client that this
   const home = aHome({ '.newtool/config.toml': '# mine\n' })
   const before = home.snapshot()
   const edit = keysEdit(sourceIn(home), '.newtool/config.toml', [{ path: ['url'], value: 'x' }])
-  applyPlan(worldIn(home), aPlan([{ ...edit, client: 'newtool' }], 'newtool'))
+  applyPlan(worldIn(home), aPlan([{ ...edit, client: 'newtool' }]))
 
   const listed = await runInProcess(home, ['rollback', '--list'])
   expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining('newtool') })

@@ -1,10 +1,11 @@
 import { formatOf } from '../../src/edits/format.ts'
 import type { ConfigValue } from '../../src/edits/plan.ts'
-import type {
-  FileVersion,
-  RecordedFile,
-  RecordedSetting,
-  RunRecord,
+import {
+  type FileVersion,
+  isChange,
+  type RecordedFile,
+  type RecordedSetting,
+  type RunRecord,
 } from '../../src/transaction/record.ts'
 import type { Stack } from '../../src/transaction/undo/active-runs.ts'
 import { Copies } from '../../src/transaction/undo/copies.ts'
@@ -98,7 +99,7 @@ export class UndoMachine {
         before: authBefore,
         after: this.contents.get(authPath),
       })
-    this.#record({ kind: 'change', files })
+    this.#record({ kind: 'setup', files })
   }
 
   /** Applies and records a plan. @returns the plan, undefined if there was nothing to do */
@@ -124,7 +125,7 @@ export class UndoMachine {
       id: String(count).padStart(6, '0'),
       at: '2026-11-24T12:00:00.000Z',
       home: '/home/me',
-      command: run.kind === 'change' ? 'codex' : 'rollback',
+      command: isChange(run) ? 'codex' : 'rollback',
       clients: [...new Set(run.files.map(({ client }) => client))],
       baseUrl: 'https://gateway.example',
       model: 'gw/a',

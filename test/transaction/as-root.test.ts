@@ -106,11 +106,9 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
       id: '20261121T091500Z-0000',
       at: '2026-11-21T09:15:00Z',
       home: victim.path,
-      kind: 'change' as const,
+      kind: 'setup' as const,
       command: 'codex',
       clients: ['codex'],
-      baseUrl: '',
-      model: '',
       files: [file],
       folders: [victim.at('empty'), victim.at('made')],
     }

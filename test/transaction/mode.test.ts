@@ -30,7 +30,7 @@ function closing(path: string, text = login): Plan {
     holdsSecret: true,
     mode: 0o600,
   }
-  return aPlan([edit], 'doctor')
+  return aPlan([edit], 'repair')
 }
 
 describe('a run that changes only a mode', () => {

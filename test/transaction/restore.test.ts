@@ -175,7 +175,7 @@ describe('recovery, step by step', () => {
   }
 
   test('removes an incomplete draft without a report', () => {
-    const home = aHome({ '.local/state/repoint/draft.json': '{"version": 1, "ru' })
+    const home = aHome({ '.local/state/repoint/draft.json': '{"version": 2, "ru' })
     chmodSync(state(home), 0o700)
     expect(recoverRun(worldIn(home))).toBeUndefined()
     expect(readdirSync(state(home))).toEqual([])

@@ -17,11 +17,11 @@ import type { Gateway } from '../../gateway/types.ts'
 import { findGatewayName, gatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { savedModels } from '../../state/model-cache.ts'
-import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
+import { gatewaysIn, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
 import { readClientFiles, readShellProfiles, stateNow } from './files.ts'
-import { isSetupRun } from './written.ts'
+import { choosesGateway } from './written.ts'
 
 /** What a client's files contain now, and whether repoint wrote it. */
 export interface ClientReport {
@@ -44,9 +44,11 @@ export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
 
 /** The gateways that runs wrote into a client's files, newest first. */
 function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[] {
-  return runs
-    .flatMap((run) => gatewaysOf(run, familyIds(id)))
-    .filter(({ baseUrl }) => baseUrl !== '')
+  const ids = familyIds(id)
+  return runs.flatMap((run) => {
+    const files = run.files.filter(({ client }) => ids.includes(client))
+    return files.flatMap((file) => gatewaysIn(file, run))
+  })
 }
 
 /** The base URLs that repoint wrote for this client. */
@@ -88,9 +90,10 @@ export function gatewayOf(
   if (baseUrl === undefined) return undefined
 
   const protocol = protocolOf(client, state.options)
-  const known = [...gatewaysIfReadable(session.platform), ...gatewaysOfClient(client, runs)]
-    .filter(({ baseUrl }) => baseUrl !== '')
-    .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
+  const saved = gatewaysIfReadable(session.platform)
+  const known = [...saved, ...gatewaysOfClient(client, runs)].map(
+    ({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }),
+  )
 
   const gateway =
     known.find((candidate) => baseUrlFor(candidate, protocol) === baseUrl) ??
@@ -107,8 +110,8 @@ export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean
 
 /** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
 function setupInForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
-  const newest = activeRuns(runs.toReversed(), familyIds(id)).findLast(isSetupRun)
-  return newest?.baseUrl === '' ? undefined : newest
+  const newest = activeRuns(runs.toReversed(), familyIds(id)).findLast(choosesGateway)
+  return newest?.kind === 'off' ? undefined : newest
 }
 
 /** A client that repoint has set up. */

@@ -7,6 +7,7 @@ import { includesPath } from '../../edits/values/paths.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import {
+  isChange,
   type RecordedFile,
   type RunRecord,
   type Runs,
@@ -21,14 +22,14 @@ export interface WrittenFile {
   readonly file: RecordedFile
 }
 
-/** Whether a run chose a client's settings. A repair or an undo does not. */
-export function isSetupRun({ kind, command }: RunRecord): boolean {
-  return kind === 'change' && command !== 'doctor'
+/** Whether a run chose a client's gateway, or its own service. A repair or an undo does not. */
+export function choosesGateway({ kind }: RunRecord): boolean {
+  return kind === 'setup' || kind === 'off'
 }
 
-/** What the last setup in force wrote into a file. Undefined: no setup of this file is in force. */
+/** What the last setup in force, or the last `off`, wrote into a file. Undefined: there is none. */
 export function lastSetup(path: string, runs: Runs): WrittenFile | undefined {
-  return lastWritten(path, runs, isSetupRun)
+  return lastWritten(path, runs, choosesGateway)
 }
 
 /** What the last run in force that `matches` wrote into a file. */
@@ -62,7 +63,7 @@ export function changedSince(
   // With a pruned copy or a file that cannot be read any more, keys cannot be compared.
   if (written === undefined || (current === undefined && bytes !== null)) return []
 
-  const repair = lastWritten(path, runs, (run) => !isSetupRun(run))?.file
+  const repair = lastWritten(path, runs, ({ kind }) => kind === 'repair')?.file
   const repaired = repair && documentOf(repair, contentsIfAvailable(platform, repair.after))
   const isRepaired = (key: SettingPath) =>
     includesPath(repair?.settings.map((setting) => setting.path) ?? [], key) &&
@@ -101,7 +102,7 @@ export function isFromOtherGateway(
   }
 
   return runs
-    .filter((run) => run.kind === 'change' && ![baseUrl, ''].includes(run.baseUrl))
+    .filter((run) => isChange(run) && run.baseUrl !== undefined && run.baseUrl !== baseUrl)
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 

@@ -1,6 +1,6 @@
 import { clientRows } from '../../clients/list.ts'
 import { counted, listWords } from '../../text.ts'
-import type { RunRecord, Runs } from '../../transaction/record.ts'
+import { isChange, type RunRecord, type Runs } from '../../transaction/record.ts'
 
 /** `Codex's setup of 2 minutes ago`, or `the undo of …`. */
 export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
@@ -9,13 +9,11 @@ export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
 
 /** `Codex's setup`: the description of a run without the time. */
 export function whatItDid(run: RunRecord, runs: Runs): string {
-  if (run.kind !== 'change') return `the ${run.kind} of ${whatWasUndone(run, runs)}`
+  if (!isChange(run)) return `the ${run.kind} of ${whatWasUndone(run, runs)}`
 
   const earlier = (run.mergedRuns ?? 1) - 1
   const more = earlier === 0 ? '' : ` (with ${counted(earlier, 'earlier run')})`
-  const isOffOfSeveral = run.command === 'off' && run.clients.length > 1
-  const noun = isOffOfSeveral ? 'return to their own services' : nounOf(run.command)
-  return `${possessive(labelsOf(run.clients))} ${noun}${more}`
+  return `${possessive(labelsOf(run.clients))} ${nounOf(run)}${more}`
 }
 
 /** The change that an undo took back, or that a redo made again. */
@@ -29,15 +27,12 @@ function undoneBy({ undoes = [] }: RunRecord, runs: Runs): RunRecord | undefined
   return runs.findLast(({ id }) => undoes.some(({ run }) => run === id))
 }
 
-const nouns: Readonly<Record<string, string>> = {
-  doctor: 'repair',
-  key: 'new key',
-  use: 'change of gateway',
-  off: 'return to its own service',
-}
-
-function nounOf(command: string): string {
-  return nouns[command.split(' ')[0] ?? ''] ?? 'setup'
+function nounOf({ kind, command, clients }: RunRecord): string {
+  if (kind === 'repair') return 'repair'
+  if (kind === 'off')
+    return clients.length > 1 ? 'return to their own services' : 'return to its own service'
+  if (command === 'key') return 'new key'
+  return command === 'use' ? 'change of gateway' : 'setup'
 }
 
 /** The clients' labels. */

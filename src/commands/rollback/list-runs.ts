@@ -1,5 +1,5 @@
 /** `repoint rollback --list`: the recorded runs. */
-import type { RunRecord, Runs } from '../../transaction/record.ts'
+import { isChange, type RunRecord, type Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import { timeAgo, whatItDid } from './describe.ts'
 
@@ -19,18 +19,19 @@ export function listRuns(session: Session, runs: Runs): number {
 function showTable(session: Session, runs: Runs): void {
   const now = session.platform.clock.now()
   const rows = runs.map((run) => {
-    const target = run.kind === 'change' ? [run.baseUrl, run.model] : []
+    const target = isChange(run) ? [run.baseUrl, run.model] : []
     const description = [whatItDid(run, runs), ...target].filter(Boolean).join(', ')
     return [timeAgo(new Date(run.at), now), description, run.id]
   })
   session.sayTable(['WHEN', 'WHAT', 'RUN'], rows)
 }
 
-function asDocument({ id, at, kind, command, clients, baseUrl, model, undoes, files }: RunRecord) {
+function asDocument(run: RunRecord) {
+  const { id, at, kind, command, clients, baseUrl = '', model = '', undoes, files } = run
   return {
     run: id,
     at,
-    kind,
+    kind: isChange(run) ? 'change' : kind,
     command,
     clients,
     baseUrl,

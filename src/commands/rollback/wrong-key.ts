@@ -9,7 +9,13 @@ import { type ClientState, usesSameCredentials } from '../../clients/contract/st
 import { documentOf } from '../../edits/format.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
-import type { RecordedFile, RecordedSetting, RunRecord, Runs } from '../../transaction/record.ts'
+import {
+  isChange,
+  type RecordedFile,
+  type RecordedSetting,
+  type RunRecord,
+  type Runs,
+} from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import { isAddress } from '../../transaction/undo/settings.ts'
 import { asRecorded } from '../client-state/files.ts'
@@ -105,8 +111,8 @@ function* keysWritten(
 ): Generator<string | undefined> {
   // The current contents do not count, only what the runs wrote one after the other.
   const emptyFiles = files.map((file) => ({ ...file, bytes: null }))
-  for (const [index, { kind }] of runs.entries()) {
-    if (kind !== 'change') continue
+  for (const [index, run] of runs.entries()) {
+    if (!isChange(run)) continue
     const recorded = runs.slice(index).flatMap((run) => run.files)
     yield client.read(asRecorded(session, emptyFiles, recorded, 'after')).endpoint.key
   }

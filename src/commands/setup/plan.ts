@@ -65,6 +65,7 @@ export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
     consent === undefined ? [] : [{ code, message: consent }],
   )
   return {
+    kind: 'setup',
     command: request.command,
     baseUrl: access.baseUrl,
     baseUrls: customBaseUrls(access),

@@ -7,7 +7,7 @@
  * A run can be undone for one of its clients and not for another. So the unit is a part: the files of
  * one client in one run.
  */
-import type { RunPart, RunRecord } from '../record.ts'
+import { isChange, type RunPart, type RunRecord } from '../record.ts'
 
 /** The recorded runs, oldest first. The last one is the top of the stack. */
 export type Stack = readonly RunRecord[]
@@ -37,7 +37,7 @@ export function recordedChanges(
   isSelected: (run: RunRecord, client: string) => boolean = () => true,
 ): Stack {
   return stack.flatMap((run) => {
-    if (run.kind !== 'change') return []
+    if (!isChange(run)) return []
     const files = run.files.filter(
       ({ client }) => (clients?.includes(client) ?? true) && isSelected(run, client),
     )

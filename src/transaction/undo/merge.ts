@@ -5,7 +5,13 @@
  * after: C). Its undo restores A, as the undo of both would.
  */
 import { resultOf, UserError } from '../../errors.ts'
-import type { FileVersion, RecordedFile, RunGateway, RunRecord } from '../record.ts'
+import {
+  type FileVersion,
+  gatewaysIn,
+  type RecordedFile,
+  type RunGateway,
+  type RunRecord,
+} from '../record.ts'
 import { activeRuns, partName, type Stack, undoneParts } from './active-runs.ts'
 import type { Copies } from './copies.ts'
 import { type Contents, undoRun, withChanges } from './undo-run.ts'
@@ -102,12 +108,13 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
     })
   }
 
-  // A repair sets up no gateway. The merged run keeps the name and the gateway of the repaired setup.
-  const isRepair = later.command === 'doctor'
+  // A repair sets up no gateway, so the merged run is the repaired setup.
+  const main = later.kind === 'repair' ? earlier : later
 
   return {
-    ...later,
-    ...(isRepair && { command: earlier.command, baseUrl: earlier.baseUrl, model: earlier.model }),
+    ...main,
+    id: later.id,
+    at: later.at,
     clients: [...new Set([...later.clients, ...earlier.clients])],
     mergedRuns: (earlier.mergedRuns ?? 1) + (later.mergedRuns ?? 1),
     files: [...files.values()],
@@ -117,7 +124,7 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
 
 /** The files of a run, with the gateways that it wrote into them. */
 function filesWithGateways(run: RunRecord) {
-  return run.files.map((file) => ({ ...file, gateways: file.gateways ?? [run] }))
+  return run.files.map((file) => ({ ...file, gateways: gatewaysIn(file, run) }))
 }
 
 /** The contents after an undo of the later run and then of the earlier run. */
@@ -138,8 +145,7 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
 
 function uniqueGateways(gateways: readonly RunGateway[]): readonly RunGateway[] {
   const unique = new Map<string, RunGateway>()
-  for (const { baseUrl, baseUrls } of gateways) {
-    const gateway: RunGateway = baseUrls ? { baseUrl, baseUrls } : { baseUrl }
+  for (const gateway of gateways) {
     const key = JSON.stringify(gateway)
     if (!unique.has(key)) unique.set(key, gateway)
   }

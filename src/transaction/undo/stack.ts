@@ -14,7 +14,7 @@
  * plan of several. `../rollback.ts` reads the files and applies the plan.
  */
 import { basename } from 'node:path'
-import type { RecordedFile, RunPart, RunRecord, Runs } from '../record.ts'
+import { isChange, type RecordedFile, type RunPart, type RunRecord, type Runs } from '../record.ts'
 import { activeRuns, partName, recordedChanges, type Stack, undoneParts } from './active-runs.ts'
 import { isConnection, settingAt } from './settings.ts'
 import { type Contents, type UndoOptions, undoRun } from './undo-run.ts'
@@ -129,7 +129,7 @@ export function redo(
 
   // From the newest run to the oldest: an undo can be redone if no newer change wrote its files.
   for (const run of stack.toReversed()) {
-    if (run.kind === 'change') for (const { path } of run.files) changedPaths.add(path)
+    if (isChange(run)) for (const { path } of run.files) changedPaths.add(path)
     if (run.kind !== 'undo') continue
 
     const canBeRedone = ({ client }: RunPart) =>

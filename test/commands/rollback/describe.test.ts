@@ -29,7 +29,7 @@ describe('a run in words', () => {
     ({
       id,
       at: ago(2 * minute).toISOString(),
-      kind: 'change',
+      kind: 'setup',
       command: 'codex',
       clients: ['codex'],
       files: [],
@@ -43,8 +43,8 @@ describe('a run in words', () => {
     [setup, "Codex's setup of 2 minutes ago"],
     [undo, "the undo of Codex's setup of 2 minutes ago"],
     [redo, "the redo of Codex's setup of 2 minutes ago"],
-    [run('4', { command: 'doctor --fix' }), "Codex's repair of 2 minutes ago"],
-    [run('4', { command: 'use work' }), "Codex's change of gateway of 2 minutes ago"],
+    [run('4', { kind: 'repair', command: 'doctor' }), "Codex's repair of 2 minutes ago"],
+    [run('4', { command: 'use' }), "Codex's change of gateway of 2 minutes ago"],
     [run('4', { mergedRuns: 3 }), "Codex's setup (with 2 earlier runs) of 2 minutes ago"],
     [
       run('4', { clients: ['codex', 'claude', 'pi'] }),
