@@ -52,6 +52,22 @@ describe('merged runs', () => {
     expect(merge(machine).files[0]!.gateways).toEqual([gateways[3], gateways[2], gateways[1]])
   })
 
+  test('of a setup and its repair are the setup', () => {
+    const machine = aMachine()
+    machine.setUp(first)
+    machine.setUp(first)
+    const [setup, repair] = machine.stack
+    const baseUrls = { chat: 'https://b.example', messages: 'https://b.example' }
+    machine.stack = [
+      { ...setup!, baseUrls },
+      { ...repair!, kind: 'repair', command: 'doctor' },
+    ]
+
+    const { id, kind, command, ...run } = merge(machine)
+    expect({ id, kind, command }).toEqual({ id: repair!.id, kind: 'setup', command: 'codex' })
+    expect(run.baseUrls).toEqual(baseUrls)
+  })
+
   test('keep the first copy if a copy between them is missing', () => {
     const machine = aMachine()
     const before = machine.contents.get(settingsPath)
