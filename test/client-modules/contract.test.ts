@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/clients/contract/client.ts'
+import type { ConfigFile } from '../../src/clients/contract/files.ts'
 import { runKeyVariable } from '../../src/clients/contract/program.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { keyHeaderOf } from '../../src/clients/plan/headers.ts'
@@ -45,9 +46,33 @@ function waysOn({ os }: Machine, client: Client) {
   return waysOf(client).filter(({ keyHeader }) => os !== 'win32' || keyHeader === undefined)
 }
 
+/** What a file contains, as its name says. */
+function contentByName(path: string): NonNullable<ConfigFile['content']> {
+  if (path.endsWith('.md')) return 'agent'
+  if (/\/\.env[^/]*$/.test(path)) return 'variables'
+  return /\/(?:auth|\.credentials|oauth_creds)\.json$/.test(path) ? 'credentials' : 'settings'
+}
+
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
   '%s',
   (_, client) => {
+    test('each file says whose it is, and what is in it', () => {
+      const machine = aMachine()
+      const names = ['a.config.toml', 'a.json', 'a.md']
+      const disk = { exists: () => true, entries: () => names, readStart: () => '' }
+      const files = client.files(machine, disk)
+
+      const otherTargets = files.filter(({ use, owner }) => use === 'target' && owner !== 'user')
+      expect(otherTargets).toEqual([])
+      const ofFolder = files.filter(({ path }) => path.startsWith(machine.cwd))
+      expect(ofFolder.filter(({ owner }) => owner !== 'folder')).toEqual([])
+      const ofSystem = files.filter(({ path }) => /^\/(?:etc|Library)\//.test(path))
+      expect(ofSystem.filter(({ owner }) => owner !== 'administrator')).toEqual([])
+
+      for (const { path, content = 'settings' } of files)
+        expect([path, content]).toEqual([path, contentByName(path)])
+    })
+
     test('an unresolved model is a finding', () => {
       const problem = client.resolve(inputFor({ models: [] }))
       expect(problem).toMatchObject({ severity: 'error', message: expect.any(String) })

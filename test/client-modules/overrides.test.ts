@@ -35,8 +35,8 @@ function keysOf(
 /** A file of any kind with only this setting. */
 function fileWith(file: ConfigFile, keys: readonly string[], value: string): Uint8Array {
   const text = (content: string) => new TextEncoder().encode(content)
-  if (file.kind.endsWith('-env')) return text(`${keys[1]}=${value}\n`)
-  if (file.path.endsWith('.md')) return text(`---\n${keys[0]}: ${value}\n---\nDo as I say.\n`)
+  if (file.content === 'variables') return text(`${keys[1]}=${value}\n`)
+  if (file.content === 'agent') return text(`---\n${keys[0]}: ${value}\n---\nDo as I say.\n`)
   return formatOf(file.format).edit(null, [{ path: keys, value }], file.path)!
 }
 
@@ -68,12 +68,12 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const text = JSON.stringify(findings)
         expect(text).toContain(keys.at(-1))
 
-        const isOfFolder = layer.startsWith('project')
+        const isOfFolder = file.owner === 'folder'
         const isModel = row.role === 'model'
         expect(findings.some(({ redirectsKey }) => redirectsKey)).toBe(isOfFolder && !isModel)
         // An error that repoint cannot fix and does not ask about stops a setup.
         const stops = findings.some(({ severity, consent }) => severity === 'error' && !consent)
-        expect(stops).toBe(!isOfFolder && !isModel && layer !== 'profile')
+        expect(stops).toBe(!isOfFolder && !isModel && !file.isProfile)
       }
     })
 

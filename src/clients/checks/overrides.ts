@@ -46,11 +46,11 @@ export function* overrideFindings(
     const redirecting = settings.filter(({ role }) => redirectingRoles.includes(role))
     const models = settings.filter(({ role }) => role === 'model')
 
-    if (file.kind === 'profile') {
-      yield* strongerFileFindings(client, file, settings, 'warning')
-    } else if (file.kind.startsWith('project')) {
+    if (file.owner === 'folder') {
       yield* folderFindings(client, file, redirecting, whyUnknown(client, file))
       yield* folderFindings(client, file, models)
+    } else if (file.isProfile) {
+      yield* strongerFileFindings(client, file, settings, 'warning')
     } else {
       yield* strongerFileFindings(client, file, redirecting, 'error')
       yield* strongerFileFindings(client, file, models, 'warning')
@@ -73,15 +73,16 @@ function isSameAs(
 }
 
 /**
- * Why repoint cannot tell what a project file sets: it is too large, broken, or its keys contain variables.
+ * Why repoint cannot tell what a file of the folder sets: it is too large, broken, or its keys contain variables.
  * Undefined: it can.
  */
 function whyUnknown(
   { config: { interpolation } }: ClientWithSettings,
   file: LoadedFile,
 ): string | undefined {
-  if (file.bytes === null && /^project(?:-env)?$/.test(file.kind)) return 'cannot be read'
-  if (file.kind !== 'project') return undefined
+  const { bytes, content = 'settings' } = file
+  if (bytes === null && content !== 'agent') return 'cannot be read'
+  if (content !== 'settings') return undefined
   const { document, problem } = readFile(file)
   if (problem !== undefined) return problem
   const hasVariableKeys =
@@ -133,12 +134,6 @@ function* folderFindings(
   }
 }
 
-/** The owner of each kind of file, and the hint. */
-const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
-  managed: ["the administrator's file", 'Ask the administrator of this machine.'],
-  profile: ['this profile', 'Nothing to do unless you use that profile.'],
-}
-
 /** Reports a file of the administrator, or one of the user that a setup does not write. */
 function* strongerFileFindings(
   { family, config }: ClientWithSettings,
@@ -148,17 +143,25 @@ function* strongerFileFindings(
 ): Generator<Finding, void> {
   const [first] = found
   if (first === undefined) return
-  const isProfile = file.kind === 'profile'
-  const [owner = 'this file', hint = 'Remove it from that file.'] = strongerFiles[file.kind] ?? []
+  const { codeWord } = config.sensitiveSettings
+  const { name, hint } = strongerFile(file)
 
   yield {
-    code: `${family}-${file.kind}${isProfile ? '' : `-${config.sensitiveSettings.codeWord}`}`,
-    message: `${owner} sets ${keysOf(found)} and overrides your setting`,
+    code: `${family}-${file.kind}${file.isProfile ? '' : `-${codeWord}`}`,
+    message: `${name} sets ${keysOf(found)} and overrides your setting`,
     location: placeIn(file, first),
     hint,
     severity,
     cause: 'override',
   }
+}
+
+/** What a message calls a file that overrides the user's, and the hint. */
+function strongerFile({ owner, isProfile }: LoadedFile) {
+  if (isProfile) return { name: 'this profile', hint: 'Nothing to do unless you use that profile.' }
+  if (owner === 'administrator')
+    return { name: "the administrator's file", hint: 'Ask the administrator of this machine.' }
+  return { name: 'this file', hint: 'Remove it from that file.' }
 }
 
 /** The names of the settings, for a message. A variable is shown without `env.`. */

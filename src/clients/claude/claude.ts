@@ -118,13 +118,26 @@ const shared = {
         .map((name) => join(place, name))
 
     return [
-      { kind: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
+      {
+        kind: 'settings',
+        path: settings,
+        format: 'json',
+        holdsSecret: true,
+        use: 'target',
+        owner: 'user',
+      },
       ...layersThere(disk, settings, [
-        ['credentials', [join(folder, '.credentials.json')]],
-        ['state', [join(namedFolder ?? home, '.claude.json')]],
-        [
-          'project',
-          [
+        {
+          kind: 'credentials',
+          owner: 'user',
+          content: 'credentials',
+          paths: [join(folder, '.credentials.json')],
+        },
+        { kind: 'state', owner: 'user', paths: [join(namedFolder ?? home, '.claude.json')] },
+        {
+          kind: 'project',
+          owner: 'folder',
+          paths: [
             join(project, 'settings.json'),
             // Of the folders above, Claude Code reads only this file in the root of the repository. In a
             // linked worktree it also reads the one of the main worktree (2.1.238 and 2.1.330; not in
@@ -133,16 +146,22 @@ const shared = {
             join(root, '.claude', 'settings.local.json'),
             join(project, 'settings.local.json'),
           ],
-        ],
-        // In the home folder these files are the user's own.
-        ['project-agent', cwd === home ? [] : filesIn(join(project, 'agents'), '.md')],
-        [
-          'managed',
-          [
+        },
+        {
+          kind: 'project-agent',
+          owner: 'folder',
+          content: 'agent',
+          // In the home folder these files are the user's own.
+          paths: cwd === home ? [] : filesIn(join(project, 'agents'), '.md'),
+        },
+        {
+          kind: 'managed',
+          owner: 'administrator',
+          paths: [
             join(managed, 'managed-settings.json'),
             ...filesIn(join(managed, 'managed-settings.d'), '.json'),
           ],
-        ],
+        },
       ]),
     ]
   },

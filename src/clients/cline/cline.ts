@@ -82,9 +82,21 @@ export const cline: ClientModule = {
     const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
 
     return [
-      { kind: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      {
+        kind: 'providers',
+        path: target,
+        format: 'json',
+        holdsSecret: true,
+        use: 'target',
+        owner: 'user',
+      },
       ...layersThere(disk, target, [
-        ['project-env', envFiles(machine).map((name) => join(machine.cwd, name))],
+        {
+          kind: 'project-env',
+          owner: 'folder',
+          content: 'variables',
+          paths: envFiles(machine).map((name) => join(machine.cwd, name)),
+        },
       ]),
     ]
   },

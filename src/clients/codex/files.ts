@@ -11,41 +11,45 @@ export function codexHome(machine: Machine): string {
 /** The file that a setup writes with the gateway's models. */
 const catalog = 'repoint-models.json'
 
+const target = { holdsSecret: false, use: 'target', owner: 'user' } as const
+const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
+
 export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
-  const target = { holdsSecret: false, use: 'target' } as const
-  const whole = { ...target, format: 'json', isReplacedWhole: true } as const
-  const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
-
-  const isWindows = machine.os === 'win32'
-  const system = isWindows ? [] : [{ kind: 'system', path: '/etc/codex/config.toml' }]
-  const folder = isWindows ? home : '/etc/codex'
-  const managed = { kind: 'managed', path: join(folder, 'managed_config.toml') }
-  const profiles = disk
-    .entries(home)
-    .filter((name) => name.endsWith('.config.toml'))
-    .map((name) => ({ kind: 'profile', path: join(home, name) }))
+  const auth = { ...target, kind: 'auth', content: 'credentials', holdsSecret: true } as const
+  const whole = { format: 'json', isReplacedWhole: true } as const
 
   return [
     // The key precedes the config: a config that names the gateway is never next to another login.
-    { ...whole, kind: 'auth', path: join(home, 'auth.json'), holdsSecret: true },
-    { ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
+    { ...auth, ...whole, path: join(home, 'auth.json') },
+    { ...target, ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
     { ...target, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
-    ...[...system, ...projectFiles(machine, disk, home), ...profiles, managed]
-      .filter(({ path }) => disk.exists(path))
-      .map((file) => ({ ...layer, ...file })),
+    ...layersOfCodex(machine, disk, home).filter(({ path }) => disk.exists(path)),
   ]
 }
 
 /**
- * The configurations of the project around the working folder, from its root inwards. In a trusted folder
- * their `model` overrides the user's; Codex ignores a provider in them (0.140.0 to 0.169.0, 2026-11-23).
+ * The other configurations, weakest first: the system's, those of the project from its root inwards, profiles,
+ * and the administrator's. In a trusted folder the `model` of a project overrides the user's; Codex ignores a
+ * provider in it (0.140.0 to 0.169.0, 2026-11-23).
  */
-function projectFiles(machine: Machine, disk: DiskReader, home: string) {
+function layersOfCodex(machine: Machine, disk: DiskReader, home: string): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
-  return projectFolders(machine, disk)
+  const isWindows = machine.os === 'win32'
+  const managed = join(isWindows ? home : '/etc/codex', 'managed_config.toml')
+  const projects = projectFolders(machine, disk)
     .map((folder) => join(folder, '.codex'))
     .filter((folder) => folder !== home)
-    .map((folder) => ({ kind: 'project', path: join(folder, 'config.toml') }))
+  const profiles = disk.entries(home).filter((name) => name.endsWith('.config.toml'))
+
+  const ofSystem = { ...layer, kind: 'system', owner: 'administrator' } as const
+  const ofProject = { ...layer, kind: 'project', owner: 'folder' } as const
+  const ofProfile = { ...layer, kind: 'profile', owner: 'user', isProfile: true } as const
+  return [
+    ...(isWindows ? [] : [{ ...ofSystem, path: '/etc/codex/config.toml' }]),
+    ...projects.map((folder) => ({ ...ofProject, path: join(folder, 'config.toml') })),
+    ...profiles.map((name) => ({ ...ofProfile, path: join(home, name) })),
+    { ...layer, kind: 'managed', owner: 'administrator', path: managed },
+  ]
 }

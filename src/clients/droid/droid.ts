@@ -86,12 +86,28 @@ export const droid: ClientModule = {
     const names = ['settings.json', 'settings.local.json']
 
     return [
-      { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      {
+        kind: 'settings',
+        path: target,
+        format: 'json',
+        holdsSecret: true,
+        use: 'target',
+        owner: 'user',
+      },
       ...layersThere(disk, target, [
-        ['upper', [join(userFolder, 'settings.local.json')]],
-        ['project', projects.flatMap((folder) => names.map((name) => join(folder, name)))],
-        ['project-agent', foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md'))],
-        ['managed', [join(managed, 'settings.json')]],
+        { kind: 'upper', owner: 'user', paths: [join(userFolder, 'settings.local.json')] },
+        {
+          kind: 'project',
+          owner: 'folder',
+          paths: projects.flatMap((folder) => names.map((name) => join(folder, name))),
+        },
+        {
+          kind: 'project-agent',
+          owner: 'folder',
+          content: 'agent',
+          paths: foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md')),
+        },
+        { kind: 'managed', owner: 'administrator', paths: [join(managed, 'settings.json')] },
       ]),
     ]
   },

@@ -30,20 +30,26 @@ export function pathsOf(machine: Machine) {
   }
 }
 
+/** Layers of one kind, whether they exist or not. */
+interface Layers extends Pick<ConfigFile, 'kind' | 'owner' | 'content'> {
+  readonly paths: readonly string[]
+}
+
 /**
- * The existing files that a client reads in addition to `target`, by their kinds. If a path is listed twice,
- * the first one counts.
+ * The existing files that a client reads in addition to `target`. If a path is listed twice, the first one
+ * counts.
  */
 export function layersThere(
   disk: DiskReader,
   target: string,
-  kinds: readonly (readonly [kind: string, paths: readonly string[]])[],
+  layers: readonly Layers[],
 ): readonly ConfigFile[] {
+  const shared = { format: 'json', holdsSecret: true, use: 'layer' } as const
   const seen = new Set([target])
-  return kinds.flatMap(([kind, paths]) =>
+  return layers.flatMap(({ paths, ...layer }) =>
     paths
       .filter((path) => disk.exists(path) && !seen.has(path) && seen.add(path))
-      .map((path) => ({ kind, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
+      .map((path) => ({ ...shared, ...layer, path })),
   )
 }
 

@@ -22,14 +22,13 @@ export function* settingsIn(
   providerId?: string,
 ): Generator<FoundSetting, void> {
   const content = contentOf(file)
-  const isOfFolder = file.kind.startsWith('project')
   const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
 
   for (const row of sensitiveSettings.rows.filter(({ fileKinds }) =>
     fileKinds.includes(file.kind),
   )) {
     const matches = (pattern: string, name: string) =>
-      pattern === ':provider' ? isOfFolder || name === provider : isLike(pattern, name)
+      pattern === ':provider' ? file.owner === 'folder' || name === provider : isLike(pattern, name)
     for (const { location, value } of leavesAt(content, row.path.split('.'), matches))
       if (hasEffect(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
   }
@@ -64,9 +63,9 @@ export function gatewaySettingsIn(
 /** The settings of a file of any kind, as one table. */
 function contentOf(file: LoadedFile): ConfigValue {
   const text = unixText(file)
-  if (file.kind.endsWith('-env'))
+  if (file.content === 'variables')
     return { env: Object.fromEntries(variablesIn(text).map(({ name }) => [name, true])) }
-  if (file.path.endsWith('.md')) {
+  if (file.content === 'agent') {
     const [, head = ''] = /^---\r?\n(.*?)\r?\n---/s.exec(text) ?? []
     const keys = [...head.matchAll(/^([\w-]+):[ \t]*(.*)$/gm)]
     return Object.fromEntries(keys.map(([, name, value]) => [name!, value || true]))
@@ -175,7 +174,7 @@ function isLike(pattern: string, name: string): boolean {
 
 export function placeIn(file: LoadedFile, { location }: FoundSetting): string {
   const [parent, name] = location
-  if (!file.kind.endsWith('-env') || parent !== 'env') return readFile(file).place(location)
+  if (file.content !== 'variables' || parent !== 'env') return readFile(file).place(location)
   const line = variablesIn(unixText(file)).find((variable) => variable.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

@@ -106,7 +106,9 @@ function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] 
   const { join } = pathsOf(machine)
   const path = join(xdgFolder(machine, 'CONFIG'), 'kilo', '.bash-permission-migrated')
   if (!disk.exists(path)) return []
-  return [{ kind: 'started', path, format: 'json', holdsSecret: false, use: 'layer' }]
+  return [
+    { kind: 'started', path, format: 'json', holdsSecret: false, use: 'layer', owner: 'user' },
+  ]
 }
 
 /**

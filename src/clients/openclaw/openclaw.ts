@@ -92,7 +92,9 @@ export const openclaw: ClientModule = {
       namedFromHome('OPENCLAW_CONFIG_PATH') ??
       candidates.find((candidate) => disk.exists(candidate)) ??
       candidates[0]!
-    return [{ kind: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
+    return [
+      { kind: 'config', path, format: 'json5', holdsSecret: true, use: 'target', owner: 'user' },
+    ]
   },
 
   resolve(input) {

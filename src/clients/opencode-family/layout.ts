@@ -84,18 +84,24 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
 
   const managed = managedFolder(machine, folder)
   const extra = named(`${variables}_CONFIG_DIR`)
-  const target = { format: 'json', use: 'target' } as const
+  const target = { format: 'json', use: 'target', owner: 'user' } as const
 
   return [
-    { ...target, kind: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
+    {
+      ...target,
+      kind: 'auth',
+      content: 'credentials',
+      path: join(data, 'auth.json'),
+      holdsSecret: true,
+    },
     { ...target, kind: 'config', path: configPath, holdsSecret: false },
     ...layersThere(disk, configPath, [
-      ['lower', [lowest!, ...others]],
-      ['upper', dotsIn(home).flatMap(inFolder)],
-      ['project', [...above, ...dots]],
-      ['project-agent', agents],
-      ['upper', extra === undefined ? [] : inFolder(extra)],
-      ['managed', inFolder(managed)],
+      { kind: 'lower', owner: 'user', paths: [lowest!, ...others] },
+      { kind: 'upper', owner: 'user', paths: dotsIn(home).flatMap(inFolder) },
+      { kind: 'project', owner: 'folder', paths: [...above, ...dots] },
+      { kind: 'project-agent', owner: 'folder', content: 'agent', paths: agents },
+      { kind: 'upper', owner: 'user', paths: extra === undefined ? [] : inFolder(extra) },
+      { kind: 'managed', owner: 'administrator', paths: inFolder(managed) },
     ]),
   ]
 }

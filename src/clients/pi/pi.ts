@@ -87,14 +87,23 @@ export const pi: ClientModule = {
     const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
     const auth = join(folder, 'auth.json')
     const settings = join(folder, 'settings.json')
-    const json = { format: 'json', use: 'target' } as const
+    const json = { format: 'json', use: 'target', owner: 'user' } as const
+    const login = {
+      ...json,
+      kind: 'auth',
+      content: 'credentials',
+      path: auth,
+      holdsSecret: true,
+    } as const
 
     return [
       // An earlier login must be removed before the address changes: pi would send it there.
-      ...(disk.exists(auth) ? [{ kind: 'auth', path: auth, ...json, holdsSecret: true }] : []),
+      ...(disk.exists(auth) ? [login] : []),
       { kind: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
       { kind: 'settings', path: settings, ...json, holdsSecret: false },
-      ...layersThere(disk, settings, [['project', [join(cwd, '.pi', 'settings.json')]]]),
+      ...layersThere(disk, settings, [
+        { kind: 'project', owner: 'folder', paths: [join(cwd, '.pi', 'settings.json')] },
+      ]),
     ]
   },
 

@@ -141,11 +141,11 @@ function editOf(
   after: LoadedFile['bytes'],
   touched: readonly TouchedSetting[],
 ): FileEdit {
-  const { kind, path, format, holdsSecret, bytes: before, isReplacedWhole = false } = file
+  const { kind, path, format, content, holdsSecret, bytes: before, isReplacedWhole = false } = file
   const [oldDocument, newDocument] = [documentOf(file, before), documentOf(file, after)]
   const roots = [oldDocument?.root ?? {}, newDocument?.root ?? {}]
   const all = [...new Set(roots.flatMap(Object.keys))].map((name) => ({ path: [name] }))
-  const isLogin = kind === 'auth'
+  const isLogin = content === 'credentials'
 
   const changes = outermost(isReplacedWhole ? all : touched)
     .map((change): SettingChange => {

@@ -93,16 +93,42 @@ export const qwen: ClientModule = {
     const copies = disk.entries(folder).filter((name) => copyName.test(name))
 
     return [
-      { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      {
+        kind: 'settings',
+        path: target,
+        format: 'json',
+        holdsSecret: true,
+        use: 'target',
+        owner: 'user',
+      },
       ...layersThere(disk, target, [
-        ['lower', [defaults]],
+        { kind: 'lower', owner: 'administrator', paths: [defaults] },
         // In the home folder the project's folder is the user's own.
-        ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
-        ['managed', [managed]],
-        ['login', [join(folder, 'oauth_creds.json')]],
-        ['copy', copies.map((name) => join(folder, name))],
-        ['home-env', [join(home, '.env'), join(defaultFolder, '.env'), join(folder, '.env')]],
-        ['project-env', projectEnvFile(machine, disk)],
+        {
+          kind: 'project',
+          owner: 'folder',
+          paths: cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')],
+        },
+        { kind: 'managed', owner: 'administrator', paths: [managed] },
+        {
+          kind: 'login',
+          owner: 'user',
+          content: 'credentials',
+          paths: [join(folder, 'oauth_creds.json')],
+        },
+        { kind: 'copy', owner: 'user', paths: copies.map((name) => join(folder, name)) },
+        {
+          kind: 'home-env',
+          owner: 'user',
+          content: 'variables',
+          paths: [join(home, '.env'), join(defaultFolder, '.env'), join(folder, '.env')],
+        },
+        {
+          kind: 'project-env',
+          owner: 'folder',
+          content: 'variables',
+          paths: projectEnvFile(machine, disk),
+        },
       ]),
     ]
   },

@@ -104,11 +104,11 @@ function workingFolders(
   return [...new Set([machine.cwd, ...folders])]
 }
 
-/** The project files of each folder, each file once. */
+/** The files that come with each folder, each file once. */
 function filesOfFolders(session: Session, client: Client, folders: readonly string[]): LoadedFiles {
   const files = folders
     .flatMap((folder) => readClientFiles(session, client, folder))
-    .filter(({ kind }) => kind.startsWith('project'))
+    .filter(({ owner }) => owner === 'folder')
   return [...new Map(files.map((file) => [file.path, file])).values()]
 }
 
