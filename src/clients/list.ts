@@ -1,7 +1,15 @@
 import { checkClaudeFlags, claudeFlags } from './claude/flags.ts'
+import { claudeGptName, claudeName } from './claude/name.ts'
+import { clineName } from './cline/name.ts'
+import { codexName } from './codex/name.ts'
 import type { Client, ClientModule, ClientName } from './contract/client.ts'
 import type { ClientFlag, ClientOptions } from './contract/options.ts'
+import { copilotName } from './copilot/name.ts'
+import { droidName } from './droid/name.ts'
 import { withInterpolationGuard } from './interpolation-guard.ts'
+import { kiloName } from './kilo/name.ts'
+import { openclawName } from './openclaw/name.ts'
+import { opencodeName } from './opencode/name.ts'
 import {
   catalogFlags,
   checkProviderId,
@@ -15,6 +23,8 @@ import {
   providerIdFlag,
   reasoningEffortFlag,
 } from './options/flags.ts'
+import { piName } from './pi/name.ts'
+import { qwenName } from './qwen/name.ts'
 
 /** What the command line must know about a client before the user chooses it. */
 export interface ClientRow extends EnvironmentRow {
@@ -43,9 +53,7 @@ export interface EnvironmentRow extends ClientName {
 /** Every client, in the order in which repoint offers them. */
 export const clientRows: readonly ClientRow[] = [
   {
-    id: 'codex',
-    family: 'codex',
-    label: 'Codex',
+    ...codexName,
     description: 'set up Codex: config.toml and auth.json, together',
     examples: [
       'repoint codex',
@@ -67,9 +75,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./codex/codex.ts')).codex,
   },
   {
-    id: 'claude',
-    family: 'claude',
-    label: 'Claude Code',
+    ...claudeName,
     alsoCalled: ['claude-code', 'claudecode'],
     description: 'set up Claude Code with its own models',
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
@@ -82,9 +88,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./claude/claude.ts')).claude,
   },
   {
-    id: 'claude-gpt',
-    family: 'claude',
-    label: 'Claude Code with GPT models',
+    ...claudeGptName,
     description: 'set up Claude Code with GPT models in its slots',
     examples: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
     changes: {
@@ -95,9 +99,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./claude/claude.ts')).claudeGpt,
   },
   {
-    id: 'opencode',
-    family: 'opencode',
-    label: 'opencode',
+    ...opencodeName,
     description: 'set up opencode: its config and its auth.json, together',
     examples: ['repoint opencode', 'repoint opencode --model gpt-5.6-sol --provider-id work'],
     changes: {
@@ -109,9 +111,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
-    id: 'kilo',
-    family: 'kilo',
-    label: 'Kilo',
+    ...kiloName,
     alsoCalled: ['kilo-code', 'kilocode'],
     description: 'set up Kilo: its config and its auth.json, together',
     examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
@@ -124,9 +124,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
   {
-    id: 'pi',
-    family: 'pi',
-    label: 'pi',
+    ...piName,
     description: 'set up pi: models.json and settings.json, together',
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
     changes: {
@@ -137,9 +135,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./pi/pi.ts')).pi,
   },
   {
-    id: 'openclaw',
-    family: 'openclaw',
-    label: 'OpenClaw',
+    ...openclawName,
     description: 'set up OpenClaw: its openclaw.json',
     examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
     changes: {
@@ -150,9 +146,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
   },
   {
-    id: 'qwen',
-    family: 'qwen',
-    label: 'Qwen Code',
+    ...qwenName,
     alsoCalled: ['qwen-code', 'qwencode'],
     description: 'set up Qwen Code: its settings.json',
     examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
@@ -164,9 +158,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./qwen/qwen.ts')).qwen,
   },
   {
-    id: 'droid',
-    family: 'droid',
-    label: 'Factory droid',
+    ...droidName,
     alsoCalled: ['factory', 'factory-droid'],
     description: 'set up Factory droid: a custom model that it starts with',
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
@@ -178,9 +170,7 @@ export const clientRows: readonly ClientRow[] = [
     load: async () => (await import('./droid/droid.ts')).droid,
   },
   {
-    id: 'cline',
-    family: 'cline',
-    label: 'Cline',
+    ...clineName,
     description: 'set up the Cline CLI: its providers.json',
     examples: ['repoint cline', 'repoint cline --model gpt-5.6-sol --context-window 400000'],
     changes: {
@@ -195,9 +185,7 @@ export const clientRows: readonly ClientRow[] = [
 /** Clients that a setup configures for one process at a time. */
 export const environmentRows: readonly EnvironmentRow[] = [
   {
-    id: 'copilot',
-    family: 'copilot',
-    label: 'GitHub Copilot CLI',
+    ...copilotName,
     alsoCalled: ['github-copilot', 'copilot-cli'],
     description:
       'check the key and print the variables that point GitHub Copilot CLI at the gateway',

@@ -11,6 +11,7 @@ import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf, readLayers } from '../files/read-file.ts'
 import { checkAutoMode } from './auto-mode.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
+import { claudeGptName, claudeName } from './name.ts'
 import {
   type ClaudeSettings,
   hasLogin,
@@ -322,7 +323,7 @@ function* checkAddress(context: ClientContext, settings: ClaudeSettings, url: st
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-login-leak',
       message: `${names.baseUrl} is set without a token: Claude Code sends your saved login to the gateway`,
-      hint: `Set it up again: repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}`,
+      hint: `Set it up again: repoint ${(isMapping(slotModelsIn(settings)) ? claudeGptName : claudeName).id}`,
       cause: 'key-missing',
     })
   }
@@ -395,8 +396,6 @@ function checkProxy({ machine }: ClientContext, settings: ClaudeSettings, url: s
     },
   }))
 }
-
-const claudeName = { id: 'claude', label: 'Claude Code' }
 
 function carriesCredential(headers: string | undefined): boolean {
   return linesOf(headers).some(isCredentialLine)

@@ -1,21 +1,18 @@
-import type { FileEdit } from '../../edits/plan.ts'
 import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
-import type { LoadedFiles } from '../contract/files.ts'
 import { asReasoningEffort } from '../contract/options.ts'
-import type { SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/read-file.ts'
-import { editReadably } from '../plan/edit-file.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
-import { isDiscovering, ourChanges } from './plan.ts'
+import { claudeGptName, claudeName } from './name.ts'
+import { isDiscovering, plan } from './plan.ts'
 import { resolveMapping, resolveSlots } from './resolve.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -25,7 +22,6 @@ import {
   hasLogin,
   isMapping,
   names,
-  readRepairedSettings,
   readSettings,
   slotModelsIn,
   slotOf,
@@ -213,7 +209,7 @@ const shared = {
         model: model?.isNamed ? model.name : undefined,
         smallModel,
       }),
-      configuredAs: isMapping(slotModels) ? 'claude-gpt' : 'claude',
+      configuredAs: (isMapping(slotModels) ? claudeGptName : claudeName).id,
       login: key === undefined && hasLogin(files) ? 'a saved login' : undefined,
       findings: unreadable(ignored && brokenText(file.path, ignored)),
     }
@@ -224,14 +220,14 @@ const shared = {
 export const claude: ClientModule = {
   ...shared,
   resolve: resolveSlots,
-  plan: (files, target) => planClaude('claude', files, target),
+  plan: (files, target) => plan(claudeName.id, files, target),
 }
 
 /** Claude Code with GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
   resolve: resolveMapping,
-  plan: (files, target) => planClaude('claude-gpt', files, target),
+  plan: (files, target) => plan(claudeGptName.id, files, target),
 }
 
 /** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */
@@ -239,17 +235,6 @@ function managedFolder(machine: Machine): string {
   if (machine.os === 'darwin') return '/Library/Application Support/ClaudeCode'
   if (machine.os === 'win32') return 'C:\\Program Files\\ClaudeCode'
   return '/etc/claude-code'
-}
-
-function planClaude(
-  id: 'claude' | 'claude-gpt',
-  files: LoadedFiles,
-  target: SetupTarget,
-): readonly FileEdit[] {
-  const file = fileOf(files, 'settings')
-  const changes = ourChanges(readRepairedSettings(file), target)
-  const client = { id, label: 'Claude Code', config: { sensitiveSettings } }
-  return [editReadably(client, file, changes, target, readSettings)]
 }
 
 /** The model that it starts with, as written. Without a top-level `model`, newer versions start with opus. */

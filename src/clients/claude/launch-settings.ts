@@ -10,6 +10,7 @@ import { expectUnsaid, typedFlag } from '../program/arguments.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { checkKeyQuestion } from './check.ts'
 import { customHeaders } from './headers.ts'
+import { claudeName } from './name.ts'
 import { isOtherGateway, ourChanges } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
@@ -41,12 +42,13 @@ export function launchSettings(
 
   // Every user of the machine can read the arguments, so they get no header and no key.
   const withoutSecrets = { ...target, headers: [], keyHeader: undefined }
-  const { changes } = editFile(
-    { id: '', config: { sensitiveSettings } },
+  const { changes } = editFile({
+    client: claudeName,
+    sensitiveSettings,
     file,
-    ourChanges(settings, withoutSecrets),
-    target.fixes,
-  )
+    changes: ourChanges(settings, withoutSecrets),
+    fixes: target.fixes,
+  })
 
   const removed = changes.filter(({ value }) => value === undefined)
   const empty = [

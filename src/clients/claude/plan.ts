@@ -1,17 +1,23 @@
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { LoadedFiles } from '../contract/files.ts'
 import { defaultSlot, type Slot, slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
+import { fileOf } from '../files/read-file.ts'
 import { valueIn } from '../files/tables.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
+import { editReadably } from '../plan/edit-file.ts'
 import { askingModeChanges } from './auto-mode.ts'
 import { customHeaders } from './headers.ts'
+import { claudeName } from './name.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   type ClaudeSettings,
   inEnv,
   isOn,
   names,
   quietButDiscovering,
+  readRepairedSettings,
   readSettings,
   slotLabelVariable,
   slotOf,
@@ -19,6 +25,20 @@ import {
   slotVariables,
   withoutWindow,
 } from './settings.ts'
+
+/** @param id of the client of the family that is set up */
+export function plan(id: string, files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  const file = fileOf(files, 'settings')
+  const edit = editReadably({
+    client: { ...claudeName, id },
+    sensitiveSettings,
+    file,
+    changes: ourChanges(readRepairedSettings(file), target),
+    fixes: target.fixes,
+    read: readSettings,
+  })
+  return [edit]
+}
 
 /** The changes that a setup makes to the settings: the keys that it sets and the keys that it removes. */
 export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {

@@ -14,6 +14,7 @@ import { type WindowHandling, windowOf } from '../models/context-window.ts'
 import { allModels, checkedModel, nameFindings } from '../models/resolve.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { aboutFilled, fillSlots, type Pins } from './fill.ts'
+import { claudeGptName, claudeName } from './name.ts'
 import { knowsModel, slotWithoutModel } from './sent.ts'
 import { withoutWindow } from './settings.ts'
 import { firstAsked, type Start } from './start.ts'
@@ -42,7 +43,7 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
   const filled = fillSlots({ input, slot, pins, version })
   const { catalog } = input.gatewayInfo
   return resolvedWith({
-    command: 'claude',
+    command: claudeName.id,
     input,
     version,
     slotModels: { ...pins, ...filled },
@@ -72,7 +73,7 @@ export function resolveMapping(input: ResolveInput, version?: string): ResolvedO
     subagent: subagentModel,
   }
   return resolvedWith({
-    command: 'claude-gpt',
+    command: claudeGptName.id,
     input,
     version,
     slotModels,

@@ -16,7 +16,7 @@ import {
 /** How Claude Code starts. */
 export interface Start {
   /** The command that writes such settings. */
-  readonly command: 'claude' | 'claude-gpt'
+  readonly command: string
   /** The slot that the settings name. */
   readonly slot: Slot
   readonly pins: Readonly<Partial<Record<Slot, string>>>

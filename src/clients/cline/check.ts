@@ -14,6 +14,7 @@ import { mayNeedNoKey } from '../files/addresses.ts'
 import { fileOf } from '../files/read-file.ts'
 import { textIn } from '../files/tables.ts'
 import { readHeaders } from '../plan/headers.ts'
+import { clineName } from './name.ts'
 import {
   hasLogin,
   type ProvidersFile,
@@ -22,7 +23,6 @@ import {
   settingsPath,
   usedPath,
 } from './providers.ts'
-import { clineName } from './sensitive-settings.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {

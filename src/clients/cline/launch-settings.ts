@@ -6,8 +6,8 @@ import { fileOf } from '../files/read-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { expectBearer } from '../plan/headers.ts'
 import { expectUnsaid } from '../program/arguments.ts'
+import { clineName } from './name.ts'
 import { ourChanges } from './plan.ts'
-import { clineName } from './sensitive-settings.ts'
 
 /** Names the file that replaces the user's own. */
 const fileVariable = 'CLINE_PROVIDER_SETTINGS_PATH'

@@ -8,12 +8,21 @@ import { textIn } from '../files/tables.ts'
 import { editReadably } from '../plan/edit-file.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
 import { factChanges } from '../plan/model-list.ts'
+import { clineName } from './name.ts'
 import { providerId, providerPath, readProviders, settingsPath, usedPath } from './providers.ts'
-import { clineName } from './sensitive-settings.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const file = fileOf(files, 'providers')
-  return [editReadably(clineName, file, ourChanges(file, target), target, readProviders)]
+  const edit = editReadably({
+    client: clineName,
+    sensitiveSettings,
+    file,
+    changes: ourChanges(file, target),
+    fixes: target.fixes,
+    read: readProviders,
+  })
+  return [edit]
 }
 
 /** The changes are in the order in which Cline writes them. */

@@ -29,5 +29,3 @@ export const sensitiveSettings: SensitiveSettings = {
     },
   ],
 }
-
-export const clineName = { id: 'cline', label: 'Cline', config: { sensitiveSettings } }

@@ -21,6 +21,7 @@ import { isUrlOf } from '../files/addresses.ts'
 import { fileOf, layersOf, type ReadFile, readFile } from '../files/read-file.ts'
 import { type Table, tableIn, textIn } from '../files/tables.ts'
 import { readCodexAuth } from './auth.ts'
+import { codexName } from './name.ts'
 import { type OtherProvider, otherProviders } from './other-providers.ts'
 import {
   builtInAddressPath,
@@ -31,7 +32,6 @@ import {
   otherLayers,
   providerInUse,
 } from './provider.ts'
-import { codexName } from './sensitive-settings.ts'
 
 /**
  * Reports harmful settings in files that a setup does not write, in the table of our provider: no line in

@@ -13,6 +13,7 @@ import { isOwnAddress, mayNeedNoKey, shownUrl, withoutTrailingSlash } from '../f
 import type { ReadFile } from '../files/read-file.ts'
 import { isTable, type Table, textIn } from '../files/tables.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
+import { codexName } from './name.ts'
 import {
   builtInAddressPath,
   configRepair,
@@ -26,7 +27,6 @@ import {
   reservedIds,
   takesAuthFile,
 } from './provider.ts'
-import { codexName } from './sensitive-settings.ts'
 
 /** A table of `model_providers`. */
 interface Provider {

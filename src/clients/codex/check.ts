@@ -12,8 +12,8 @@ import { readCodexAuth } from './auth.ts'
 import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-file.ts'
 import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './check-provider.ts'
 import { checkMigratedModel } from './migrations.ts'
+import { codexName } from './name.ts'
 import { addressInUse, providerInUse } from './provider.ts'
-import { codexName } from './sensitive-settings.ts'
 import { serverLeftRunning } from './server.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
@@ -140,7 +140,7 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
     }
   else if (isPointed && auth.usableKey === undefined)
     yield missingKeyFinding(
-      { id: 'codex' },
+      codexName,
       location,
       auth.unreadKeys
         ? `Codex sends no key: auth.json contains ${auth.unreadKeys.join(', ')}, and Codex reads only OPENAI_API_KEY`

@@ -12,15 +12,21 @@ import { optionChange } from '../plan/option-changes.ts'
 import { readCodexAuth } from './auth.ts'
 import { catalogChanges, planCatalog } from './catalog-file.ts'
 import { withoutOffer } from './migrations.ts'
+import { codexName } from './name.ts'
 import { isBedrockName } from './provider.ts'
-import { codexName } from './sensitive-settings.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 
 export const effortPath = ['model_reasoning_effort']
 
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
-  const file = fileOf(files, 'config')
   const auth = planAuth(files, target)
-  const config = editFile(codexName, file, ourChanges(files, target), target.fixes)
+  const config = editFile({
+    client: codexName,
+    sensitiveSettings,
+    file: fileOf(files, 'config'),
+    changes: ourChanges(files, target),
+    fixes: target.fixes,
+  })
   const catalog = planCatalog(files, target)
 
   if (catalog === undefined) return [auth, config]
@@ -46,7 +52,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
 
   const isKeyCurrent = readCodexAuth(file).usableKey === target.key
   const edit = {
-    client: 'codex',
+    client: codexName.id,
     path: file.path,
     format: 'json',
     scope: 'whole',

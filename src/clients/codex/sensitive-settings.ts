@@ -32,5 +32,3 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'model', role: 'model', fileKinds: stronger, source: testedWith },
   ],
 }
-
-export const codexName = { id: 'codex', label: 'Codex', config: { sensitiveSettings } }

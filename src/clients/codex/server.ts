@@ -4,7 +4,7 @@ import { isNewer, runningServer, serverFinding } from '../checks/background-serv
 import type { ClientWorld } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
 import { codexHome } from './files.ts'
-import { codexName } from './sensitive-settings.ts'
+import { codexName } from './name.ts'
 
 /** How long to wait for Codex to stop, in ms. It waits for running turns: without any it took 5 s. */
 const stopTimeoutMs = 30_000

@@ -15,9 +15,10 @@ import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
+import { droidName } from './name.ts'
 import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
-import { droidName, sensitiveSettings } from './sensitive-settings.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import { isFromVariable, modelCalled, protocolOfEntry, readSettings } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 

@@ -6,8 +6,8 @@ import { fileOf } from '../files/read-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { expectBearer } from '../plan/headers.ts'
 import { expectUnsaid, typedFlag } from '../program/arguments.ts'
+import { droidName } from './name.ts'
 import { ourChanges } from './plan.ts'
-import { droidName } from './sensitive-settings.ts'
 import { idOf, modelPath } from './settings.ts'
 
 /** Names a settings file that overrides all others, including those of projects (0.215.0, 0.225.2). */

@@ -10,7 +10,8 @@ import { protocolFor } from '../models/protocols.ts'
 import { editReadably } from '../plan/edit-file.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
 import { factChanges, removedEntries } from '../plan/model-list.ts'
-import { droidName } from './sensitive-settings.ts'
+import { droidName } from './name.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   apiOf,
   defaultModelPath,
@@ -23,7 +24,15 @@ import {
 
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const file = fileOf(files, 'settings')
-  return [editReadably(droidName, file, ourChanges(file, target), target, readSettings)]
+  const edit = editReadably({
+    client: droidName,
+    sensitiveSettings,
+    file,
+    changes: ourChanges(file, target),
+    fixes: target.fixes,
+    read: readSettings,
+  })
+  return [edit]
 }
 
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {

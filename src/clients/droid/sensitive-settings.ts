@@ -25,5 +25,3 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'sessionDefaultSettings.specModeModel', role: 'model', fileKinds: folder, source: run },
   ],
 }
-
-export const droidName = { id: 'droid', label: 'droid', config: { sensitiveSettings } }

@@ -11,6 +11,7 @@ import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
+import { kiloName } from './name.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
@@ -21,8 +22,7 @@ import tested from './tested.json' with { type: 'json' }
  * 2026-11-22; only the older one fails on keys that it does not know.
  */
 const layout: Layout = {
-  id: 'kilo',
-  label: 'Kilo',
+  ...kiloName,
   folder: 'kilo',
   // opencode's file names also apply in Kilo's folder, and override Kilo's names there; opencode's folder and
   // variables do not.

@@ -5,10 +5,11 @@ import { fileOf, readFile, textOf, wordsIn } from '../files/read-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
+import { openclawName } from './name.ts'
 
 /** The key precedes a login in OpenClaw's database only with `auth` (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {
-  client: { id: 'openclaw', label: 'OpenClaw' },
+  client: openclawName,
   role: 'config',
   at: ['models', 'providers'],
   always: { auth: 'api-key' },

@@ -7,15 +7,12 @@ import type { ClientModule } from '../contract/client.ts'
 import type { OfferedModel } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { pathsOf } from '../files/paths.ts'
-import { asPlanned, brokenText, fileOf, sourcesIn, unreadable } from '../files/read-file.ts'
-import { expectRead } from '../files/strict-json.ts'
+import { brokenText, fileOf, sourcesIn, unreadable } from '../files/read-file.ts'
 import { resolveWithPicker } from '../models/picker.ts'
-import { effectiveSettings, providerChanges, providerOf } from '../pi-family/providers.ts'
-import { editFile } from '../plan/edit-file.ts'
+import { effectiveSettings, providerOf } from '../pi-family/providers.ts'
 import { isBefore, ofNode, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import {
-  defaultModelPath,
   interpretedName,
   interpretedValue,
   loginsFor,
@@ -29,6 +26,7 @@ import {
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
+import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -113,19 +111,7 @@ export const openclaw: ClientModule = {
     return { ...resolved, ...compact({ offered }) }
   },
 
-  plan(files, target) {
-    const { providerId, resolved, fixes } = target
-    const file = fileOf(files, 'config')
-    const { root } = readConfig(files)
-    const changes = [
-      ...providerChanges(providers, { ...file, root }, target),
-      { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
-    ]
-
-    const edit = editFile({ id: 'openclaw', config: { sensitiveSettings } }, file, changes, fixes)
-    expectRead('OpenClaw', readConfig(asPlanned(files, [edit])))
-    return [edit]
-  },
+  plan,
 
   accepts: responses.protocols,
   loadRecordings: async () =>

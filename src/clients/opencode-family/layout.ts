@@ -1,15 +1,13 @@
 import { win32 } from 'node:path'
 import type { Machine } from '../../platform/platform.ts'
+import type { ClientName } from '../contract/client.ts'
 import type { FolderFiles } from '../contract/config.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import type { Recordings } from '../contract/program.ts'
 import { layersThere, pathsOf } from '../files/paths.ts'
 
-/** The differences between opencode and its forks. */
-export interface Layout {
-  /** The client's name on the command line, its program, and the first part of its findings' codes. */
-  readonly id: string
-  readonly label: string
+/** The differences between opencode and its forks. The program has the client's ID as its name. */
+export interface Layout extends ClientName {
   /** The name of its folder among those of the XDG specification, and of the administrator's folder. */
   readonly folder: string
   /** The names of its configuration in its own folder, weakest first. */

@@ -22,16 +22,17 @@ export function plan(layout: Layout, files: LoadedFiles, target: SetupTarget): r
   const file = fileOf(files, 'config')
   return [
     planAuth(layout, files, target),
-    editFile(
-      { id: layout.id, config: { sensitiveSettings } },
+    editFile({
+      client: layout,
+      sensitiveSettings,
       file,
-      ourChanges(layout, file, target),
-      target.fixes,
-    ),
+      changes: ourChanges(layout, file, target),
+      fixes: target.fixes,
+    }),
   ]
 }
 
-function planAuth({ id, label }: Layout, files: LoadedFiles, target: SetupTarget): FileEdit {
+function planAuth(layout: Layout, files: LoadedFiles, target: SetupTarget): FileEdit {
   const file = fileOf(files, 'auth')
   if (isCodexAuth(file))
     throw new UserError({
@@ -40,13 +41,14 @@ function planAuth({ id, label }: Layout, files: LoadedFiles, target: SetupTarget
       hint: `XDG_DATA_HOME leads into the folder of Codex. Set XDG_DATA_HOME to another folder.`,
     })
 
-  return editReadably(
-    { id, label, config: { sensitiveSettings } },
+  return editReadably({
+    client: layout,
+    sensitiveSettings,
     file,
-    keyEntry(file, target),
-    target,
-    readAuth,
-  )
+    changes: keyEntry(file, target),
+    fixes: target.fixes,
+    read: readAuth,
+  })
 }
 
 /**

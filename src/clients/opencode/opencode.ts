@@ -6,12 +6,12 @@ import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
+import { opencodeName } from './name.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 const layout: Layout = {
-  id: 'opencode',
-  label: 'opencode',
+  ...opencodeName,
   folder: 'opencode',
   configNames: ['config.json', 'opencode.json', 'opencode.jsonc'],
   newConfig: 'opencode.json',

@@ -5,6 +5,7 @@ import { fileOf, layersOf, readFile, wordsIn } from '../files/read-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
+import { piName } from './name.ts'
 
 /**
  * pi sends its instructions to a reasoning model with the role `developer`, which only OpenAI's models know
@@ -12,7 +13,7 @@ import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
  * 2026-11-23; 0.73.1 ignores that member, and decides by IDs that it knows).
  */
 export const providers: ProviderTable = {
-  client: { id: 'pi', label: 'pi' },
+  client: piName,
   role: 'models',
   at: ['providers'],
   always: {},

@@ -1,26 +1,11 @@
-import type { SettingChange } from '../../edits/plan.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { emptyState } from '../contract/state.ts'
 import { layersThere, pathsOf } from '../files/paths.ts'
-import {
-  asPlanned,
-  brokenText,
-  fileOf,
-  layersOf,
-  originOf,
-  unreadable,
-} from '../files/read-file.ts'
+import { brokenText, fileOf, originOf, unreadable } from '../files/read-file.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
-import { expectRead } from '../files/strict-json.ts'
 import { resolveWithPicker } from '../models/picker.ts'
-import {
-  effectiveSettings,
-  providerChanges,
-  providerOf,
-  providerPath,
-} from '../pi-family/providers.ts'
-import { editFile } from '../plan/edit-file.ts'
+import { effectiveSettings, providerOf, providerPath } from '../pi-family/providers.ts'
 import { ofNode, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import {
@@ -28,7 +13,6 @@ import {
   interpretedValue,
   loginOf,
   providers,
-  readAuth,
   readModels,
   readPiKey,
   readSettings,
@@ -37,6 +21,7 @@ import {
 } from './config.ts'
 import { firstRequest } from './first-request.ts'
 import { launchSettings } from './launch-settings.ts'
+import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -110,34 +95,7 @@ export const pi: ClientModule = {
   resolve: (input) =>
     resolveWithPicker(input, protocols, { otherwise: 'pi assumes 128,000 tokens' }),
 
-  plan(files, target) {
-    const { resolved, providerId, fixes } = target
-    const { root } = readModels(files)
-    const path = providerPath(providers, providerId)
-    const isNamed = providerOf(providers, { root }, providerId).table['name'] !== undefined
-
-    const changesByFile: Readonly<Record<string, readonly SettingChange[]>> = {
-      auth: [],
-      models: [
-        ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
-        ...providerChanges(providers, { ...fileOf(files, 'models'), root }, target),
-      ],
-      settings: [
-        { path: ['defaultProvider'], value: providerId },
-        { path: ['defaultModel'], value: resolved.model },
-      ],
-    }
-    const edits = Object.entries(changesByFile).flatMap(([kind, changes]) =>
-      layersOf(files, kind).map((file) =>
-        editFile({ id: 'pi', config: { sensitiveSettings } }, file, changes, fixes),
-      ),
-    )
-
-    const after = asPlanned(files, edits)
-    for (const file of [readAuth(after), readModels(after), readSettings(after)])
-      if (file !== undefined) expectRead('pi', file)
-    return edits
-  },
+  plan,
 
   accepts: responses.protocols,
   loadRecordings: async () =>

@@ -2,30 +2,32 @@ import { formatOf } from '../../edits/format.ts'
 import type { FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { samePath, startsWith } from '../../edits/values/paths.ts'
 import type { FileFix, Finding } from '../../finding.ts'
-import type { ClientName } from '../contract/client.ts'
-import type { ConfigRules } from '../contract/config.ts'
+import type { Client, ClientName } from '../contract/client.ts'
+import type { SensitiveSettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/read-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
 
-/** The members of a client that editing its files requires. */
-type Editing = Pick<ClientName, 'id'> & { readonly config: Pick<ConfigRules, 'sensitiveSettings'> }
+/** A change of one file by a setup. */
+interface EditRequest {
+  readonly client: ClientName
+  /** They give each change its role, so that undo keeps an address and its key together. */
+  readonly sensitiveSettings: SensitiveSettings
+  readonly file: LoadedFile
+  readonly changes: readonly SettingChange[]
+  /** The fixes of any files of the client. */
+  readonly fixes?: readonly FileFix[] | undefined
+}
 
 /**
  * The edit of one file: the setup's own changes, and the fixes for this file. If both concern the same
- * setting, or one is inside the other, the setup's change wins. The client's table gives each change its
- * role, so that undo keeps an address and its key together.
+ * setting, or one is inside the other, the setup's change wins.
  *
  * @throws UserError `config-invalid`, `config-conflict`
  */
-export function editFile(
-  { id, config }: Editing,
-  file: LoadedFile,
-  own: readonly SettingChange[],
-  fixes: readonly FileFix[] = [],
-): FileEdit {
+export function editFile(request: EditRequest): FileEdit {
+  const { client, sensitiveSettings, file, changes: own, fixes = [] } = request
   const ofFile = fixes.filter(({ fileKind }) => fileKind === file.kind)
   const others = ofFile
     .flatMap((fix) => fix.changes)
@@ -34,7 +36,7 @@ export function editFile(
       ({ path }, index, all) => all.findIndex((change) => samePath(change.path, path)) === index,
     )
   const changes = [...others, ...own].map((change): SettingChange => {
-    const role = roleOf(config.sensitiveSettings, file.kind, change.path)
+    const role = roleOf(sensitiveSettings, file.kind, change.path)
     if (role === undefined) return change
     return role === 'model' ? { ...change, role } : { ...change, role, undoTogether: true }
   })
@@ -50,7 +52,7 @@ export function editFile(
       : file.bytes
 
   return {
-    client: id,
+    client: client.id,
     path: file.path,
     format: file.format,
     scope: 'keys',
@@ -65,17 +67,14 @@ export function editFile(
 /**
  * As `editFile`, for a file that the client must be able to read afterwards.
  *
- * @param read as the client reads it
+ * @param request `read` reads the file as the client does
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function editReadably(
-  client: Editing & Pick<ClientName, 'label'>,
-  file: LoadedFile,
-  own: readonly SettingChange[],
-  { fixes }: Pick<SetupTarget, 'fixes'>,
-  read: (file: LoadedFile) => StrictFile,
+  request: EditRequest & { readonly read: (file: LoadedFile) => StrictFile },
 ): FileEdit {
-  const edit = editFile(client, file, own, fixes)
+  const { client, file, read } = request
+  const edit = editFile(request)
   expectRead(client.label, read({ ...file, bytes: edit.after }))
   return edit
 }
@@ -86,12 +85,15 @@ export function editReadably(
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function planFixes(
-  client: Editing,
+  client: Client,
   files: LoadedFiles,
   fixes: readonly FileFix[],
 ): readonly FileEdit[] {
+  const { sensitiveSettings } = client.config
   const kinds = [...new Set(fixes.map(({ fileKind }) => fileKind))]
-  return kinds.map((kind) => editFile(client, fileOf(files, kind), [], fixes))
+  return kinds.map((kind) =>
+    editFile({ client, sensitiveSettings, file: fileOf(files, kind), changes: [], fixes }),
+  )
 }
 
 /** The hint, fix and consent of a finding that `change` removes from a file, and that the user may miss. */

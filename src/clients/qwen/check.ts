@@ -26,7 +26,7 @@ import {
 import { isTable, valueIn } from '../files/tables.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { removal } from '../plan/edit-file.ts'
-import { qwenName } from './sensitive-settings.ts'
+import { qwenName } from './name.ts'
 import {
   firstOwnPath,
   hasVariable,

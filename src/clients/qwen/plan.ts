@@ -1,13 +1,14 @@
 import { compact } from '../../compact.ts'
-import type { SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
-import type { LoadedFile } from '../contract/files.ts'
+import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
-import { readFile } from '../files/read-file.ts'
+import { fileOf, readFile } from '../files/read-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { protocolFor, usualProtocol } from '../models/protocols.ts'
+import { editReadably } from '../plan/edit-file.ts'
 import { headerChanges } from '../plan/headers.ts'
 import { type FactSetting, factChanges, factValues, removedEntries } from '../plan/model-list.ts'
 import {
@@ -18,6 +19,8 @@ import {
   usualOutputTokens,
   usualWindow,
 } from './models.ts'
+import { qwenName } from './name.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   elementOf,
   entryPath,
@@ -30,11 +33,25 @@ import {
   loginTypes,
   paths,
   type RepointEntry,
+  readSettings,
   repointEntries,
 } from './settings.ts'
 
+export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  const file = fileOf(files, 'settings')
+  const edit = editReadably({
+    client: qwenName,
+    sensitiveSettings,
+    file,
+    changes: ourChanges(file, target),
+    fixes: target.fixes,
+    read: readSettings,
+  })
+  return [edit]
+}
+
 /** The changes of a setup to settings.json. */
-export function settingChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
+export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const now = readFile(file)
   const { resolved } = target
   const { model, protocol = usualProtocol } = resolved

@@ -12,7 +12,6 @@ import { fileOf, layersOf, originOf, unreadable } from '../files/read-file.ts'
 import { numberIn, valueIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
-import { editReadably } from '../plan/edit-file.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { isSince, ofNode, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
@@ -20,9 +19,9 @@ import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { knowsWindow } from './models.ts'
-import { settingChanges } from './plan.ts'
+import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
-import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   inUse,
   listPath,
@@ -31,7 +30,6 @@ import {
   mergedSettings,
   minVersionForProtocols,
   paths,
-  readSettings,
   repointEntries,
   userFiles,
   variablePattern,
@@ -155,10 +153,7 @@ export const qwen: ClientModule = {
     return { ...resolved, findings, ...compact({ offered }) }
   },
 
-  plan(files, target) {
-    const file = fileOf(files, 'settings')
-    return [editReadably(qwenName, file, settingChanges(file, target), target, readSettings)]
-  },
+  plan,
 
   accepts: responses.protocols,
   loadRecordings: async () =>

@@ -34,5 +34,3 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'model.baseUrl', role: 'address', fileKinds: ['settings', ...stronger], source: run },
   ],
 }
-
-export const qwenName = { id: 'qwen', label: 'Qwen Code', config: { sensitiveSettings } }

@@ -1,0 +1,3 @@
+import type { ClientName } from '../contract/client.ts'
+
+export const codexName: ClientName = { id: 'codex', family: 'codex', label: 'Codex' }

@@ -1,0 +1,24 @@
+import type { FileEdit } from '../../edits/plan.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { asPlanned, fileOf } from '../files/read-file.ts'
+import { expectRead } from '../files/strict-json.ts'
+import { providerChanges } from '../pi-family/providers.ts'
+import { editFile } from '../plan/edit-file.ts'
+import { defaultModelPath, providers, readConfig } from './config.ts'
+import { openclawName } from './name.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
+
+export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  const { providerId, resolved, fixes } = target
+  const file = fileOf(files, 'config')
+  const { root } = readConfig(files)
+  const changes = [
+    ...providerChanges(providers, { ...file, root }, target),
+    { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
+  ]
+
+  const edit = editFile({ client: openclawName, sensitiveSettings, file, changes, fixes })
+  expectRead(openclawName.label, readConfig(asPlanned(files, [edit])))
+  return [edit]
+}

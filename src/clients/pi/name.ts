@@ -1,0 +1,3 @@
+import type { ClientName } from '../contract/client.ts'
+
+export const piName: ClientName = { id: 'pi', family: 'pi', label: 'pi' }

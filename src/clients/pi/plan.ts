@@ -1,0 +1,45 @@
+import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import type { SetupTarget } from '../contract/setup.ts'
+import { asPlanned, fileOf, layersOf } from '../files/read-file.ts'
+import { expectRead } from '../files/strict-json.ts'
+import { providerChanges, providerOf, providerPath } from '../pi-family/providers.ts'
+import { editFile } from '../plan/edit-file.ts'
+import { providers, readAuth, readModels, readSettings } from './config.ts'
+import { piName } from './name.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
+
+export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  // auth.json has no changes of its own: a fix removes an earlier login from it, if it exists.
+  const changesByFile: Readonly<Record<string, readonly SettingChange[]>> = {
+    auth: [],
+    models: modelsChanges(files, target),
+    settings: [
+      { path: ['defaultProvider'], value: target.providerId },
+      { path: ['defaultModel'], value: target.resolved.model },
+    ],
+  }
+  const { fixes } = target
+  const edits = Object.entries(changesByFile).flatMap(([kind, changes]) =>
+    layersOf(files, kind).map((file) =>
+      editFile({ client: piName, sensitiveSettings, file, changes, fixes }),
+    ),
+  )
+
+  const after = asPlanned(files, edits)
+  for (const file of [readAuth(after), readModels(after), readSettings(after)])
+    if (file !== undefined) expectRead(piName.label, file)
+  return edits
+}
+
+function modelsChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
+  const { providerId } = target
+  const { root } = readModels(files)
+  const path = providerPath(providers, providerId)
+  const isNamed = providerOf(providers, { root }, providerId).table['name'] !== undefined
+
+  return [
+    ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
+    ...providerChanges(providers, { ...fileOf(files, 'models'), root }, target),
+  ]
+}

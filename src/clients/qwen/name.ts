@@ -1,0 +1,3 @@
+import type { ClientName } from '../contract/client.ts'
+
+export const qwenName: ClientName = { id: 'qwen', family: 'qwen', label: 'Qwen Code' }
