@@ -30,10 +30,10 @@ export interface Format {
   /**
    * Undoes our settings in a file that others may have changed since.
    *
-   * For each path: if `current` still has the value of `written`, the source text of `before` is
+   * For each path: if `now` still has the value of `written`, the source text of `before` is
    * restored. If there was none, the key is removed, together with the tables that we created for it
    * and that are empty now. If someone changed the value since, it stays and is listed in `kept`.
-   * If `current` has the same bytes as `written`, the result is `before`, to the byte.
+   * If `now` has the same bytes as `written`, the result is `before`, to the byte.
    * The result is null if we created the file and nothing is left in it.
    *
    * @throws UserError as `edit` does

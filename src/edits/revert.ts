@@ -3,7 +3,7 @@
  *
  * For example, a run inserted `b` between `a` and `c`, and then someone changed `c` to `d`:
  *
- *     before: a c      written: a b c      current: a b d      reverted: a d
+ *     before: a c      written: a b c      now: a b d      reverted: a d
  *
  * The texts are compared in pieces: strings, words, blanks and single characters. A change is reverted if
  * the pieces that the run wrote are still next to each other.
@@ -15,7 +15,7 @@ import { applySplices, type Splice } from './text.ts'
 export interface Versions<Version> {
   readonly before: Version
   readonly written: Version
-  readonly current: Version
+  readonly now: Version
 }
 
 interface Text {
@@ -23,7 +23,7 @@ interface Text {
 }
 
 /**
- * Reverts our changes in the current text, as far as the text that we wrote is still there.
+ * Reverts our changes in the text, as far as what we wrote is still there.
  *
  * @param tryText parses a text and returns it if it is a valid result
  * @returns undefined if no change can be reverted
@@ -32,7 +32,7 @@ export function revertText<Parsed extends Text>(
   versions: Versions<Text>,
   tryText: (text: string) => Parsed | undefined,
 ): Parsed | undefined {
-  const { text } = versions.current
+  const { text } = versions.now
   const splices = planReversals(versions)
   const allReverted = tryText(applySplices(text, splices))
   if (allReverted) return allReverted
@@ -50,13 +50,13 @@ export function revertText<Parsed extends Text>(
 }
 
 /** The splices that revert our changes, for changes whose words are still contiguous. */
-function planReversals({ before, written, current }: Versions<Text>): readonly Splice[] {
+function planReversals({ before, written, now }: Versions<Text>): readonly Splice[] {
   const ourChanges = diffWords(before.text, written.text)
-  const laterChanges = diffWords(written.text, current.text)
-  const places = currentIndexes(laterChanges, splitWords(written.text).length)
+  const laterChanges = diffWords(written.text, now.text)
+  const places = indexesNow(laterChanges, splitWords(written.text).length)
 
   const wordsBefore = splitWords(before.text)
-  const offsets = prefixSums(splitWords(current.text).map((word) => word.length))
+  const offsets = prefixSums(splitWords(now.text).map((word) => word.length))
 
   return ourChanges.flatMap((change) => {
     const span = contiguousSpan(change, places)
@@ -66,11 +66,8 @@ function planReversals({ before, written, current }: Versions<Text>): readonly S
   })
 }
 
-/** The index in the current text of each piece that we wrote; undefined if it was removed. */
-function currentIndexes(
-  laterChanges: readonly ChangedRange[],
-  length: number,
-): (number | undefined)[] {
+/** The index in the text now of each piece that we wrote; undefined if it was removed. */
+function indexesNow(laterChanges: readonly ChangedRange[], length: number): (number | undefined)[] {
   const places: (number | undefined)[] = []
   let shift = 0
   for (const { oldStart, oldEnd, newEnd } of laterChanges) {
@@ -82,7 +79,7 @@ function currentIndexes(
   return places
 }
 
-/** The range of our pieces in the current text, if they are still contiguous. */
+/** The range of our pieces in the text now, if they are still contiguous. */
 function contiguousSpan(
   { newStart, newEnd }: ChangedRange,
   places: readonly (number | undefined)[],

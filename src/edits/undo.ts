@@ -40,11 +40,11 @@ export function undoWith(
   paths: readonly SettingPath[],
   fileName: string,
 ): UndoResult {
-  if (sameBytes(versions.current, versions.written)) return { bytes: versions.before, kept: [] }
+  if (sameBytes(versions.now, versions.written)) return { bytes: versions.before, kept: [] }
 
   const decode = (bytes: Bytes | null) => decodeText(bytes ?? new Uint8Array(), fileName)
-  const decoded = decode(versions.current)
-  const current = dialect.parse(decoded.text, fileName)
+  const decoded = decode(versions.now)
+  const now = dialect.parse(decoded.text, fileName)
   const [before, written] = withLineBreaksOf(
     decoded.text,
     decode(versions.before).text,
@@ -52,13 +52,13 @@ export function undoWith(
   ).map((text) => dialect.parse(text, fileName)) as [ParsedText, ParsedText]
 
   // The file was deleted: everything that we changed in it stays as it is.
-  if (versions.current === null) {
+  if (versions.now === null) {
     const isChanged = (path: SettingPath) =>
       !sameValue(getValue(before.root, path), getValue(written.root, path))
     return { bytes: null, kept: paths.filter(isChanged) }
   }
 
-  const texts = { before, written, current }
+  const texts = { before, written, now }
   const { settings, keptPaths } = classifySettings(texts, paths)
 
   try {
@@ -67,14 +67,14 @@ export function undoWith(
     return { bytes: encodeText({ ...decoded, text }), kept: keptPaths }
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw toEditConflict(dialect, cause, current.text, [], fileName)
+    throw toEditConflict(dialect, cause, now.text, [], fileName)
   }
 }
 
-/** Converts two versions to the line breaks of the current one, if an editor saved an LF file as CRLF. */
-function withLineBreaksOf(current: string, before: string, written: string): string[] {
+/** Converts two versions to the line breaks of the file now, if an editor saved an LF file as CRLF. */
+function withLineBreaksOf(now: string, before: string, written: string): string[] {
   const lineBreaksIn = (text: string) => [...new Set(text.match(/\r?\n/g))]
-  const [eol, secondKind] = lineBreaksIn(current)
+  const [eol, secondKind] = lineBreaksIn(now)
   const isUniform = eol !== undefined && secondKind === undefined
   const isConverted = isUniform && lineBreaksIn(written).some((lineBreak) => lineBreak !== eol)
   if (!isConverted) return [before, written]
@@ -86,7 +86,7 @@ function withLineBreaksOf(current: string, before: string, written: string): str
  * by value, so that additions to them stay.
  */
 function classifySettings(
-  { before, written, current }: Versions<ParsedText>,
+  { before, written, now }: Versions<ParsedText>,
   paths: readonly SettingPath[],
 ): { settings: UndoableSetting[]; keptPaths: SettingPath[] } {
   const settings: UndoableSetting[] = []
@@ -94,12 +94,12 @@ function classifySettings(
 
   for (const path of paths.flatMap((table) => splitTables(before.root, written.root, table))) {
     const earlier = getValue(before.root, path)
-    const now = getValue(current.root, path)
-    if (sameValue(now, earlier)) continue
+    const value = getValue(now.root, path)
+    if (sameValue(value, earlier)) continue
 
     const ours = getValue(written.root, path)
-    const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(now, ours)
-    if (sameValue(now, ours) || isAddedTo) settings.push({ path, earlier })
+    const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(value, ours)
+    if (sameValue(value, ours) || isAddedTo) settings.push({ path, earlier })
     else keptPaths.push(path)
   }
 
@@ -129,10 +129,10 @@ function widenToElement(
   return isPartKept ? setting : { path, earlier: undefined }
 }
 
-/** Whether the table `now` has all values of the table `ours`. It may have more. */
-function containsAll(now: Value | undefined, ours: Value | undefined): boolean {
-  if (!isValueTable(now) || !isValueTable(ours)) return false
-  return Object.entries(ours).every(([key, value]) => sameValue(now[key], value))
+/** Whether `table` has all values of the table `ours`. It may have more. */
+function containsAll(table: Value | undefined, ours: Value | undefined): boolean {
+  if (!isValueTable(table) || !isValueTable(ours)) return false
+  return Object.entries(ours).every(([key, value]) => sameValue(table[key], value))
 }
 
 /** The paths of the values at `path` in two versions of a file: the values of a table, or `path`. */
@@ -168,12 +168,12 @@ interface UndoContext {
 
 function restoreSettings(undo: UndoContext): ParsedText {
   const { dialect, texts, settings, fileName } = undo
-  const { before, current } = texts
-  const isAllowed = (root: ValueTable) => isPartlyUndone(root, current.root, settings)
+  const { before, now } = texts
+  const isAllowed = (root: ValueTable) => isPartlyUndone(root, now.root, settings)
   const isRestored = (root: ValueTable, { path, earlier }: UndoableSetting) =>
     sameValue(getValue(root, path), earlier)
 
-  const start = revertText(texts, (text) => tryParse(undo, text, isAllowed)) ?? current
+  const start = revertText(texts, (text) => tryParse(undo, text, isAllowed)) ?? now
   const remaining = settings.filter((setting) => !isRestored(start.root, setting))
   if (remaining.length === 0) return removeEmptiedTables(undo, start)
 
@@ -193,17 +193,14 @@ function restoreSettings(undo: UndoContext): ParsedText {
   return removeEmptiedTables(undo, restored)
 }
 
-/** Whether `root` is `current` with the earlier values of some of our settings, and no other change. */
+/** Whether `root` is `now` with the earlier values of some of our settings, and no other change. */
 function isPartlyUndone(
   root: ValueTable,
-  current: ValueTable,
+  now: ValueTable,
   settings: readonly UndoableSetting[],
 ): boolean {
   const undone = settings.filter(({ path, earlier }) => sameValue(getValue(root, path), earlier))
-  const expected = undone.reduce(
-    (table, { path, earlier }) => setValue(table, path, earlier),
-    current,
-  )
+  const expected = undone.reduce((table, { path, earlier }) => setValue(table, path, earlier), now)
   const paths = undone.map(({ path }) => path)
   return matchesAfterChanges(root, expected, paths)
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
-import type { Bytes, Plan } from '../edits/plan.ts'
+import type { Bytes, FileEdit, Plan, SettingChange } from '../edits/plan.ts'
+import { plainKey } from '../edits/values/paths.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import { type Change, permissionsOf } from './changes.ts'
 import { randomName, sha256Of } from './files.ts'
@@ -8,11 +9,11 @@ import {
   type FileVersion,
   isWritten,
   type RecordedFile,
+  type RecordedSetting,
   type RollbackDetails,
   type RunDocument,
   type RunRecord,
   type StagedFile,
-  toRecordedSetting,
   type World,
 } from './record.ts'
 import { nextRunId, recordNames } from './records/records.ts'
@@ -97,10 +98,41 @@ function recordedFile(
     format,
     scope,
     holdsSecret,
-    settings: changes.map((change) => toRecordedSetting(change, edit, plan)),
+    settings: changes.map((change) => recordedSetting(change, edit, plan)),
     before: before && versionOf(before, permissionsOf(attributes), attributes),
     after: after && versionOf(after, mode, owner),
   }
+}
+
+/** A setting as a run records it. If the client gives it no role, the role follows from `undoTogether`. */
+function recordedSetting(change: SettingChange, edit: FileEdit, plan: Plan): RecordedSetting {
+  const { path, role, isSecret, undoTogether, rewrittenByClient } = change
+  const roleInGroup = isSecret ? 'key' : 'address'
+  const setting = {
+    path,
+    role: role ?? (undoTogether ? roleInGroup : undefined),
+    isSecret: isSecret || undefined,
+    ourPrefix: role === 'model' ? providerPrefix(change, edit, plan) : undefined,
+    rewrittenByClient: rewrittenByClient || undefined,
+  }
+  return compact(setting) as RecordedSetting
+}
+
+/** The prefix by which a model names the provider that the run writes: `gateway/` in `gateway/gpt-5.6-sol`. */
+function providerPrefix(
+  { value }: SettingChange,
+  { client }: FileEdit,
+  plan: Plan,
+): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const names = plan.edits
+    .filter((edit) => edit.client === client)
+    .flatMap(({ changes }) => changes.filter(({ undoTogether }) => undoTogether))
+    .flatMap(({ path }) => path.map(plainKey))
+
+  if (names.includes(value)) return value
+  const [provider = ''] = value.split('/')
+  return provider !== value && names.includes(provider) ? `${provider}/` : undefined
 }
 
 function versionOf(

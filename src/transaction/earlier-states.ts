@@ -1,18 +1,19 @@
 /** How a client's files were at earlier times, as far as the records show. Reads only. */
 import type { Bytes } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
-import { currentContents } from './current-contents.ts'
-import type { FileVersion, RecordedFile, RecordedSetting, World } from './record.ts'
-import { readBlob } from './records/blobs.ts'
+import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
+import {
+  type FileVersion,
+  isConnection,
+  type RecordedFile,
+  type RecordedSetting,
+  type World,
+} from './record.ts'
 import { listRuns } from './records/records.ts'
 import { activeRuns } from './undo/active-runs.ts'
-import { Copies } from './undo/copies.ts'
-import { isConnection } from './undo/settings.ts'
+import { isRedirected } from './undo/connection.ts'
 import { undoFile } from './undo/undo-file.ts'
-import { isRedirected, undoRun } from './undo/undo-run.ts'
-
-/** The contents of files by their paths. */
-export type FileContents = ReadonlyMap<string, Bytes | null>
+import { undoRun } from './undo/undo-runs.ts'
 
 export interface EarlierState {
   /** The files as they were then. A file that no run recorded is missing. */
@@ -37,7 +38,7 @@ export function* earlierStates(
   const { runs, damaged } = listRuns(world)
   if (damaged.length > 0) return
 
-  const copies = new Copies((sha256) => readBlob(world, sha256))
+  const copies = savedCopies(world)
   const clientRuns = runs.map((run) => ({
     ...run,
     files: run.files.filter(({ client, path }) => clients.includes(client) && now.has(path)),
@@ -88,20 +89,19 @@ export function* earlierVersions(world: World, path: string): Generator<Bytes | 
     const { runs, damaged } = listRuns(world)
     if (damaged.length > 0) return
 
-    const copies = new Copies((sha256) => readBlob(world, sha256))
-    let contents = currentContents(world, copies)
+    let contents = currentContents(world)
 
     const setsConnection = (file: RecordedFile) =>
       file.path === path && file.settings.some(isConnection)
     if (!runs.some(({ files }) => files.some(setsConnection))) return
 
-    for (const { id, files } of activeRuns(runs.toReversed()).toReversed()) {
-      const recorded = files.filter((file) => file.path === path)
-      if (recorded.length === 0) continue
-      if (isRedirected(copies, recorded, contents)) return
+    for (const run of activeRuns(runs.toReversed()).toReversed()) {
+      const files = run.files.filter((file) => file.path === path)
+      if (files.length === 0) continue
+      if (isRedirected(files, contents)) return
 
-      contents = undoRun({ id, files: recorded }, contents, { copies }).contents
-      yield copies.bytesOf(contents.get(path))
+      contents = undoRun({ ...run, files }, contents, {}).contents
+      yield contents.copies.bytesOf(contents.get(path))
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error

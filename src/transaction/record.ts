@@ -9,7 +9,6 @@ import type {
   SettingPath,
   SettingRole,
 } from '../edits/plan.ts'
-import { plainKey } from '../edits/values/paths.ts'
 import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'
@@ -115,53 +114,35 @@ export interface KeptSetting {
   readonly why: 'changed' | 'together'
 }
 
-/** A setting as a run records it. If the client gives it no role, the role follows from `undoTogether`. */
-export function toRecordedSetting(
-  change: SettingChange,
-  edit: FileEdit,
-  plan: Plan,
-): RecordedSetting {
-  const { path, role, isSecret, undoTogether, rewrittenByClient } = change
-  const roleInGroup = isSecret ? 'key' : 'address'
-  const setting = {
-    path,
-    role: role ?? (undoTogether ? roleInGroup : undefined),
-    isSecret: isSecret || undefined,
-    ourPrefix: role === 'model' ? providerPrefix(change, edit, plan) : undefined,
-    rewrittenByClient: rewrittenByClient || undefined,
-  }
-  return compact(setting) as RecordedSetting
-}
-
 /** The change that gives a recorded setting a value. */
 export function settingChange(
   { path, role, isSecret, rewrittenByClient }: RecordedSetting,
   value: ConfigValue | undefined,
 ): SettingChange {
-  const undoTogether = (role !== undefined && role !== 'model') || undefined
+  const undoTogether = isConnection({ role }) || undefined
   return { path, value, ...compact({ role, isSecret, undoTogether, rewrittenByClient }) }
-}
-
-/** The prefix by which a model names the provider that the run writes: `gateway/` in `gateway/gpt-5.6-sol`. */
-function providerPrefix(
-  { value }: SettingChange,
-  { client }: FileEdit,
-  plan: Plan,
-): string | undefined {
-  if (typeof value !== 'string') return undefined
-  const names = plan.edits
-    .filter((edit) => edit.client === client)
-    .flatMap(({ changes }) => changes.filter(({ undoTogether }) => undoTogether))
-    .flatMap(({ path }) => path.map(plainKey))
-
-  if (names.includes(value)) return value
-  const [provider = ''] = value.split('/')
-  return provider !== value && names.includes(provider) ? `${provider}/` : undefined
 }
 
 /** Whether the run wrote the file. A record also lists files that already had the planned content. */
 export function isWritten({ before, after }: Pick<RecordedFile, 'before' | 'after'>): boolean {
-  return before?.sha256 !== after?.sha256 || before?.mode !== after?.mode
+  return !isSameVersion(before, after)
+}
+
+export function isSameContent(a: FileVersion | null, b: FileVersion | null): boolean {
+  return a?.sha256 === b?.sha256
+}
+
+export function isSameVersion(a: FileVersion | null, b: FileVersion | null): boolean {
+  return isSameContent(a, b) && a?.mode === b?.mode
+}
+
+/** Whether a setting decides where the client connects: its address, key or provider. */
+export function isConnection({ role }: { readonly role?: SettingRole | undefined }): boolean {
+  return role !== undefined && role !== 'model'
+}
+
+export function isAddress({ role }: { readonly role?: SettingRole | undefined }): boolean {
+  return role === 'address' || role === 'provider'
 }
 
 /** Whether a run changed the files itself, and is not an undo or a redo of another run. */

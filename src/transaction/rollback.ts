@@ -9,16 +9,16 @@
  * of them would send a key to the wrong address. The user sees what stays. `--force` restores the copies
  * all the same.
  *
- * `undo/stack.ts` decides which runs are undone, `undo/undo-run.ts` undoes one run, and
- * `undo/undo-file.ts` undoes one file of it. The result is a plan, which is applied and recorded like a
- * setup. So a rollback can be undone too.
+ * `undo/stack.ts` decides which runs are undone, `undo/undo-runs.ts` undoes them client by client, and
+ * `undo/undo-file.ts` undoes one file. The result is a plan, which is applied and recorded like a setup.
+ * So a rollback can be undone too.
  */
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
-import { actionOf, type Bytes, type FileEdit, type Plan, type SettingPath } from '../edits/plan.ts'
+import { actionOf, type FileEdit, type Plan, type SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply.ts'
-import { currentContents } from './current-contents.ts'
+import { type Contents, currentContents, type FileContents } from './contents.ts'
 import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
@@ -32,13 +32,10 @@ import {
   settingChange,
   type World,
 } from './record.ts'
-import { readBlob } from './records/blobs.ts'
 import { listRuns } from './records/records.ts'
-import { activeRuns, type Stack } from './undo/active-runs.ts'
-import { Copies } from './undo/copies.ts'
+import { activeRuns, isSelected, type Stack } from './undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from './undo/stack.ts'
-import type { Contents, UndoOptions, UndoProblem } from './undo/undo-run.ts'
-import type { StackPlan } from './undo/undo-several.ts'
+import type { UndoOptions, UndoPlan, UndoProblem } from './undo/undo-runs.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -66,8 +63,8 @@ export interface RollbackOptions {
  */
 export type ProblemAfter = (
   client: string,
-  after: ReadonlyMap<string, Bytes | null>,
-  before: ReadonlyMap<string, Bytes | null>,
+  after: FileContents,
+  before: FileContents,
 ) => UndoProblem | undefined
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
@@ -102,19 +99,11 @@ export function planRollback(
   const { runs, damaged } = listRuns(world)
   const stack = runs.map((run) => withFilesHere(world, run, options)).toReversed()
 
-  const copies = new Copies((sha256) => readBlob(world, sha256))
-  const contents = currentContents(world, copies)
-  const undoOptions: UndoOptions = {
-    copies,
-    force: options.force,
-    clients: options.clients,
-    problemAfter: problemCheck(copies, options.problemAfter),
-  }
+  const contents = currentContents(world)
+  const undoPlan = planUndo(stack, contents, options)
+  refuseIfDamaged(world, damaged, undoPlan, options)
 
-  const stackPlan = findPlan(stack, contents, undoOptions, options)
-  refuseIfDamaged(world, damaged, stackPlan, options)
-
-  return stackPlan && toRollbackPlan(copies, contents, stackPlan, runs[0]?.id)
+  return undoPlan && toRollbackPlan(contents, undoPlan, runs[0]?.id)
 }
 
 /** The runs of this installation that a rollback could undo, newest first. */
@@ -126,22 +115,33 @@ export function undoableRuns(
   return activeRuns(runs.toReversed(), options.clients).toReversed()
 }
 
-function findPlan(
+function planUndo(
   stack: Stack,
   contents: Contents,
-  undo: UndoOptions,
-  { run, original, redo: isRedo }: RollbackOptions,
-): StackPlan | undefined {
-  if (isRedo) return redo(stack, contents, undo)
-  if (original) return undoAll(stack, contents, undo)
-  if (run === undefined) return undoLatest(stack, contents, undo)
+  { run, original, redo: isRedo, force, clients, problemAfter }: RollbackOptions,
+): UndoPlan | undefined {
+  const options: UndoOptions = { force, clients, problemAfter: onContents(problemAfter) }
+  if (isRedo) return redo(stack, contents, options)
+  if (original) return undoAll(stack, contents, options)
+  if (run === undefined) return undoLatest(stack, contents, options)
 
-  return undoTo(stack, findRun(stack, run, undo.clients).id, contents, undo)
+  return undoTo(stack, findRun(stack, run, clients).id, contents, options)
+}
+
+/** The check of a command, which gets the bytes of the files that the undo has computed so far. */
+function onContents(problemAfter: ProblemAfter | undefined): UndoOptions['problemAfter'] {
+  if (problemAfter === undefined) return undefined
+  return (client, after, before) => {
+    const bytesIn = ({ copies, get }: Contents): FileContents =>
+      new Map([...after.changes.keys()].map((path) => [path, copies.bytesOf(get(path))]))
+
+    return problemAfter(client, bytesIn(after), bytesIn(before))
+  }
 }
 
 function findRun(stack: Stack, id: string, clients?: readonly string[]): RunRecord {
-  const isSelected = ({ client }: RecordedFile) => clients?.includes(client) ?? true
-  const found = stack.find((run) => run.id === id && run.files.some(isSelected))
+  const isOfClients = ({ client }: RecordedFile) => isSelected(client, clients)
+  const found = stack.find((run) => run.id === id && run.files.some(isOfClients))
   if (found === undefined)
     throw new UserError({
       code: 'usage',
@@ -175,17 +175,17 @@ function withFilesHere(
  * Refuses if a damaged record may belong to the run that the user means. Nobody can read which files
  * it is about, so it may contain a newer change of any file.
  *
- * @param stackPlan the undo that skips the damaged records
+ * @param undoPlan the undo that skips the damaged records
  */
 function refuseIfDamaged(
   { machine }: World,
   damaged: readonly string[],
-  stackPlan: StackPlan | undefined,
+  undoPlan: UndoPlan | undefined,
   { run, original, force }: RollbackOptions,
 ): void {
   if (run !== undefined) return
 
-  const oldest = stackPlan?.runs.at(-1)
+  const oldest = undoPlan?.runs.at(-1)
   const mayBeMeant = (path: string) => {
     if (oldest === undefined) return true
     const id = basename(path, '.json').slice('run-'.length)
@@ -207,30 +207,15 @@ function refuseIfDamaged(
   })
 }
 
-function problemCheck(
-  copies: Copies,
-  problemAfter: ProblemAfter | undefined,
-): UndoOptions['problemAfter'] {
-  if (problemAfter === undefined) return undefined
-  return (client, after, before) => {
-    const paths = [...after.changes.keys()]
-    const bytesIn = (contents: Contents) =>
-      new Map(paths.map((path) => [path, copies.bytesOf(contents.get(path))]))
-
-    return problemAfter(client, bytesIn(after), bytesIn(before))
-  }
-}
-
 function toRollbackPlan(
-  copies: Copies,
   contents: Contents,
-  { runs, undoes, files, kept, clientsLosingTables, contents: after }: StackPlan,
+  { runs, undoes, files, kept, clientsLosingTables, contents: after }: UndoPlan,
   newestRunId: string | undefined,
 ): RollbackPlan {
   const oldest = runs.at(-1) as RunRecord
   // A rollback undoes changes or redoes undos, never both.
   const isRedo = oldest.kind === 'undo'
-  const edits = files.map((file) => rollbackEdit(copies, file, contents, after))
+  const edits = files.map((file) => rollbackEdit(file, contents, after))
 
   return {
     isRedo,
@@ -262,14 +247,13 @@ function toRollbackPlan(
 }
 
 function rollbackEdit(
-  copies: Copies,
   file: RecordedFile,
-  contents: Contents,
-  result: Contents,
+  { copies, get: versionBefore }: Contents,
+  { get: versionAfter }: Contents,
 ): FileEdit {
   const { client, path, format, scope, holdsSecret } = file
-  const before = contents.get(path)
-  const after = result.get(path)
+  const before = versionBefore(path)
+  const after = versionAfter(path)
   const document = copies.documentOf(file, after)
   const isModeChanged = before !== null && after !== null && before.mode !== after.mode
 

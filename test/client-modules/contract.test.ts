@@ -116,7 +116,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
         test('undo restores the earlier bytes', () => {
           for (const edit of edits) {
-            const versions = { before: edit.before, written: edit.after, current: edit.after }
+            const versions = { before: edit.before, written: edit.after, now: edit.after }
             const paths = edit.changes.map(({ path }) => path)
             expect(formatOf(edit.format).undo(versions, paths, edit.path)).toEqual({
               bytes: edit.before,
@@ -156,13 +156,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const { edits } = planOn(client, disk, { machine })
         for (const edit of edits.filter(({ scope }) => scope === 'keys')) {
           const format = formatOf(edit.format)
-          const current = format.edit(edit.after, [{ path: ['later'], value: 'x' }], edit.path)
+          const now = format.edit(edit.after, [{ path: ['later'], value: 'x' }], edit.path)
           const paths = edit.changes.map(({ path }) => path)
-          const undone = format.undo(
-            { before: edit.before, written: edit.after, current },
-            paths,
-            '',
-          )
+          const undone = format.undo({ before: edit.before, written: edit.after, now }, paths, '')
           const remaining = format.read(undone.bytes!, edit.path)
           const before = edit.before && format.read(edit.before, edit.path)
           expect({ ...remaining.root }).toEqual({ ...before?.root, later: 'x' })

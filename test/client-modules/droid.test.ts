@@ -215,8 +215,8 @@ test('undo removes everything of ours even if droid has rewritten the file', () 
   root.customModels = [{ ...userEntry, id: 'custom:Mine-0' }, root.customModels[1]].map(rewritten)
   root.logoAnimation = 'off'
 
-  const current = Buffer.from(JSON.stringify(root, null, 2))
-  const versions = { before: edit!.before, written: edit!.after, current }
+  const now = Buffer.from(JSON.stringify(root, null, 2))
+  const versions = { before: edit!.before, written: edit!.after, now }
   const paths = edit!.changes.map(({ path }) => path)
   const undone = formatOf('json').undo(versions, paths, file)
   expect(undone.kept).toEqual([])

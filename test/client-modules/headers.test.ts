@@ -51,7 +51,7 @@ describe.each(
       const shown = describeEdit(edit, { showPath: (path) => path }).join('\n')
       for (const canary of [secret, key]) expect(shown).not.toContain(canary)
       if (edit.scope === 'whole') continue
-      const versions = { before: edit.before, written: edit.after, current: edit.after }
+      const versions = { before: edit.before, written: edit.after, now: edit.after }
       const paths = edit.changes.map(({ path }) => path)
       expect(formatOf(edit.format).undo(versions, paths, '').bytes).toEqual(edit.before)
     }

@@ -60,7 +60,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       expect(shown.join('\n')).not.toContain(key)
       for (const { changes, before: old, after, format, path } of edits) {
         expect(JSON.stringify(changes.map((change) => change.path))).not.toContain(key)
-        const versions = { before: old, written: after, current: after }
+        const versions = { before: old, written: after, now: after }
         const paths = changes.map((change) => change.path)
         expect(formatOf(format).undo(versions, paths, path).bytes).toEqual(old)
       }

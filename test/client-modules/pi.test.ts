@@ -498,7 +498,7 @@ describe('with any files', () => {
         expect(readBack(after)).toMatchObject({ baseUrl, key, providerId, model, protocol })
         expect(findingsOn(pi, after).filter(({ severity }) => severity === 'error')).toEqual([])
         for (const edit of edits) {
-          const versions = { before: edit.before, written: edit.after, current: edit.after }
+          const versions = { before: edit.before, written: edit.after, now: edit.after }
           const paths = edit.changes.map(({ path }) => path)
           expect(formatOf('json').undo(versions, paths, '')).toEqual({
             bytes: edit.before,

@@ -53,7 +53,7 @@ test('the example client in docs/adding-a-client.md compiles, and can be set up,
   expect(state).toMatchObject({ baseUrl: target.baseUrl, key, model: target.resolved.model })
   for (const { before, after, changes, format, path } of edits) {
     const paths = changes.map((change) => change.path)
-    const versions = { before, written: after, current: after }
+    const versions = { before, written: after, now: after }
     expect(formatOf(format).undo(versions, paths, path).bytes).toEqual(before)
   }
 })

@@ -39,7 +39,7 @@ test.each([
   const versions = {
     before,
     written: bytesOf('{"a":"x","b":2}'),
-    current: bytesOf('{"a":"\\u0078","b":2}'),
+    now: bytesOf('{"a":"\\u0078","b":2}'),
   }
   const undo = () => undoWith(dialectThat(spelled), versions, [['a']], 'FILE')
   expect(caught(undo).code).toBe('config-conflict')

@@ -71,7 +71,7 @@ function expectUndone(
   changes: readonly SettingChange[],
 ) {
   const paths = changes.map((change) => change.path)
-  const undone = format.undo({ before, written, current: written }, paths, 'FILE')
+  const undone = format.undo({ before, written, now: written }, paths, 'FILE')
   expect(show(undone.bytes)).toBe(show(before))
   expect(format.edit(written, changes, 'FILE')).toBe(written)
 }

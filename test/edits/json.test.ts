@@ -167,12 +167,8 @@ describe('json undo', () => {
   beforeAll(() => {
     written = json.edit(bytesOf(before), changes, 'x')
   })
-  const undo = (current: string) => {
-    const undone = json.undo(
-      { before: bytesOf(before), written, current: bytesOf(current) },
-      paths,
-      'x',
-    )
+  const undo = (now: string) => {
+    const undone = json.undo({ before: bytesOf(before), written, now: bytesOf(now) }, paths, 'x')
     return { text: show(undone.bytes) as string, kept: undone.kept.map((path) => path.join('.')) }
   }
 
@@ -187,8 +183,8 @@ describe('json undo', () => {
     ]
     const changes = paths.map((path) => ({ path, value: undefined }))
     const written = json.edit(bytesOf(before), changes, 'x')
-    const current = bytesOf(`// mine\n${show(written)}`)
-    const undone = json.undo({ before: bytesOf(before), written, current }, paths, 'x')
+    const now = bytesOf(`// mine\n${show(written)}`)
+    const undone = json.undo({ before: bytesOf(before), written, now }, paths, 'x')
     expect(show(undone.bytes)).toBe(`// mine\n${before}`)
   })
 
@@ -198,8 +194,8 @@ describe('json undo', () => {
     const written = json.edit(bytesOf(before), edits, 'x')
     const others = (text: string, eol: string) => text.replace('old', 'new').replaceAll('\r\n', eol)
     for (const eol of ['\n', '\r\n']) {
-      const current = bytesOf(others(show(written) as string, eol))
-      const undone = json.undo({ before: bytesOf(before), written, current }, [['model']], 'x')
+      const now = bytesOf(others(show(written) as string, eol))
+      const undone = json.undo({ before: bytesOf(before), written, now }, [['model']], 'x')
       expect(show(undone.bytes)).toBe(others(before, eol))
     }
   })
@@ -216,8 +212,8 @@ describe('json undo', () => {
   })
 
   test('checks each value of an object that we set, so that additions to it stay', () => {
-    const current = (show(written) as string).replace('"m": {}', '"m": {}, "by-others": {}')
-    const { text, kept } = undo(current)
+    const now = (show(written) as string).replace('"m": {}', '"m": {}, "by-others": {}')
+    const { text, kept } = undo(now)
     expect(JSON.parse(text)).toEqual({
       ...JSON.parse(before),
       provider: { gateway: { models: { 'by-others': {} } } },
@@ -226,8 +222,8 @@ describe('json undo', () => {
   })
 
   test('keeps what others added to a table that we wrote empty, and reports it', () => {
-    const current = (show(written) as string).replace('"m": {}', '"m": {"x": 1}')
-    const { text, kept } = undo(current)
+    const now = (show(written) as string).replace('"m": {}', '"m": {"x": 1}')
+    const { text, kept } = undo(now)
     expect(JSON.parse(text)).toEqual({
       ...JSON.parse(before),
       provider: { gateway: { models: { m: { x: 1 } } } },
@@ -236,16 +232,16 @@ describe('json undo', () => {
   })
 
   test('refuses a key of ours that is set twice now, with different values', () => {
-    const current = (show(written) as string)
+    const now = (show(written) as string)
       .replace('"t"', '"x"')
       .replace('"theme"', '"env": { "TOKEN": "t" },\n  "theme"')
-    expect(caught(() => undo(current)).code).toBe('config-conflict')
+    expect(caught(() => undo(now)).code).toBe('config-conflict')
   })
 
   test('deletes a file that we created if nothing is left in it', () => {
     const created = json.edit(null, [set('env.A', '1')], 'x')
-    const undo = (current: string) =>
-      json.undo({ before: null, written: created, current: bytesOf(current) }, [['env', 'A']], 'x')
+    const undo = (now: string) =>
+      json.undo({ before: null, written: created, now: bytesOf(now) }, [['env', 'A']], 'x')
     expect(undo('{ "env": { "A": "1" } }')).toEqual({ bytes: null, kept: [] })
     expect(undo('{"env":{"A":"1"}}\n')).toEqual({ bytes: null, kept: [] })
     expect(show(undo('{"env":{"A":"1"},"b":2}').bytes)).toBe('{"b":2}')
@@ -254,12 +250,8 @@ describe('json undo', () => {
 
   test('keeps comments that others added to an object that we created', () => {
     const created = json.edit(bytesOf('{}'), [set('env.A', '1')], 'x')
-    const current = bytesOf('{\n  "env": {\n    // note\n    "A": "1"\n  }\n}\n')
-    const undone = json.undo(
-      { before: bytesOf('{}'), written: created, current },
-      [['env', 'A']],
-      'x',
-    )
+    const now = bytesOf('{\n  "env": {\n    // note\n    "A": "1"\n  }\n}\n')
+    const undone = json.undo({ before: bytesOf('{}'), written: created, now }, [['env', 'A']], 'x')
     expect(show(undone.bytes)).toBe('{\n  "env": {\n    // note\n  }\n}\n')
   })
 })

@@ -133,9 +133,9 @@ describe.each([
     expect(format.edit(written, changes, 'FILE')).toBe(written)
 
     const onTop = name === 'toml' ? '# on top\n' : '// on top\n'
-    const current = bytesOf(onTop + after)
+    const now = bytesOf(onTop + after)
     const paths = changes.map(({ path }) => path)
-    const undone = format.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    const undone = format.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
     expect(show(undone.bytes)).toBe(onTop + before)
     expect(undone.kept).toEqual([])
   })
@@ -149,8 +149,8 @@ describe('an undo of an element', () => {
     byOthers: (text: string) => string,
   ) {
     const written = formats[format].edit(bytesOf(before), [change], 'FILE')
-    const current = bytesOf(byOthers(show(written) as string))
-    const versions = { before: bytesOf(before), written, current }
+    const now = bytesOf(byOthers(show(written) as string))
+    const versions = { before: bytesOf(before), written, now }
     const { bytes, kept } = formats[format].undo(versions, [change.path], 'FILE')
     return { text: show(bytes), kept }
   }
@@ -176,8 +176,8 @@ describe('an undo of an element', () => {
       "enabled = [\n 'theirs',\n 'x',\n]\n",
       "enabled = [\n 'theirs',\n]\n",
     ],
-  ] as const)('finds ours in a list that was rewritten (%s)', (format, before, current, after) => {
-    expect(undo(format, before, addToList(list, 'x'), () => current)).toEqual({
+  ] as const)('finds ours in a list that was rewritten (%s)', (format, before, now, after) => {
+    expect(undo(format, before, addToList(list, 'x'), () => now)).toEqual({
       text: after,
       kept: [],
     })
@@ -232,9 +232,9 @@ describe('an undo of an element', () => {
     const changes = [addToList(list, 'x'), removeFromList(['disabled'], 'x')]
     const written = json.edit(bytesOf(before), changes, 'FILE')
     const more = (text: string) => text.replace('"x"\n', '"x",\n    "theirs" // too\n')
-    const current = bytesOf(more(show(written) as string))
+    const now = bytesOf(more(show(written) as string))
     const paths = changes.map(({ path }) => path)
-    const undone = json.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    const undone = json.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
     expect(show(undone.bytes)).toBe(
       before.replace('"a" // mine\n', '"a", // mine\n    "theirs" // too\n'),
     )
@@ -263,7 +263,7 @@ test('adds and removes several elements of one list, and of a new one, at once',
     enabled: ['a', 'x', 'y'],
     other: { list: ['p', 'q'] },
   })
-  const versions = { before: bytesOf(before), written, current: bytesOf(`\n${show(written)}`) }
+  const versions = { before: bytesOf(before), written, now: bytesOf(`\n${show(written)}`) }
   const paths = changes.map(({ path }) => path)
   expect(show(json.undo(versions, paths, 'FILE').bytes)).toBe(`\n${before}`)
 })

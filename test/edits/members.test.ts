@@ -45,9 +45,9 @@ function edited(format: 'json' | 'toml', before: string, changes: readonly Setti
   const { edit, undo } = formatOf(format)
   const written = edit(bytesOf(before), changes, 'FILE')
   const mark = format === 'toml' ? '# on top\n' : '// on top\n'
-  const current = bytesOf(mark + show(written))
+  const now = bytesOf(mark + show(written))
   const paths = changes.map(({ path }) => path)
-  const undone = undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+  const undone = undo({ before: bytesOf(before), written, now }, paths, 'FILE')
   expect(show(undone.bytes)).toBe(mark + before)
   return show(written) as string
 }

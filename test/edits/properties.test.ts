@@ -65,9 +65,9 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
     expect(edited).toBeGreaterThan(numRuns / 20)
   }
 
-  function undo({ before, written, changes }: Edited, current: Bytes): UndoResult {
+  function undo({ before, written, changes }: Edited, now: Bytes): UndoResult {
     const paths = changes.map((change) => change.path)
-    return format.undo({ before, written, current }, paths, 'x')
+    return format.undo({ before, written, now }, paths, 'x')
   }
 
   test('an edit makes exactly the requested changes, is idempotent, and is undone to the byte', () => {
@@ -88,10 +88,10 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
       if (edits.includes(normalised) && [before, written].some(hasMixedEols)) return
       // If it had nothing else, it is unknown whether their text is above or below ours.
       if ([before, written].some((version) => (show(version) as string).trim() === '')) return
-      const [current, expected] = [written, before].map((version) =>
+      const [now, expected] = [written, before].map((version) =>
         edits.reduce((result, edit) => edit(result), version),
       ) as [Bytes, Bytes]
-      const undone = undo(edited, current)
+      const undone = undo(edited, now)
       expect(undone.kept).toEqual([])
       // With mixed line breaks, the line break of a rewritten line is a guess.
       const isGuess = name !== 'toml' && hasMixedEols(before)
@@ -114,8 +114,8 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
       (edited) => {
         const { before, written, changes } = edited
         expect(meaning(written)).toEqual(withoutEmptyTables(withChanges(decode(before), changes)))
-        const current = bytesOf(`${name === 'toml' ? '#' : '//'} on top\n${textOf(written)}`)
-        expect(meaning(undo(edited, current).bytes)).toEqual(meaning(before))
+        const now = bytesOf(`${name === 'toml' ? '#' : '//'} on top\n${textOf(written)}`)
+        expect(meaning(undo(edited, now).bytes)).toEqual(meaning(before))
       },
       (text, mutations) => mutations.reduce(mutated, text),
     )

@@ -32,7 +32,7 @@ test.each([
   const after = toml.edit(before, [{ path: table, value: undefined }], 'config.toml')
   expect(new TextDecoder().decode(after)).toBe(left)
   const others = toml.edit(after, [{ path: ['added'], value: 1 }], 'config.toml')
-  const undone = toml.undo({ before, written: after, current: others }, [table], 'config.toml')
+  const undone = toml.undo({ before, written: after, now: others }, [table], 'config.toml')
   const read = toml.read(undone.bytes!, 'config.toml')
   expect(read.get(table)).toEqual(toml.read(before, 'config.toml').get(table))
   expect(read.get(['added'])).toBe(1)

@@ -96,8 +96,8 @@ describe('a table in a list', () => {
     expect(format.edit(written, changes, 'FILE')).toBe(written)
 
     const onTop = name === 'toml' ? '# on top\n' : '// on top\n'
-    const current = bytesOf(onTop + after)
-    const undone = format.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    const now = bytesOf(onTop + after)
+    const undone = format.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
     expect(show(undone.bytes)).toBe(onTop + before)
     expect(undone.kept).toEqual([])
   })
@@ -109,7 +109,7 @@ describe('a table in a list', () => {
       url: 'new',
       key: 'k',
     })
-    const versions = { before: null, written, current: bytesOf(`${show(written)}\n`) }
+    const versions = { before: null, written, now: bytesOf(`${show(written)}\n`) }
     expect(formats[name].undo(versions, paths, 'FILE')).toEqual({ bytes: null, kept: [] })
   })
 
@@ -128,8 +128,8 @@ describe('a table in a list', () => {
     const path = ['models', { ...ours, isFirst: true as const }, 'url']
     const written = json.edit(bytesOf(before), [{ path, value: 'new' }], 'FILE')
     expect(show(written)).toBe(after)
-    const current = bytesOf(`${after}\n`)
-    const undone = json.undo({ before: bytesOf(before), written, current }, [path], 'FILE')
+    const now = bytesOf(`${after}\n`)
+    const undone = json.undo({ before: bytesOf(before), written, now }, [path], 'FILE')
     expect(show(undone.bytes)).toBe(`${before}\n`)
   })
 
@@ -138,8 +138,8 @@ describe('a table in a list', () => {
     const gone = [{ path: ['models', ours], value: undefined }]
     const written = json.edit(bytesOf(before), gone, 'FILE')
     expect(show(written)).toBe('{ "models": [{ "id": "a" }] }')
-    const current = bytesOf('{"models":[{"id":"a"},{"id":"b"}]}')
-    const undone = json.undo({ before: bytesOf(before), written, current }, [gone[0]!.path], 'FILE')
+    const now = bytesOf('{"models":[{"id":"a"},{"id":"b"}]}')
+    const undone = json.undo({ before: bytesOf(before), written, now }, [gone[0]!.path], 'FILE')
     expect(show(undone.bytes)).toBe('{"models":[{"id":"a"},{"id":"b"},{ "id": "ours", "x": 1 }]}')
   })
 
@@ -160,8 +160,8 @@ describe('a table in a list', () => {
 describe('an undo of a table in a list', () => {
   function undo(before: string, byOthers: (text: string) => string) {
     const written = json.edit(bytesOf(before), changes, 'FILE')
-    const current = bytesOf(byOthers(show(written)!))
-    const { bytes, kept } = json.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    const now = bytesOf(byOthers(show(written)!))
+    const { bytes, kept } = json.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
     return { text: show(bytes), kept }
   }
   const rewrite = (change: (root: { models: [object, ...object[]] }) => void) => (text: string) => {
@@ -233,8 +233,8 @@ describe('an undo of a table in a list', () => {
         expect(root.models.toSpliced(at, 1)).toEqual(models.toSpliced(at, own ? 1 : 0))
 
         root.models.push(...later)
-        const current = bytesOf(JSON.stringify(root))
-        const undone = json.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+        const now = bytesOf(JSON.stringify(root))
+        const undone = json.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
         expect(undone.kept).toEqual([])
         expect(JSON.parse(show(undone.bytes)!)).toEqual({ models: [...models, ...later], z: 1 })
       }),
@@ -288,7 +288,7 @@ test.each([
     const whole = { path: [...list, ours], value: { id: 'ours', size: 5 } }
     const before = bytesOf(text)
     const written = json.edit(before, [whole], 'FILE')
-    const undo = (current: Bytes) => json.undo({ before, written, current }, [whole.path], 'FILE')
+    const undo = (now: Bytes) => json.undo({ before, written, now }, [whole.path], 'FILE')
     const added = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
     expect(undo(added)).toEqual({ bytes: before, kept: [] })
 
@@ -301,9 +301,9 @@ test('an element that replaced another stays with the additions of others', () =
   const whole = { path: ['models', ours], value: { id: 'ours', size: 5 } }
   const before = bytesOf('{"models": [{ "id": "ours", "size": 1 }]}')
   const written = json.edit(before, [whole], 'FILE')
-  const current = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
-  expect(json.undo({ before, written, current }, [whole.path], 'FILE')).toEqual({
-    bytes: current,
+  const now = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
+  expect(json.undo({ before, written, now }, [whole.path], 'FILE')).toEqual({
+    bytes: now,
     kept: [whole.path],
   })
 })

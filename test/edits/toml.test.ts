@@ -237,23 +237,19 @@ describe('toml undo', () => {
   beforeAll(() => {
     written = toml.edit(bytesOf(before), changes, 'x')
   })
-  const undo = (current: string) => {
-    const undone = toml.undo(
-      { before: bytesOf(before), written, current: bytesOf(current) },
-      paths,
-      'x',
-    )
+  const undo = (now: string) => {
+    const undone = toml.undo({ before: bytesOf(before), written, now: bytesOf(now) }, paths, 'x')
     return { text: show(undone.bytes), kept: undone.kept.map((path) => path.join('.')) }
   }
 
   test('keeps a key that someone changed since, and reports it', () => {
-    const current = (show(written) as string).replace('"gw"', '"gpt-6"')
-    expect(undo(current)).toEqual({ text: 'model = "gpt-6" # mine\n', kept: ['model'] })
+    const now = (show(written) as string).replace('"gw"', '"gpt-6"')
+    expect(undo(now)).toEqual({ text: 'model = "gpt-6" # mine\n', kept: ['model'] })
   })
 
   test('keeps the removal of a key by someone else, and reports it', () => {
-    const current = (show(written) as string).replace('model = "gw" # mine\n', '')
-    expect(undo(current)).toEqual({ text: '', kept: ['model'] })
+    const now = (show(written) as string).replace('model = "gw" # mine\n', '')
+    expect(undo(now)).toEqual({ text: '', kept: ['model'] })
   })
 
   test('reports nothing for a key that already has its earlier value', () => {
@@ -261,17 +257,17 @@ describe('toml undo', () => {
   })
 
   test('keeps a table that we created while it has a key of someone else', () => {
-    const current = `${show(written)}request_max_retries = 4\n`
-    expect(undo(current)).toEqual({
+    const now = `${show(written)}request_max_retries = 4\n`
+    expect(undo(now)).toEqual({
       text: 'model = "a" # mine\n\n[model_providers.gateway]\nrequest_max_retries = 4\n',
       kept: [],
     })
   })
 
   test('removes a table that we created from a file that was rewritten', () => {
-    const current =
+    const now =
       'model = "gw"\n\n[projects."/x"]\ntrust_level = "trusted"\n\n[model_providers.gateway]\nbase_url = "https://gw.example/v1"\nname = "Gateway"\n'
-    expect(undo(current)).toEqual({
+    expect(undo(now)).toEqual({
       text: 'model = "a"\n\n[projects."/x"]\ntrust_level = "trusted"\n',
       kept: [],
     })
@@ -280,8 +276,8 @@ describe('toml undo', () => {
   test('restores earlier text with the line breaks that the file has now', () => {
     const crlf = bytesOf('\ufeffx = 1\r\nold = 2 # two\r\n')
     const gone = toml.edit(crlf, [{ path: ['old'], value: undefined }], 'x')
-    const current = bytesOf('x = 1\n[t]\ny = 1\n')
-    const undone = toml.undo({ before: crlf, written: gone, current }, [['old']], 'x')
+    const now = bytesOf('x = 1\n[t]\ny = 1\n')
+    const undone = toml.undo({ before: crlf, written: gone, now }, [['old']], 'x')
     expect(show(undone.bytes)).toBe('x = 1\nold = 2 # two\n[t]\ny = 1\n')
   })
 
@@ -294,7 +290,7 @@ describe('toml undo', () => {
     const versions = {
       before: bytesOf(mixed),
       written,
-      current: bytesOf(`# on top\n${show(written)}`),
+      now: bytesOf(`# on top\n${show(written)}`),
     }
     const undone = toml.undo(
       versions,
@@ -306,30 +302,30 @@ describe('toml undo', () => {
 
   test('deletes a file that we created, also after it was rewritten', () => {
     const created = toml.edit(null, changes, 'x')
-    const current = bytesOf((show(created) as string).replaceAll('\n', '\r\n'))
-    for (const version of [created, current]) {
-      const undone = toml.undo({ before: null, written: created, current: version }, paths, 'x')
+    const now = bytesOf((show(created) as string).replaceAll('\n', '\r\n'))
+    for (const version of [created, now]) {
+      const undone = toml.undo({ before: null, written: created, now: version }, paths, 'x')
       expect(undone).toEqual({ bytes: null, kept: [] })
     }
   })
 
   test('keeps a file that we created while it has something else', () => {
     const created = toml.edit(null, changes, 'x')
-    const current = bytesOf(`# by hand\n${show(created)}`)
-    const undone = toml.undo({ before: null, written: created, current }, paths, 'x')
+    const now = bytesOf(`# by hand\n${show(created)}`)
+    const undone = toml.undo({ before: null, written: created, now }, paths, 'x')
     expect(show(undone.bytes)).toBe('# by hand\n')
   })
 
   test('keeps a file deleted that someone deleted since', () => {
-    const undone = toml.undo({ before: bytesOf(before), written, current: null }, paths, 'x')
+    const undone = toml.undo({ before: bytesOf(before), written, now: null }, paths, 'x')
     expect(undone).toEqual({ bytes: null, kept: paths })
   })
 
   test('restores a removed table with its comments', () => {
     const old = '[a]\nx = 1\n\n# why\n[a.auth] # helper\ncommand = "c" # here\n\n[b]\n'
     const gone = toml.edit(bytesOf(old), [{ path: ['a', 'auth'], value: undefined }], 'x')
-    const current = bytesOf(`# top\n${show(gone)}\n[c]\n`)
-    const undone = toml.undo({ before: bytesOf(old), written: gone, current }, [['a', 'auth']], 'x')
+    const now = bytesOf(`# top\n${show(gone)}\n[c]\n`)
+    const undone = toml.undo({ before: bytesOf(old), written: gone, now }, [['a', 'auth']], 'x')
     expect(show(undone.bytes)).toBe(`# top\n${old}\n[c]\n`)
   })
 
@@ -340,7 +336,7 @@ describe('toml undo', () => {
   test('refuses if the earlier value has no place any more, and changes nothing', () => {
     const old = bytesOf('[t]\nx = 1\n')
     const gone = toml.edit(old, [{ path: ['t', 'x'], value: undefined }], 'x')
-    const versions = { before: old, written: gone, current: bytesOf('t = "scalar"\n') }
+    const versions = { before: old, written: gone, now: bytesOf('t = "scalar"\n') }
     expect(caught(() => toml.undo(versions, [['t', 'x']], 'x')).code).toBe('config-conflict')
   })
 })

@@ -14,8 +14,8 @@ function undone(
 ) {
   const { edit, undo } = formatOf(format)
   const written = edit(bytesOf(before), changes, 'FILE')
-  const current = typeof byOthers === 'string' ? byOthers : byOthers(show(written) as string)
-  const versions = { before: bytesOf(before), written, current: bytesOf(current) }
+  const now = typeof byOthers === 'string' ? byOthers : byOthers(show(written) as string)
+  const versions = { before: bytesOf(before), written, now: bytesOf(now) }
   const { bytes, kept } = undo(
     versions,
     changes.map(({ path }) => path),
@@ -170,7 +170,7 @@ describe('a table', () => {
 test('an unchanged file is restored to its earlier contents, even if these are broken', () => {
   const before = bytesOf('{ broken')
   const written = bytesOf('{"a":1}')
-  const versions = { before, written, current: bytesOf('{"a":1}') }
+  const versions = { before, written, now: bytesOf('{"a":1}') }
   expect(formatOf('json').undo(versions, [['a']], 'FILE')).toEqual({ bytes: before, kept: [] })
 })
 
@@ -179,7 +179,7 @@ test('a file that was deleted since: reports only what we changed', () => {
   const before = bytesOf('{"a":1,"b":2}')
   const written = edit(before, [set('a', 3), set('b', 2)], 'FILE')
   const paths = [['a'], ['b']]
-  expect(undo({ before, written, current: null }, paths, 'FILE')).toEqual({
+  expect(undo({ before, written, now: null }, paths, 'FILE')).toEqual({
     bytes: null,
     kept: [['a']],
   })
@@ -189,8 +189,8 @@ test('a large file with little in common is undone key by key', () => {
   const many = (word: string) =>
     Array.from({ length: 2_000 }, (_, index) => `${word}${index} = "${word} ${index}"\n`).join('')
   const before = `model = "a"\n${many('before')}`
-  const current = `${many('theirs')}model = "gw"\n`
-  expect(undone('toml', before, [set('model', 'gw')], current)).toEqual({
+  const now = `${many('theirs')}model = "gw"\n`
+  expect(undone('toml', before, [set('model', 'gw')], now)).toEqual({
     text: `${many('theirs')}model = "a"\n`,
     kept: [],
   })

@@ -1,5 +1,6 @@
 import { formatOf } from '../../src/edits/format.ts'
 import type { ConfigValue } from '../../src/edits/plan.ts'
+import { type Contents, Copies } from '../../src/transaction/contents.ts'
 import {
   type FileVersion,
   isChange,
@@ -8,9 +9,7 @@ import {
   type RunRecord,
 } from '../../src/transaction/record.ts'
 import type { Stack } from '../../src/transaction/undo/active-runs.ts'
-import { Copies } from '../../src/transaction/undo/copies.ts'
-import type { Contents } from '../../src/transaction/undo/undo-run.ts'
-import type { StackPlan } from '../../src/transaction/undo/undo-several.ts'
+import type { UndoPlan } from '../../src/transaction/undo/undo-runs.ts'
 import { bytesOf } from './a-plan.ts'
 
 export const settingsPath = '/home/me/settings.json'
@@ -41,7 +40,7 @@ export class UndoMachine {
 
   get contents(): Contents {
     const disk = new Map(this.#disk)
-    return { changes: new Map(), get: (path) => disk.get(path) ?? null }
+    return { copies: this.copies, changes: new Map(), get: (path) => disk.get(path) ?? null }
   }
 
   text(path: string): string | null {
@@ -103,7 +102,7 @@ export class UndoMachine {
   }
 
   /** Applies and records a plan. @returns the plan, undefined if there was nothing to do */
-  apply(plan: StackPlan | undefined): StackPlan | undefined {
+  apply(plan: UndoPlan | undefined): UndoPlan | undefined {
     if (plan === undefined) return undefined
     const files = plan.files.map((file) => ({
       ...file,

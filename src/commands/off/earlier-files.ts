@@ -3,11 +3,8 @@ import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { familyIds } from '../../clients/list.ts'
 import { type EarlierFiles, isAtGateway } from '../../clients/plan/own-service.ts'
-import {
-  type EarlierState,
-  earlierStates,
-  type FileContents,
-} from '../../transaction/earlier-states.ts'
+import type { FileContents } from '../../transaction/contents.ts'
+import { type EarlierState, earlierStates } from '../../transaction/earlier-states.ts'
 import { settingChange } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 

@@ -6,11 +6,10 @@ import { textOf } from '../../clients/files/read-file.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { FileContents } from '../../transaction/earlier-states.ts'
-import type { RecordedFile, Runs } from '../../transaction/record.ts'
+import type { FileContents } from '../../transaction/contents.ts'
+import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
 import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
-import { isAddress } from '../../transaction/undo/settings.ts'
-import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
+import type { UndoProblem } from '../../transaction/undo/undo-runs.ts'
 import { asRecorded, readClientFiles } from '../client-state/files.ts'
 import { runsOf, writtenBaseUrls } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
@@ -95,7 +94,7 @@ function movedAddressCheck(
   }
 
   const hasAddress = ({ after, settings }: RecordedFile) =>
-    after !== null && settings.some(({ role }) => isAddress(role))
+    after !== null && settings.some(isAddress)
   const recorded = runsOf(client, runs).flatMap((run) => run.files)
   const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
 

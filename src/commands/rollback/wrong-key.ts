@@ -10,6 +10,7 @@ import { documentOf } from '../../edits/format.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import {
+  isAddress,
   isChange,
   type RecordedFile,
   type RecordedSetting,
@@ -17,7 +18,6 @@ import {
   type Runs,
 } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
-import { isAddress } from '../../transaction/undo/settings.ts'
 import { asRecorded } from '../client-state/files.ts'
 import {
   gatewayOf,
@@ -162,7 +162,7 @@ function isCopyOfOurs(
   if (bytes === null || recorded.some((file) => file.path === path)) return false
 
   return recorded.some((file) => {
-    if (!file.settings.some(({ role }) => isAddress(role))) return false
+    if (!file.settings.some(isAddress)) return false
 
     const written = documentOf(file, contentsIfAvailable(platform, file.after))
     const possibleCopy = documentOf({ ...file, path }, bytes)

@@ -1,10 +1,10 @@
 import type { Bytes } from '../../edits/plan.ts'
+import { type Copies, savedCopies } from '../contents.ts'
 import { createDurably, ignoreFileErrors } from '../files.ts'
 import { encodeDocument, type RunRecord, type World } from '../record.ts'
 import type { Stack } from '../undo/active-runs.ts'
-import { Copies } from '../undo/copies.ts'
 import { maxRuns, mergeOldest } from '../undo/merge.ts'
-import { readBlob, writeBlobs } from './blobs.ts'
+import { writeBlobs } from './blobs.ts'
 import { readRuns, recordNames, removeRecords } from './records.ts'
 import type { StatePaths } from './state-folder.ts'
 
@@ -22,7 +22,7 @@ export function limitRuns(world: World, paths: StatePaths, limit = maxRuns): voi
     if (damaged.length > 0) return
     removeReplaced(world, paths, runs)
 
-    const copies = new Copies((sha256) => readBlob(world, sha256))
+    const copies = savedCopies(world)
     // The records that earlier merges replaced are deleted already.
     const stack: Stack = runs.toReversed().map(({ replaces, ...run }) => run)
     const merged = mergeOldest(copies, stack, limit)

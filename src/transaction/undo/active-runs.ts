@@ -34,12 +34,12 @@ export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
 export function recordedChanges(
   stack: Stack,
   clients: readonly string[] | undefined,
-  isSelected: (run: RunRecord, client: string) => boolean = () => true,
+  isIncluded: (run: RunRecord, client: string) => boolean = () => true,
 ): Stack {
   return stack.flatMap((run) => {
     if (!isChange(run)) return []
     const files = run.files.filter(
-      ({ client }) => (clients?.includes(client) ?? true) && isSelected(run, client),
+      ({ client }) => isSelected(client, clients) && isIncluded(run, client),
     )
     return files.length > 0 ? [{ ...run, files }] : []
   })
@@ -95,6 +95,11 @@ export function undoneParts(stack: Stack): ReadonlySet<string> {
     }
 
   return undone
+}
+
+/** Whether a command is about a client. Without names, it is about every client. */
+export function isSelected(client: string, clients: readonly string[] | undefined): boolean {
+  return clients?.includes(client) ?? true
 }
 
 export function partName({ run, client }: RunPart): string {

@@ -1,10 +1,12 @@
 /**
  * Keeps the stack of runs short: merges the oldest runs into one. Pure functions over values.
  *
- * For example, of run 1 (before: A, after: B) and run 2 (before: B, after: C) one run is left (before: A,
- * after: C). Its undo restores A, as the undo of both would.
+ *     run 1           a file was A before it, and B after it
+ *     run 2           it was B before, and C after
+ *     merged run 2    it was A before, and C after: its undo restores A, as the undo of both would
  */
 import { resultOf, UserError } from '../../errors.ts'
+import { type Contents, type Copies, withChanges } from '../contents.ts'
 import {
   type FileVersion,
   gatewaysIn,
@@ -13,9 +15,7 @@ import {
   type RunRecord,
 } from '../record.ts'
 import { activeRuns, partName, type Stack, undoneParts } from './active-runs.ts'
-import type { Copies } from './copies.ts'
-import { type Contents, undoRun, withChanges } from './undo-run.ts'
-import { mergeSettings } from './undo-several.ts'
+import { mergeSettings, undoRun } from './undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
 export const maxRuns = 100
@@ -34,7 +34,7 @@ export const maxRuns = 100
 export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stack {
   let merged = stack
   while (merged.length > limit) {
-    const shorter = shorten(copies, merged)
+    const shorter = mergeFewest(copies, merged)
     if (shorter.length === merged.length) break
     merged = shorter
   }
@@ -42,7 +42,7 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
 }
 
 /** Drops or merges as few of the oldest runs as possible. @returns the same stack if that is impossible */
-function shorten(copies: Copies, stack: Stack): Stack {
+function mergeFewest(copies: Copies, stack: Stack): Stack {
   const withoutRedone = dropRedone(stack)
   if (withoutRedone.length < stack.length) return withoutRedone
 
@@ -134,8 +134,8 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
     ...earlier.files.map(({ path, after }) => [path, after] as const),
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
-  const contents = withChanges({ get: () => null, changes: new Map() }, beforeLater)
-  const undone = resultOf(() => undoRun(earlier, contents, { copies }).contents)
+  const contents = withChanges({ copies, get: () => null, changes: new Map() }, beforeLater)
+  const undone = resultOf(() => undoRun(earlier, contents, {}).contents)
   if (!(undone instanceof UserError)) return undone
 
   // A copy is missing, or a file cannot be parsed. The first copy must not be lost.

@@ -10,15 +10,35 @@
  *     repoint rollback --original    undoes both runs in one plan
  *
  * An undo and a redo are recorded as runs too, so nothing is taken from the stack. `active-runs.ts`
- * finds the changes that are not undone, `undo-run.ts` undoes one run, and `undo-several.ts` makes one
- * plan of several. `../rollback.ts` reads the files and applies the plan.
+ * finds the changes that are not undone, and `undo-runs.ts` plans the undo of one run or of several.
+ * `../rollback.ts` reads the files and applies the plan.
  */
 import { basename } from 'node:path'
-import { isChange, type RecordedFile, type RunPart, type RunRecord, type Runs } from '../record.ts'
-import { activeRuns, partName, recordedChanges, type Stack, undoneParts } from './active-runs.ts'
-import { isConnection, settingAt } from './settings.ts'
-import { type Contents, type UndoOptions, undoRun } from './undo-run.ts'
-import { hasEffect, type StackPlan, undoSeveral } from './undo-several.ts'
+import type { Contents } from '../contents.ts'
+import {
+  isChange,
+  isConnection,
+  type RecordedFile,
+  type RunPart,
+  type RunRecord,
+  type Runs,
+} from '../record.ts'
+import {
+  activeRuns,
+  isSelected,
+  partName,
+  recordedChanges,
+  type Stack,
+  undoneParts,
+} from './active-runs.ts'
+import { settingAt } from './compare.ts'
+import {
+  hasVisibleEffect,
+  type UndoOptions,
+  type UndoPlan,
+  undoRun,
+  undoRuns,
+} from './undo-runs.ts'
 
 /**
  * `repoint rollback`: undoes the newest change whose undo would change a file or keep a setting. An undo
@@ -32,16 +52,16 @@ export function undoLatest(
   stack: Stack,
   contents: Contents,
   options: UndoOptions,
-): StackPlan | undefined {
-  const incomplete = options.force ? runsWithKeptSettings(stack, 'undo', options.clients) : []
-  if (incomplete.length > 0) return undoSeveral(incomplete, contents, options)
+): UndoPlan | undefined {
+  const unfinished = options.force ? unfinishedBy('undo', stack, options.clients) : []
+  if (unfinished.length > 0) return undoRuns(unfinished, contents, options)
 
   // Runs without an effect are recorded as undone together with the run that has one.
   const withoutEffect: RunPart[] = []
   for (const run of activeRuns(stack, options.clients).toReversed()) {
     const plan = undoRun(run, contents, options)
-    if (hasEffect(plan, contents))
-      return { ...plan, undoes: [...withoutEffect, ...plan.undoes], runs: [run] }
+    if (hasVisibleEffect(plan, contents))
+      return { ...plan, undoes: [...withoutEffect, ...plan.undoes] }
     withoutEffect.push(...plan.undoes)
   }
 
@@ -58,21 +78,21 @@ export function undoTo(
   runId: string,
   contents: Contents,
   options: UndoOptions,
-): StackPlan | undefined {
+): UndoPlan | undefined {
   const active = activeRuns(stack, options.clients)
   const index = active.findIndex(({ id }) => id === runId)
   if (index < 0) return undefined
 
-  const undoneFiles: RecordedFile[] = []
   const runs: RunRecord[] = []
   for (const run of active.slice(index)) {
-    const isShared = ({ client }: RecordedFile) => isSameInstallation(run, client, undoneFiles)
-    const files = run.id === runId ? run.files : run.files.filter(isShared)
-    undoneFiles.push(...files)
+    const undoneFiles = runs.flatMap(({ files }) => files)
+    const isUndone = ({ client }: RecordedFile) =>
+      run.id === runId || isSameInstallation(run, client, undoneFiles)
+    const files = run.files.filter(isUndone)
     if (files.length > 0) runs.push({ ...run, files })
   }
 
-  return undoSeveral(runs.toReversed(), contents, options)
+  return undoRuns(runs.toReversed(), contents, options)
 }
 
 /**
@@ -82,9 +102,9 @@ export function undoTo(
 function isSameInstallation(
   run: RunRecord,
   client: string,
-  files: readonly RecordedFile[],
+  undoneFiles: readonly RecordedFile[],
 ): boolean {
-  const known = files.filter((file) => file.client === client)
+  const known = undoneFiles.filter((file) => file.client === client)
   if (known.length === 0) return false
 
   const isInAnotherFolder = ({ path }: RecordedFile) =>
@@ -100,12 +120,12 @@ export function undoAll(
   stack: Stack,
   contents: Contents,
   options: UndoOptions,
-): StackPlan | undefined {
+): UndoPlan | undefined {
   const runs = options.force
     ? recordedChanges(stack, options.clients)
     : activeRuns(stack, options.clients)
-  const plan = undoSeveral(runs.toReversed(), contents, options)
-  return plan && hasEffect(plan, contents) ? plan : undefined
+  const plan = undoRuns(runs.toReversed(), contents, options)
+  return plan && hasVisibleEffect(plan, contents) ? plan : undefined
 }
 
 /**
@@ -116,65 +136,56 @@ export function undoAll(
  * client would then have a problem. Directly after a redo that kept settings, `--force` restores the
  * files of those settings.
  */
-export function redo(
-  stack: Stack,
-  contents: Contents,
-  options: UndoOptions,
-): StackPlan | undefined {
-  const incomplete = options.force ? runsWithKeptSettings(stack, 'redo', options.clients) : []
-  if (incomplete.length > 0) return undoSeveral(incomplete, contents, options)
+export function redo(stack: Stack, contents: Contents, options: UndoOptions): UndoPlan | undefined {
+  const unfinished = options.force ? unfinishedBy('redo', stack, options.clients) : []
+  if (unfinished.length > 0) return undoRuns(unfinished, contents, options)
 
-  const redoneUndos = undoneParts(stack)
-  const changedPaths = new Set<string>()
+  const redone = undoneParts(stack)
+  const pathsChangedSince = new Set<string>()
 
-  // From the newest run to the oldest: an undo can be redone if no newer change wrote its files.
   for (const run of stack.toReversed()) {
-    if (isChange(run)) for (const { path } of run.files) changedPaths.add(path)
+    if (isChange(run)) for (const { path } of run.files) pathsChangedSince.add(path)
     if (run.kind !== 'undo') continue
 
     const canBeRedone = ({ client }: RunPart) =>
       isSelected(client, options.clients) &&
-      !redoneUndos.has(partName({ run: run.id, client })) &&
-      run.files.every((file) => file.client !== client || !changedPaths.has(file.path))
+      !redone.has(partName({ run: run.id, client })) &&
+      run.files.every((file) => file.client !== client || !pathsChangedSince.has(file.path))
     const clients = (run.undoes ?? []).filter(canBeRedone).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))
-    if (files.length === 0) continue
-
-    return { ...undoRun({ ...run, files }, contents, options), runs: [run] }
+    if (files.length > 0) return { ...undoRun({ ...run, files }, contents, options), runs: [run] }
   }
 
   return undefined
 }
 
-function isSelected(client: string, clients: readonly string[] | undefined): boolean {
-  return clients?.includes(client) ?? true
-}
-
 /**
- * The runs that `--force` undoes again, newest first: if the last run of these clients is an undo (or a
- * redo) that kept settings, the runs that it undid, with only the files that it did not restore.
+ * What `--force` finishes directly after an undo (or a redo) that kept settings: the runs that it undid,
+ * newest first, each with only the files that it did not restore. Empty if the last run of these clients
+ * is no such undo.
  *
- * For example, run 1 wrote auth.json and config.toml, and its undo kept `model` in config.toml. The result
- * is run 1 with config.toml alone.
+ *     run 1     a setup wrote auth.json and config.toml
+ *     run 2     its undo restored auth.json, but kept `model` in config.toml
+ *     result    run 1 with config.toml alone
  */
-function runsWithKeptSettings(
-  stack: Stack,
+function unfinishedBy(
   kind: 'undo' | 'redo',
-  clients?: readonly string[],
+  stack: Stack,
+  clients: readonly string[] | undefined,
 ): Runs {
-  const concernsClients = ({ files, undoes = [] }: RunRecord) =>
+  const isOfClients = ({ files, undoes = [] }: RunRecord) =>
     [...files, ...undoes].some(({ client }) => isSelected(client, clients))
-  const last = stack.findLast(concernsClients)
+  const last = stack.findLast(isOfClients)
   if (last?.kind !== kind) return []
 
   const parts = (last.undoes ?? []).filter(({ client }) => isSelected(client, clients))
-  const undoneIds = new Set(parts.map(({ run }) => run))
-  const isUnfinished = (file: RecordedFile) =>
+  const isUndone = ({ id }: RunRecord) => parts.some(({ run }) => run === id)
+  const isKept = (file: RecordedFile) =>
     isSelected(file.client, clients) && keepsSettings(last, file)
 
   return stack
-    .filter(({ id }) => undoneIds.has(id))
-    .map((run) => ({ ...run, files: run.files.filter(isUnfinished) }))
+    .filter(isUndone)
+    .map((run) => ({ ...run, files: run.files.filter(isKept) }))
     .filter(({ files }) => files.length > 0)
     .toReversed()
 }
@@ -190,14 +201,14 @@ function keepsSettings(undo: RunRecord, file: RecordedFile): boolean {
 }
 
 function keepsConnection({ files, kept = [] }: RunRecord, client: string): boolean {
-  return files
-    .filter((file) => file.client === client)
-    .some((file) => {
-      const keptHere = kept.filter((setting) => setting.file === file.path)
-      return keptHere.some(({ path }) => {
-        const setting = settingAt(file, path)
-        // Without a recorded setting, the whole file was kept.
-        return setting ? isConnection(setting) : file.settings.some(isConnection)
-      })
-    })
+  const clientFiles = files.filter((file) => file.client === client)
+
+  return kept.some((keptSetting) => {
+    const file = clientFiles.find(({ path }) => path === keptSetting.file)
+    if (file === undefined) return false
+
+    const setting = settingAt(file, keptSetting.path)
+    // Without a recorded setting, the whole file was kept.
+    return setting ? isConnection(setting) : file.settings.some(isConnection)
+  })
 }

@@ -1,11 +1,16 @@
 /**
- * Undoes one run in one file: decides whether the saved copy is restored, the file stays, or its settings
- * are undone one by one (`undo-settings.ts`). Pure functions over values.
+ * Undoes one run in one file: restores the saved copy, keeps the file, or undoes its settings one by one
+ * (`undo-settings.ts`). Pure functions over values.
+ *
+ *     before    written    now           result
+ *     A         B          B             A, byte for byte
+ *     A         B          B and x       A and x
+ *     A         B          no file       no file
  */
 import { isDeepStrictEqual } from 'node:util'
 import { resultOf, UserError } from '../../errors.ts'
-import type { RecordedFile } from '../record.ts'
-import { compareSettings, type FileHistory, isSameContent, valueIn } from './settings.ts'
+import { type FileVersion, isSameContent, type RecordedFile } from '../record.ts'
+import { compareSettings, type FileHistory, valueAt } from './compare.ts'
 import {
   type KeptPath,
   type UndoneFile,
@@ -37,27 +42,22 @@ export interface UndoFileOptions extends UndoSettingsOptions {
  */
 export function undoFile(history: FileHistory, options: UndoFileOptions = {}): UndoneFile {
   const { file, now } = history
-  const { before, after } = file
+  const { before, after: written } = file
   if (options.force) return { result: before, kept: [] }
   if (options.keepsAll) return keepFile(history)
 
-  const isAsWritten = isSameContent(now, after)
-  const isRestoredAlready = isSameContent(now, before)
-  if (isAsWritten || isRestoredAlready) return { result: withModeOfNow(before, history), kept: [] }
+  const isAsWritten = isSameContent(now, written)
+  const isUndoneAlready = isSameContent(now, before)
+  if (isAsWritten || isUndoneAlready) return restoreCopy(history)
 
   if (!changesContent(file)) return { result: now, kept: [] }
   if (now === null) return { result: null, kept: before === null ? [] : [changedFile] }
   if (file.scope === 'whole') return undoWholeFile(history)
+  return undoKeysFile(history, now, options)
+}
 
-  const undone = resultOf(() => undoSettings(history, now, options))
-  if (!(undone instanceof UserError)) return undone
-  if (undone.code === 'backup-missing') throw undone
-  throw new UserError({
-    code: undone.code,
-    message: undone.message,
-    hint: 'Fix the file, or restore the old one: repoint rollback --force',
-    cause: undone,
-  })
+function restoreCopy(history: FileHistory): UndoneFile {
+  return { result: withModeOfNow(history.file.before, history), kept: [] }
 }
 
 /** The whole file stays, because someone changed or deleted it. */
@@ -85,21 +85,40 @@ function undoWholeFile(history: FileHistory): UndoneFile {
   const written = copies.documentOf(file, file.after)
   const isReformatted =
     written !== undefined && isDeepStrictEqual(copies.documentOf(file, now)?.root, written.root)
-  if (isReformatted) return { result: withModeOfNow(file.before, history), kept: [] }
+  if (isReformatted) return restoreCopy(history)
 
   const keepsOurKey = file.settings.some(({ isSecret, path }) => {
-    const value = valueIn(history, now, path)
-    const ours = valueIn(history, file.after, path)
+    const value = valueAt(history, 'now', path)
+    const ours = valueAt(history, 'written', path)
     return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
   })
 
   return { result: now, kept: keptWholeFile(history), keepsOurKey }
 }
 
-function keptWholeFile({ file: { settings, after }, now }: FileHistory): UndoneFile['kept'] {
+function keptWholeFile({ file: { settings, after }, now }: FileHistory): readonly KeptPath[] {
   const why = isSameContent(now, after) ? 'together' : 'changed'
   if (settings.length === 0) return [{ path: [], why }]
   return settings.map(({ path }) => ({ path, why }))
+}
+
+/** Undoes a file with scope `keys`. */
+function undoKeysFile(
+  history: FileHistory,
+  now: FileVersion,
+  options: UndoSettingsOptions,
+): UndoneFile {
+  const undone = resultOf(() => undoSettings(history, now, options))
+  if (!(undone instanceof UserError)) return undone
+  if (undone.code === 'backup-missing') throw undone
+
+  const { code, message } = undone
+  throw new UserError({
+    code,
+    message,
+    hint: 'Fix the file, or restore the old one: repoint rollback --force',
+    cause: undone,
+  })
 }
 
 /** Whether the run changed the content of a file, and not only its mode. */

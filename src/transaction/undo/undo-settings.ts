@@ -9,16 +9,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
 import type { Bytes, SettingPath } from '../../edits/plan.ts'
 import { includesPath, startsWith, uniquePaths } from '../../edits/values/paths.ts'
-import type { FileVersion, KeptSetting } from '../record.ts'
+import { type FileVersion, isConnection, type KeptSetting } from '../record.ts'
 import {
   type ComparedValue,
   compareSettings,
   type FileHistory,
-  isConnection,
   type ModelCheck,
   settingAt,
-  valueIn,
-} from './settings.ts'
+  valueAt,
+} from './compare.ts'
 
 /**
  * What an undo does with a shared table: one that the run created, and into which someone wrote since.
@@ -37,7 +36,7 @@ import {
 export type SharedTables = 'remove-ours' | 'keep-plain' | 'remove-table'
 
 export interface UndoSettingsOptions {
-  /** Absent: `remove-ours`. */
+  /** The default is `remove-ours`. */
   readonly sharedTables?: SharedTables
   /** Whether a model that someone chose since the run is undone too: see `modelsOfGateway`. */
   readonly isOurModel?: ModelCheck
@@ -67,40 +66,38 @@ export function undoSettings(
   const values = compareSettings(history, isOurModel).filter((value) => value.isChangedByRun)
   const paths = values.map(({ path }) => path)
 
-  const current = withWrittenValues(history, now, values)
+  // The format undoes what looks as the run wrote it. So first, what counts as ours is made to look so.
+  const withOurValues = withWrittenValues(history, now, values)
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.after),
-    current: sharedTables === 'remove-table' ? withWrittenTables(history, current) : current,
+    now:
+      sharedTables === 'remove-table' ? withWrittenTables(history, withOurValues) : withOurValues,
   }
-  const undoAt = (undonePaths: readonly SettingPath[]) =>
-    formatOf(file.format).undo(versions, undonePaths, file.path)
+  const undoPaths = (undone: readonly SettingPath[]) =>
+    formatOf(file.format).undo(versions, undone, file.path)
 
   const plainPaths =
     sharedTables === 'keep-plain'
-      ? plainSettingsInSharedTables(history, paths, undoAt(paths).bytes)
+      ? plainSettingsInSharedTables(history, paths, undoPaths(paths).bytes)
       : []
-  const undone = undoAt(paths.filter((path) => !includesPath(plainPaths, path)))
+  const undone = undoPaths(paths.filter((path) => !includesPath(plainPaths, path)))
 
-  const keptPaths: readonly KeptPath[] = [
+  const kept: readonly KeptPath[] = [
     ...undone.kept.map((path) => ({ path, why: 'changed' as const })),
     ...plainPaths.map((path) => ({ path, why: 'together' as const })),
   ]
-  if (undone.bytes === null) return { result: null, kept: keptPaths }
+  if (undone.bytes === null) return { result: null, kept }
 
-  // A file that keeps a key also keeps its mode, which closes it to other users.
-  const keepsKey = undone.kept.some((path) => settingAt(file, path)?.role === 'key')
-  const earlier = keepsKey ? null : withModeOfNow(file.before, history)
-  const mode = earlier?.mode ?? now.mode
-  return { result: copies.add(undone.bytes, { ...now, mode }), kept: keptPaths }
+  const mode = modeAfter(history, now, undone.kept)
+  return { result: copies.add(undone.bytes, { ...now, mode }), kept }
 }
 
 /**
- * The file with the values that the run wrote, wherever a later value counts as ours. The undo then
- * recognizes them:
+ * The file with the values that the run wrote, wherever a later value counts as ours:
  *
- *     before               written by the run       now                      result
- *     model = "gpt-5.5"    model = "gateway/one"    model = "gateway/two"    model = "gateway/one"
+ *     before               written              now                      result
+ *     model = "gpt-5.5"    model = "gw/one"     model = "gw/two"         model = "gw/one"
  */
 function withWrittenValues(
   history: FileHistory,
@@ -110,8 +107,8 @@ function withWrittenValues(
   const { copies, file } = history
   const changes = values
     .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
-    .map(({ path }) => ({ path, value: valueIn(history, file.after, path) }))
-    .filter(({ path, value }) => !isDeepStrictEqual(value, valueIn(history, now, path)))
+    .filter(({ path, now: value }) => !isDeepStrictEqual(value, valueAt(history, 'written', path)))
+    .map(({ path }) => ({ path, value: valueAt(history, 'written', path) }))
 
   const bytes = copies.bytesOf(now) as Bytes
   return changes.length === 0 ? bytes : formatOf(file.format).edit(bytes, changes, file.path)
@@ -120,30 +117,30 @@ function withWrittenValues(
 /**
  * The file with the shared tables as the run wrote them, so that the undo removes them as a whole:
  *
- *     before    written by the run         now                        result
+ *     before    written                    now                        result
  *     -         [gateway]                  [gateway]                  [gateway]
  *               base_url = "https://gw"    base_url = "https://gw"    base_url = "https://gw"
  *                                          request_max_retries = 9
  *
  * Only tables of an address or a key count. If someone changed the address or the key, the table stays.
  */
-function withWrittenTables(history: FileHistory, current: Bytes): Bytes {
+function withWrittenTables(history: FileHistory, now: Bytes): Bytes {
   const { file } = history
   const format = formatOf(file.format)
-  const now = format.read(current, file.path)
-  const connection = file.settings.filter(isConnection).map(({ path }) => path)
+  const document = format.read(now, file.path)
+  const connectionPaths = file.settings.filter(isConnection).map(({ path }) => path)
 
   const isAsWritten = (path: SettingPath) =>
-    isDeepStrictEqual(now.get(path), valueIn(history, file.after, path))
+    isDeepStrictEqual(document.get(path), valueAt(history, 'written', path))
   const isConnectionAsWritten = (table: SettingPath) =>
-    connection.filter((path) => startsWith(path, table)).every(isAsWritten)
+    connectionPaths.filter((path) => startsWith(path, table)).every(isAsWritten)
 
-  const tables = uniquePaths(connection.map((path) => path.slice(0, -1)))
+  const tables = uniquePaths(connectionPaths.map((path) => path.slice(0, -1)))
   const changes = tables
     .filter((table) => isTableOfRun(history, table) && isConnectionAsWritten(table))
-    .map((table) => ({ path: table, value: valueIn(history, file.after, table) }))
+    .map((table) => ({ path: table, value: valueAt(history, 'written', table) }))
 
-  return format.edit(current, changes, file.path)
+  return format.edit(now, changes, file.path)
 }
 
 /**
@@ -156,20 +153,33 @@ function plainSettingsInSharedTables(
   paths: readonly SettingPath[],
   undone: Bytes | null,
 ): readonly SettingPath[] {
+  if (undone === null) return []
   const { file } = history
-  const left = undone === null ? undefined : formatOf(file.format).read(undone, file.path)
+  const document = formatOf(file.format).read(undone, file.path)
 
   return paths.filter((path) => {
     const table = path.slice(0, -1)
-    const isShared = isTableOfRun(history, table) && left?.get(table) !== undefined
+    const isShared = isTableOfRun(history, table) && document.get(table) !== undefined
     const setting = settingAt(file, path)
     return isShared && !setting?.role && !setting?.isSecret
   })
 }
 
+/** The earlier mode. A file that keeps a key also keeps its mode, which closes it to other users. */
+function modeAfter(
+  history: FileHistory,
+  now: FileVersion,
+  keptPaths: readonly SettingPath[],
+): number {
+  const { file } = history
+  const keepsKey = keptPaths.some((path) => settingAt(file, path)?.role === 'key')
+  const earlier = keepsKey ? null : withModeOfNow(file.before, history)
+  return earlier?.mode ?? now.mode
+}
+
 /** Whether the run created the table. The root of a file is no such table. */
 function isTableOfRun(history: FileHistory, table: SettingPath): boolean {
-  return table.length > 0 && valueIn(history, history.file.before, table) === undefined
+  return table.length > 0 && valueAt(history, 'before', table) === undefined
 }
 
 /** The earlier version. If someone changed the mode since the run, it keeps that mode. */

@@ -17,12 +17,12 @@ const setup: fc.Arbitrary<Step> = fc
   })
 // Add the setups of `repoint off` here once it exists: they remove what a setup writes.
 const rollback: fc.Arbitrary<Step> = fc.constant((machine) => {
-  const { stack, contents, copies } = machine
-  machine.apply(undoLatest(stack, contents, { copies }))
+  const { stack, contents } = machine
+  machine.apply(undoLatest(stack, contents, {}))
 })
 const redoing: fc.Arbitrary<Step> = fc.constant((machine) => {
-  const { stack, contents, copies } = machine
-  machine.apply(redo(stack, contents, { copies }))
+  const { stack, contents } = machine
+  machine.apply(redo(stack, contents, {}))
 })
 
 /** Settings of others: each edit has a different name. */
@@ -54,8 +54,8 @@ function afterSteps(steps: readonly Step[]): UndoMachine {
 /** Rolls back until nothing is left. Each rollback must go at least one run further back. */
 function rollBackAll(machine: UndoMachine, force = false): void {
   for (let left = activeRuns(machine.stack).length; ; ) {
-    const { stack, contents, copies } = machine
-    if (machine.apply(undoLatest(stack, contents, { copies, force })) === undefined) return
+    const { stack, contents } = machine
+    if (machine.apply(undoLatest(stack, contents, { force })) === undefined) return
     const now = activeRuns(machine.stack).length
     if (!force) expect(now).toBeLessThan(left)
     left = now
@@ -104,8 +104,8 @@ test('rollbacks by force restore the first copy, whatever someone changed', () =
   fc.assert(
     fc.property(setup, many(withAll), (first, steps) => {
       const machine = afterSteps([first, ...steps])
-      const { stack, contents, copies } = machine
-      machine.apply(undoAll(stack, contents, { copies, force: true }))
+      const { stack, contents } = machine
+      machine.apply(undoAll(stack, contents, { force: true }))
       expect(machine.text(settingsPath)).toBe(original)
     }),
   )
@@ -116,8 +116,8 @@ test('all runs at once give the same file as single rollbacks', () => {
     fc.property(many(withAll), (steps) => {
       const [singly, together] = [afterSteps(steps), afterSteps(steps)]
       rollBackAll(singly)
-      const { stack, contents, copies } = together
-      together.apply(undoAll(stack, contents, { copies }))
+      const { stack, contents } = together
+      together.apply(undoAll(stack, contents, {}))
       expect(together.text(settingsPath)).toBe(singly.text(settingsPath))
     }),
   )

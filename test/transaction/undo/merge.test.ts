@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { Copies } from '../../../src/transaction/undo/copies.ts'
+import { Copies } from '../../../src/transaction/contents.ts'
 import { mergeOldest } from '../../../src/transaction/undo/merge.ts'
 import { settingsPath, UndoMachine } from '../../support/undo-values.ts'
 

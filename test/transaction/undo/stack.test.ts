@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { Contents } from '../../../src/transaction/contents.ts'
 import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/stack.ts'
 import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
-import type { Contents, UndoOptions } from '../../../src/transaction/undo/undo-run.ts'
+import type { UndoOptions } from '../../../src/transaction/undo/undo-runs.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
 
 const original = '{\n  "url": "vendor",\n  "model": "vendor-model",\n  "theme": "dark"\n}\n'
@@ -16,13 +17,13 @@ function aMachine(text = original): UndoMachine {
 }
 
 function rollBack(machine: UndoMachine, options: Partial<UndoOptions> = {}) {
-  const { stack, contents, copies } = machine
-  return machine.apply(undoLatest(stack, contents, { copies, ...options }))
+  const { stack, contents } = machine
+  return machine.apply(undoLatest(stack, contents, options))
 }
 
 function redoLast(machine: UndoMachine, options: Partial<UndoOptions> = {}) {
-  const { stack, contents, copies } = machine
-  return machine.apply(redo(stack, contents, { copies, ...options }))
+  const { stack, contents } = machine
+  return machine.apply(redo(stack, contents, options))
 }
 
 function keptIn(plan: { readonly kept: readonly KeptSetting[] } | undefined) {
@@ -287,7 +288,7 @@ describe('several runs at once', () => {
     }) as [UndoMachine, UndoMachine]
     rollBack(singly)
     rollBack(singly)
-    together.apply(undoTo(together.stack, '000001', together.contents, { copies: together.copies }))
+    together.apply(undoTo(together.stack, '000001', together.contents, {}))
     expect(together.text(settingsPath)).toBe(singly.text(settingsPath))
     expect(rollBack(together)).toBeUndefined()
   })
@@ -296,8 +297,8 @@ describe('several runs at once', () => {
     const machine = aMachine()
     machine.edit({ limit: 2 })
     rollBack(machine)
-    const { stack, contents, copies } = machine
-    machine.apply(undoAll(stack, contents, { copies, force: true }))
+    const { stack, contents } = machine
+    machine.apply(undoAll(stack, contents, { force: true }))
     expect(machine.text(settingsPath)).toBe(original)
   })
 })

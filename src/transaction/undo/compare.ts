@@ -1,10 +1,17 @@
-/** Compares the settings of a file in its three versions: before a run, after it, and now. */
+/**
+ * Compares the settings of a file in three versions: before a run, as the run wrote it, and now.
+ *
+ *     before            written            now                 the value now
+ *     model = "gpt"     model = "gw/a"     model = "gw/a"      is ours
+ *     model = "gpt"     model = "gw/a"     model = "gpt"       is the earlier one
+ *     model = "gpt"     model = "gw/a"     model = "other"     someone changed it
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
 import { valuePathsAt } from '../../edits/undo.ts'
 import { startsWith } from '../../edits/values/paths.ts'
+import type { Contents, Copies } from '../contents.ts'
 import type { FileVersion, RecordedFile, RecordedSetting } from '../record.ts'
-import type { Copies } from './copies.ts'
 
 /** A file as a run recorded it, and its version now. */
 export interface FileHistory {
@@ -13,10 +20,14 @@ export interface FileHistory {
   readonly now: FileVersion | null
 }
 
+export function historyOf(contents: Contents, file: RecordedFile): FileHistory {
+  return { copies: contents.copies, file, now: contents.get(file.path) }
+}
+
 /** Decides whether a model that someone chose since the run counts as ours. */
 export type ModelCheck = (setting: RecordedSetting, value: string) => boolean
 
-/** A value that a run wrote or confirmed, with its history. A table is compared value by value. */
+/** A value that a run wrote or confirmed. A table is compared value by value. */
 export interface ComparedValue {
   readonly path: SettingPath
   readonly setting: RecordedSetting
@@ -37,10 +48,10 @@ export function compareSettings(
   const written = copies.documentOf(file, file.after)
 
   return file.settings.flatMap((setting) =>
-    valuePathsAt(before?.root, written?.root, setting.path).map((path) => {
+    valuePathsAt(before?.root, written?.root, setting.path).map((path): ComparedValue => {
       const earlier = before?.get(path)
       const ours = written?.get(path)
-      const now = valueIn(history, history.now, path)
+      const now = valueAt(history, 'now', path)
 
       return {
         path,
@@ -63,13 +74,15 @@ function countsAsOurs(
   return setting.role === 'model' && typeof now === 'string' && isOurModel(setting, now)
 }
 
-/** The value at `path` in one version of the file. */
-export function valueIn(
-  { copies, file }: Pick<FileHistory, 'copies' | 'file'>,
-  version: FileVersion | null,
+/** The value at `path` in one of the three versions. Only that version is read. */
+export function valueAt(
+  history: FileHistory,
+  version: 'before' | 'written' | 'now',
   path: SettingPath,
 ): ConfigValue | undefined {
-  return copies.documentOf(file, version)?.get(path)
+  const { copies, file, now } = history
+  const versions = { before: file.before, written: file.after, now }
+  return copies.documentOf(file, versions[version])?.get(path)
 }
 
 /** The recorded setting at `path`, or the one whose table contains it. */
@@ -78,21 +91,4 @@ export function settingAt(
   path: SettingPath,
 ): RecordedSetting | undefined {
   return settings.find((setting) => startsWith(path, setting.path))
-}
-
-/** Whether a setting decides where the client connects: its address, key or provider. */
-export function isConnection({ role }: RecordedSetting): boolean {
-  return role !== undefined && role !== 'model'
-}
-
-export function isAddress(role: RecordedSetting['role']): boolean {
-  return role === 'address' || role === 'provider'
-}
-
-export function isSameContent(a: FileVersion | null, b: FileVersion | null): boolean {
-  return a?.sha256 === b?.sha256
-}
-
-export function isSameVersion(a: FileVersion | null, b: FileVersion | null): boolean {
-  return isSameContent(a, b) && a?.mode === b?.mode
 }

@@ -1,0 +1,111 @@
+/**
+ * File contents as an undo sees them. A `FileVersion` names contents by hash, `Copies` holds their bytes,
+ * and `Contents` says which version each path has: now, or after a step of a plan. So an undo of several
+ * runs is computed in memory, and no file changes before the whole plan is known.
+ */
+import type { ConfigDocument } from '../edits/edit.ts'
+import { documentOf } from '../edits/format.ts'
+import type { Bytes } from '../edits/plan.ts'
+import { sha256Of, wrapFileErrors } from './files.ts'
+import type { FileVersion, RecordedFile, World } from './record.ts'
+import { readBlob } from './records/blobs.ts'
+import { findTarget, readIfExists } from './target.ts'
+
+/** The bytes of files by their paths. */
+export type FileContents = ReadonlyMap<string, Bytes | null>
+
+/** The version of each file: the current one, or the one after a plan. */
+export interface Contents {
+  readonly copies: Copies
+  /** @throws UserError if the file cannot be read */
+  readonly get: (path: string) => FileVersion | null
+  /** The changes of a plan so far. */
+  readonly changes: ReadonlyMap<string, FileVersion | null>
+}
+
+/** The current files. Each is read once, when it is needed. */
+export function currentContents(world: World): Contents {
+  const copies = savedCopies(world)
+  const versions = new Map<string, FileVersion | null>()
+  return {
+    copies,
+    changes: new Map(),
+    get: (path) => {
+      if (!versions.has(path)) versions.set(path, readCurrentVersion(world, copies, path))
+      return versions.get(path) ?? null
+    },
+  }
+}
+
+function readCurrentVersion(world: World, copies: Copies, path: string): FileVersion | null {
+  const { files, machine } = world
+  return wrapFileErrors(machine, path, () => {
+    const { realPath, status } = findTarget(files, machine, path)
+    const bytes = status && readIfExists(files, machine, realPath)
+    return bytes ? copies.add(bytes, { ...status, mode: status.mode & 0o777 }) : null
+  })
+}
+
+/** The contents after some of the files were changed. */
+export function withChanges(
+  contents: Contents,
+  changed: ReadonlyMap<string, FileVersion | null>,
+): Contents {
+  const changes = new Map([...contents.changes, ...changed])
+  return {
+    copies: contents.copies,
+    changes,
+    get: (path) => (changes.has(path) ? (changes.get(path) ?? null) : contents.get(path)),
+  }
+}
+
+/** The copies in the state folder. Each is read when it is needed. */
+export function savedCopies(world: World): Copies {
+  return new Copies((sha256) => readBlob(world, sha256))
+}
+
+/** The bytes of versions, by hash: of saved copies, of the files on the disk, and of an undo's results. */
+export class Copies {
+  readonly #read: (sha256: string) => Bytes
+  readonly #added = new Map<string, Bytes>()
+  readonly #contents = new Map<string, Bytes>()
+  readonly #documents = new Map<string, ConfigDocument | undefined>()
+
+  /** @param read reads a saved copy; throws UserError `backup-missing` */
+  constructor(read: (sha256: string) => Bytes) {
+    this.#read = read
+  }
+
+  /** Adds contents. @returns their version, with the mode and the owner of `like` */
+  add(bytes: Bytes, { mode, uid, gid }: Omit<FileVersion, 'sha256'>): FileVersion {
+    const sha256 = sha256Of(bytes)
+    this.#added.set(sha256, bytes)
+    return { sha256, mode, uid, gid }
+  }
+
+  /** @returns undefined if the contents were not added, but come from a saved copy */
+  added(version: FileVersion | null): Bytes | undefined {
+    return version === null ? undefined : this.#added.get(version.sha256)
+  }
+
+  /** @throws UserError `backup-missing` */
+  bytesOf(version: FileVersion | null): Bytes | null {
+    if (version === null) return null
+    const { sha256 } = version
+    const bytes = this.added(version) ?? this.#contents.get(sha256) ?? this.#read(sha256)
+    this.#contents.set(sha256, bytes)
+    return bytes
+  }
+
+  /** @returns undefined if there is no file, or if it cannot be parsed */
+  documentOf(
+    file: Pick<RecordedFile, 'format' | 'path'>,
+    version: FileVersion | null,
+  ): ConfigDocument | undefined {
+    if (version === null) return undefined
+    const cacheKey = `${file.format} ${version.sha256}`
+    if (!this.#documents.has(cacheKey))
+      this.#documents.set(cacheKey, documentOf(file, this.bytesOf(version)))
+    return this.#documents.get(cacheKey)
+  }
+}
