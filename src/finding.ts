@@ -1,5 +1,5 @@
 import { compact } from './compact.ts'
-import type { SettingChange } from './edits/plan.ts'
+import type { SettingChange } from './edits/types.ts'
 import { exitStatus, isErrorCode, UserError } from './errors.ts'
 
 /**

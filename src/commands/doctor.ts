@@ -3,7 +3,7 @@ import { shownModel } from '../clients/contract/state.ts'
 import { rowOf } from '../clients/list.ts'
 import { planFixes } from '../clients/plan/edit-file.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
-import type { FileEdit, Plan } from '../edits/plan.ts'
+import type { FileEdit, Plan } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import {
   exitStatusFor,

@@ -1,6 +1,6 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { clientRows, environmentRows } from '../clients/list.ts'
-import type { Plan } from '../edits/plan.ts'
+import type { Plan } from '../edits/types.ts'
 import { checkTargets } from '../transaction/check-targets.ts'
 import type { ApplyResult } from '../transaction/record.ts'
 import { stopOldServers } from './client-state/program.ts'

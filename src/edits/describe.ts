@@ -9,7 +9,7 @@ import {
   type SettingChange,
   type SettingPath,
   sameBytes,
-} from './plan.ts'
+} from './types.ts'
 import { plainKey, showPath as showKey } from './values/paths.ts'
 
 export interface DescribeOptions {

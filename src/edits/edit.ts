@@ -13,16 +13,16 @@ import {
   type Setting,
 } from './dialects/dialect.ts'
 import { memberAt, startOffset } from './find.ts'
+import { removeAll } from './remove.ts'
+import { setAll } from './set.ts'
+import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
 import {
   type Bytes,
   type ConfigValue,
   isElementPath,
   type SettingChange,
   type SettingPath,
-} from './plan.ts'
-import { removeAll } from './remove.ts'
-import { setAll } from './set.ts'
-import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
+} from './types.ts'
 import { matchesAfterChanges } from './values/matches.ts'
 import { leafPaths, pathKey, showPath, uniquePaths } from './values/paths.ts'
 import { getValue, setValue, setValues } from './values/value-at-path.ts'

@@ -7,8 +7,8 @@ import {
   type Member,
   type ParsedText,
 } from './dialects/dialect.ts'
-import type { SettingPath } from './plan.ts'
 import type { Splice } from './text.ts'
+import type { SettingPath } from './types.ts'
 import { elementIndex } from './values/elements.ts'
 import { pathKey, showPath, startsWith } from './values/paths.ts'
 import { getValue } from './values/value-at-path.ts'

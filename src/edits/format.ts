@@ -3,8 +3,8 @@ import { jsonDialect } from './dialects/json.ts'
 import { json5Dialect } from './dialects/json5.ts'
 import { tomlDialect } from './dialects/toml.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
-import type { Bytes, FileEdit, SettingChange, SettingPath } from './plan.ts'
 import type { Versions } from './revert.ts'
+import type { Bytes, FileEdit, SettingChange, SettingPath } from './types.ts'
 import { type UndoResult, undoWith } from './undo.ts'
 
 /** The operations on files of one format. */

@@ -20,7 +20,7 @@ import type {
   Setting,
 } from './dialects/dialect.ts'
 import { memberAt, toIndexedPath } from './find.ts'
-import type { SettingPath } from './plan.ts'
+import type { SettingPath } from './types.ts'
 import { pathKey, plainKey } from './values/paths.ts'
 
 /** The place at which new keys are inserted. */

@@ -15,8 +15,8 @@ import {
   startOffset,
   toIndexedPath,
 } from './find.ts'
-import type { SettingPath } from './plan.ts'
 import { applySplices, lineAbove, lineRemoval, lineStart, type Splice } from './text.ts'
+import type { SettingPath } from './types.ts'
 import { isElement } from './values/elements.ts'
 import { showPath, startsWith } from './values/paths.ts'
 import { getValue } from './values/value-at-path.ts'

@@ -1,5 +1,5 @@
 import { UserError } from '../errors.ts'
-import type { Bytes } from './plan.ts'
+import type { Bytes } from './types.ts'
 
 /**
  * The largest configuration file that repoint edits, in bytes. The largest real one had 90 kB; a picker

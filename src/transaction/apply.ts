@@ -6,7 +6,7 @@
  * one fails, `restore.ts` restores the first.
  */
 import { compact } from '../compact.ts'
-import { actionOf, type Plan } from '../edits/plan.ts'
+import { actionOf, type Plan } from '../edits/types.ts'
 import type { Finding } from '../finding.ts'
 import {
   type Change,

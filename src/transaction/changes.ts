@@ -3,7 +3,7 @@
  * refuses the files that repoint cannot replace safely.
  */
 import { resolve } from 'node:path'
-import { type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
+import { type FileEdit, type Plan, sameBytes } from '../edits/types.ts'
 import { resultOf, UserError } from '../errors.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import { displayPath, sha256Of, wrapFileErrors } from './files.ts'

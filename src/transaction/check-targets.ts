@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
-import type { Plan } from '../edits/plan.ts'
+import type { Plan } from '../edits/types.ts'
 import type { Finding } from '../finding.ts'
 import { isUnchanged, prepareChange, refuseDuplicateTargets, withAbsolutePaths } from './changes.ts'
 import { displayPath, missingFolders, pathExists, toFileError, wrapFileErrors } from './files.ts'

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
-import type { Bytes, FileEdit, Plan, SettingChange } from '../edits/plan.ts'
+import type { Bytes, FileEdit, Plan, SettingChange } from '../edits/types.ts'
 import { plainKey } from '../edits/values/paths.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import { type Change, permissionsOf } from './changes.ts'

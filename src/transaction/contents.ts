@@ -5,7 +5,7 @@
  */
 import type { ConfigDocument } from '../edits/edit.ts'
 import { documentOf } from '../edits/format.ts'
-import type { Bytes } from '../edits/plan.ts'
+import type { Bytes } from '../edits/types.ts'
 import { sha256Of, wrapFileErrors } from './files.ts'
 import type { FileVersion, RecordedFile, World } from './record.ts'
 import { readBlob } from './records/blobs.ts'

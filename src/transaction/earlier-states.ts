@@ -1,5 +1,5 @@
 /** How a client's files were at earlier times, as far as the records show. Reads only. */
-import type { Bytes } from '../edits/plan.ts'
+import type { Bytes } from '../edits/types.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
 import {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import type { Bytes } from '../edits/plan.ts'
+import type { Bytes } from '../edits/types.ts'
 import { type FilesState, UserError } from '../errors.ts'
 import type { Files, Machine } from '../platform/platform.ts'
 import { shortPath } from '../text.ts'

@@ -8,7 +8,7 @@ import type {
   SettingChange,
   SettingPath,
   SettingRole,
-} from '../edits/plan.ts'
+} from '../edits/types.ts'
 import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'

@@ -15,7 +15,7 @@
  */
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
-import { actionOf, type FileEdit, type Plan, type SettingPath } from '../edits/plan.ts'
+import { actionOf, type FileEdit, type Plan, type SettingPath } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply.ts'
 import { type Contents, currentContents, type FileContents } from './contents.ts'

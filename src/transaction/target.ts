@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
-import type { Bytes } from '../edits/plan.ts'
 import { maxConfigBytes } from '../edits/text.ts'
+import type { Bytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import type { FileStatus, Files, Machine } from '../platform/platform.ts'

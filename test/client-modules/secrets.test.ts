@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
-import type { FileEdit } from '../../src/edits/plan.ts'
+import type { FileEdit } from '../../src/edits/types.ts'
 import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn } from './support.ts'
 
 /** Does not look like a known kind of token. Some of its keys do not sound like secrets either. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { type Format, formatOf } from '../../src/edits/format.ts'
-import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { claudeChanges, codexChanges, openclawChanges, opencodeChanges } from './fixture-changes.ts'
 import {

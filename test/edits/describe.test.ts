@@ -7,7 +7,7 @@ import {
   type FileEdit,
   removeFromList,
   type SettingChange,
-} from '../../src/edits/plan.ts'
+} from '../../src/edits/types.ts'
 import { bytesOf } from './helpers.ts'
 
 const options = { showPath: (path: string) => path.replace('/home/ana', '~') }

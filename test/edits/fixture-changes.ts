@@ -1,4 +1,4 @@
-import type { SettingChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/types.ts'
 
 /** What the setup of Codex changes, and keys that it removes with consent. */
 export const codexChanges: readonly SettingChange[] = [

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Format, formatOf } from '../../src/edits/format.ts'
-import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { claudeChanges, codexChanges, openclawChanges } from './fixture-changes.ts'
 import { bytesOf, caught, linesLost, show } from './helpers.ts'

@@ -1,4 +1,4 @@
-import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { fc } from '../support/fast-check.ts'
 
 /** A document in its final bytes, and changes to make. */

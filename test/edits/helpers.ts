@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff'
 import JSON5 from 'json5'
 import { parse as parseTomlIndependently } from 'smol-toml'
-import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 
 /** The text without its byte order mark. */

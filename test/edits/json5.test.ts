@@ -1,7 +1,7 @@
 import JSON5 from 'json5'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { ConfigValue, SettingChange } from '../../src/edits/plan.ts'
+import type { ConfigValue, SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json5 = formatOf('json5')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { SettingChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/types.ts'
 
 const models = Array.from(
   { length: 4_000 },

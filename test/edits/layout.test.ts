@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { SettingChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, show } from './helpers.ts'
 
 /** The text before, with `a` set to 1 and `z` next to it, and the text after. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import { addToList, removeFromList, type SettingChange } from '../../src/edits/plan.ts'
+import { addToList, removeFromList, type SettingChange } from '../../src/edits/types.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, decodeJson, decodeToml, show } from './helpers.ts'
 

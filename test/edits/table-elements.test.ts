@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/plan.ts'
+import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const toml = formatOf('toml')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { ConfigValue, SettingChange } from '../../src/edits/plan.ts'
+import type { ConfigValue, SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, show } from './helpers.ts'
 
 const set = (path: string, value?: ConfigValue): SettingChange => ({ path: path.split('.'), value })

@@ -1,5 +1,5 @@
 import { formatOf } from '../../src/edits/format.ts'
-import type { FileEdit, Plan, SettingChange } from '../../src/edits/plan.ts'
+import type { FileEdit, Plan, SettingChange } from '../../src/edits/types.ts'
 
 /** A home on the disk or in memory, from which a plan reads its files. */
 export interface PlanSource {

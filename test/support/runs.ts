@@ -1,4 +1,4 @@
-import type { FileEdit } from '../../src/edits/plan.ts'
+import type { FileEdit } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import type { RunRecord } from '../../src/transaction/record.ts'

@@ -1,5 +1,5 @@
 import { formatOf } from '../../src/edits/format.ts'
-import type { ConfigValue } from '../../src/edits/plan.ts'
+import type { ConfigValue } from '../../src/edits/types.ts'
 import { type Contents, Copies } from '../../src/transaction/contents.ts'
 import {
   type FileVersion,

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Plan } from '../../src/edits/plan.ts'
+import type { Plan } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { checkTargets } from '../../src/transaction/check-targets.ts'

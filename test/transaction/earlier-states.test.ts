@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { SettingChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/types.ts'
 import { earlierVersions } from '../../src/transaction/earlier-states.ts'
 import { aPairPlan, configEdit, keysEdit, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'

@@ -1,6 +1,6 @@
 import { chmodSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { FileEdit, Plan } from '../../src/edits/plan.ts'
+import type { FileEdit, Plan } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Plan } from '../../src/edits/plan.ts'
+import type { Plan } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { SettingChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
 import { applyRollback, type ProblemAfter, planRollback } from '../../src/transaction/rollback.ts'

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'

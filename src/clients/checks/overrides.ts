@@ -1,4 +1,4 @@
-import type { ConfigValue } from '../../edits/plan.ts'
+import type { ConfigValue } from '../../edits/types.ts'
 import type { Finding, Severity } from '../../finding.ts'
 import type { ClientModule, ClientName } from '../contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'

@@ -1,4 +1,4 @@
-import type { SettingChange } from '../../edits/plan.ts'
+import type { SettingChange } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
 import type { FirstRequest, Safeguards } from '../../gateway/types.ts'
 import { findingAt } from '../checks/findings.ts'

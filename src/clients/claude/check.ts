@@ -1,4 +1,4 @@
-import type { SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import type { FileFix, Finding, Findings } from '../../finding.ts'
 import { isExported, proxyFindings, unsetCommand, variableFindings } from '../checks/environment.ts'
 import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'

@@ -1,4 +1,4 @@
-import type { ConfigValue } from '../../edits/plan.ts'
+import type { ConfigValue } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { type LaunchSettings, runKeyVariable } from '../contract/program.ts'

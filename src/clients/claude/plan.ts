@@ -1,4 +1,4 @@
-import type { ConfigValue, FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { defaultSlot, type Slot, slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'

@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { type Slot, slots } from '../contract/options.ts'
 import { layersOf } from '../files/read-file.ts'

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { SettingPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { type Table, tableIn, textIn } from '../files/tables.ts'

@@ -1,4 +1,4 @@
-import type { FileEdit } from '../../edits/plan.ts'
+import type { FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import { findingAt } from '../checks/findings.ts'

@@ -8,7 +8,7 @@
  * 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
  */
 import { compact } from '../../compact.ts'
-import type { ConfigValue } from '../../edits/plan.ts'
+import type { ConfigValue } from '../../edits/types.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { isExported, unsetCommand } from '../checks/environment.ts'
 import { findingAt, formerProviderFinding } from '../checks/findings.ts'

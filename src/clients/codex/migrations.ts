@@ -1,4 +1,4 @@
-import type { SettingChange } from '../../edits/plan.ts'
+import type { SettingChange } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
 import { findingAt } from '../checks/findings.ts'
 import type { ClientContext } from '../contract/client.ts'

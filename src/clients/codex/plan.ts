@@ -1,4 +1,4 @@
-import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'

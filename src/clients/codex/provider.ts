@@ -1,4 +1,4 @@
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import type { FileFix } from '../../finding.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { type ReadFile, readLayers } from '../files/read-file.ts'

@@ -1,4 +1,4 @@
-import type { FileEdit } from '../../edits/plan.ts'
+import type { FileEdit } from '../../edits/types.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import type { AcceptedResponses, FirstRequest, KeyHeader, Protocol } from '../../gateway/types.ts'
 import type { Machine, Platform } from '../../platform/platform.ts'

@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/types.ts'
 import type { OptionName } from './options.ts'
 
 /** Settings by the kind of their file. The empty path is the whole file. */

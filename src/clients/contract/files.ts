@@ -1,4 +1,4 @@
-import type { Bytes, FileEdit } from '../../edits/plan.ts'
+import type { Bytes, FileEdit } from '../../edits/types.ts'
 
 /** A change of a client's files. */
 export interface FileChange {

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../edits/plan.ts'
+import type { Bytes } from '../../edits/types.ts'
 import type { UserError } from '../../errors.ts'
 import type { FileFix, Finding } from '../../finding.ts'
 import type { ChosenModel } from '../../gateway/models/rules.ts'

@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
 import { variableFindings } from '../checks/environment.ts'
 import {

@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/types.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import { textOf, wordsIn } from '../files/read-file.ts'

@@ -1,7 +1,7 @@
 import type { ConfigDocument } from '../../edits/edit.ts'
 import { formatOf } from '../../edits/format.ts'
-import type { Bytes, ConfigValue, FileEdit, SettingPath } from '../../edits/plan.ts'
 import { UnsupportedFile } from '../../edits/text.ts'
+import type { Bytes, ConfigValue, FileEdit, SettingPath } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { ClientState, Sources } from '../contract/state.ts'

@@ -1,4 +1,4 @@
-import type { ConfigValue, SettingPath, SettingRole } from '../../edits/plan.ts'
+import type { ConfigValue, SettingPath, SettingRole } from '../../edits/types.ts'
 import { uniquePaths } from '../../edits/values/paths.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { SensitiveSetting, SensitiveSettings } from '../contract/config.ts'

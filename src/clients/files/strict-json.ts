@@ -1,5 +1,4 @@
 import { findLeniencies, jsonDialect, type Leniency } from '../../edits/dialects/json.ts'
-import type { Bytes } from '../../edits/plan.ts'
 import {
   applySplices,
   decodeText,
@@ -7,6 +6,7 @@ import {
   encodeText,
   type Splice,
 } from '../../edits/text.ts'
+import type { Bytes } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import { brokenText, type ReadFile, readFile } from './read-file.ts'

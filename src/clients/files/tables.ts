@@ -1,4 +1,4 @@
-import type { ConfigValue, ListElement, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, ListElement, SettingChange, SettingPath } from '../../edits/types.ts'
 
 export type Table = { readonly [key: string]: ConfigValue }
 

@@ -1,4 +1,4 @@
-import type { ConfigValue } from '../../edits/plan.ts'
+import type { ConfigValue } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
 import { proxyFindings } from '../checks/environment.ts'
 import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'

@@ -1,4 +1,4 @@
-import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FoundKey } from '../contract/state.ts'
 import { fileOf, readFile, textOf, wordsIn } from '../files/read-file.ts'

@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/types.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { type Table, tableIn, textIn } from '../files/tables.ts'

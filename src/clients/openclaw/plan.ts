@@ -1,4 +1,4 @@
-import type { FileEdit } from '../../edits/plan.ts'
+import type { FileEdit } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { asPlanned, fileOf } from '../files/read-file.ts'

@@ -1,4 +1,4 @@
-import { addToList, removeFromList } from '../../edits/plan.ts'
+import { addToList, removeFromList } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
 import { variableFindings } from '../checks/environment.ts'
 import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'

@@ -1,4 +1,4 @@
-import type { ConfigValue } from '../../edits/plan.ts'
+import type { ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { FoundKey } from '../contract/state.ts'
 import { fileOf, layersOf, mergedFiles, type ReadFile, readFile } from '../files/read-file.ts'

@@ -4,7 +4,7 @@
  * overrides the provider's (run with opencode 1.2.27, 1.14.41, 1.18.3, 1.18.34 and Kilo 7.0.33, 7.7.9,
  * 2026-11-26).
  */
-import type { SettingChange } from '../../edits/plan.ts'
+import type { SettingChange } from '../../edits/types.ts'
 import { nativeProtocol } from '../../gateway/models/rules.ts'
 import { type BaseUrls, type Protocol, protocols } from '../../gateway/types.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'

@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/types.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { protocols } from '../../gateway/types.ts'
 import {

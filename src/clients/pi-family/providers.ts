@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'

@@ -1,4 +1,4 @@
-import { addToList, type ConfigValue } from '../../edits/plan.ts'
+import { addToList, type ConfigValue } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
 import { isExported, proxyFindings, unsetCommand } from '../checks/environment.ts'
 import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'

@@ -1,4 +1,4 @@
-import type { Bytes, ConfigValue } from '../../edits/plan.ts'
+import type { Bytes, ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { FoundKey } from '../contract/state.ts'
 import { fileOf, layersOf, readFile, wordsIn } from '../files/read-file.ts'

@@ -1,4 +1,4 @@
-import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { asPlanned, fileOf, layersOf } from '../files/read-file.ts'

@@ -1,5 +1,5 @@
 import { formatOf } from '../../edits/format.ts'
-import type { FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
 import { samePath, startsWith } from '../../edits/values/paths.ts'
 import type { FileFix, Finding } from '../../finding.ts'
 import type { Client, ClientName } from '../contract/client.ts'

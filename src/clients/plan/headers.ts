@@ -1,4 +1,4 @@
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import { classifyHeader, includesHeader } from '../../gateway/input/header.ts'

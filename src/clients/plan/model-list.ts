@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import type { CatalogModel, ModelFacts } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'

@@ -1,4 +1,4 @@
-import type { SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import type { ResolveInput } from '../contract/setup.ts'
 import type { ReadFile } from '../files/read-file.ts'
 

@@ -2,7 +2,12 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { documentOf, formatOf } from '../../edits/format.ts'
-import { type FileEdit, type SettingChange, type SettingPath, sameBytes } from '../../edits/plan.ts'
+import {
+  type FileEdit,
+  type SettingChange,
+  type SettingPath,
+  sameBytes,
+} from '../../edits/types.ts'
 import { samePath, startsWith } from '../../edits/values/paths.ts'
 import type { Client } from '../contract/client.ts'
 import type { GatewaySettings } from '../contract/config.ts'

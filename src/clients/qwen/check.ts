@@ -1,4 +1,4 @@
-import type { ConfigValue } from '../../edits/plan.ts'
+import type { ConfigValue } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
 import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
 import { isExported, proxyFindings, variableFindings } from '../checks/environment.ts'

@@ -1,4 +1,4 @@
-import type { ListElement, SettingPath } from '../../edits/plan.ts'
+import type { ListElement, SettingPath } from '../../edits/types.ts'
 import { uniquePaths } from '../../edits/values/paths.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { protocols } from '../../gateway/types.ts'

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'

@@ -1,4 +1,4 @@
-import type { ConfigValue, ListElement, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, ListElement, SettingPath } from '../../edits/types.ts'
 import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import {

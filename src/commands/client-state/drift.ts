@@ -3,7 +3,7 @@ import { type ClientState, shownModel, whyUnreadable } from '../../clients/contr
 import { asPlanned } from '../../clients/files/read-file.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { planFixes } from '../../clients/plan/edit-file.ts'
-import type { FileEdit } from '../../edits/plan.ts'
+import type { FileEdit } from '../../edits/types.ts'
 import { plainPath } from '../../edits/values/paths.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type FileFix, type Finding, messageWithLocation } from '../../finding.ts'

@@ -2,7 +2,7 @@
 import type { Client } from '../../clients/contract/client.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { compact } from '../../compact.ts'
-import { actionOf, type Plan } from '../../edits/plan.ts'
+import { actionOf, type Plan } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { forgetAddress } from '../../state/last-address.ts'
 import { saveModels } from '../../state/model-cache.ts'

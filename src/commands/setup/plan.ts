@@ -17,7 +17,7 @@ import {
   optionsToKeep,
 } from '../../clients/options/chosen-options.ts'
 import { keyHeaderOf } from '../../clients/plan/headers.ts'
-import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
+import { actionOf, type FileEdit, type Plan } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import { type Finding, hasCause, messageWithLocation } from '../../finding.ts'
 import { baseUrlFor, customBaseUrls } from '../../gateway/base-urls.ts'

@@ -1,6 +1,6 @@
 /** Step 8 of a setup: report. */
 import { editDocument } from '../../edits/describe.ts'
-import type { Plan } from '../../edits/plan.ts'
+import type { Plan } from '../../edits/types.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import type { AppliedSetup } from './apply.ts'

@@ -1,4 +1,4 @@
-import type { ConfigValue, SettingPath } from '../plan.ts'
+import type { ConfigValue, SettingPath } from '../types.ts'
 import { isValueTable, type Value, type ValueTable } from '../values/values.ts'
 
 /** A parsed text. `root` comes from the independent parser, `containers` from the parser with offsets. */

@@ -1,7 +1,7 @@
 import parse from 'json5/lib/parse.js'
 import type { Node } from 'jsonc-parser'
-import type { ConfigValue } from '../plan.ts'
 import { applySplices, invalidConfig, offsetAt, type Splice, unsupported } from '../text.ts'
+import type { ConfigValue } from '../types.ts'
 import { emptyTable, isValueTable, maxNesting, toValue } from '../values/values.ts'
 import type { Container, Dialect } from './dialect.ts'
 import { jsonContainers, jsonDialect } from './json.ts'

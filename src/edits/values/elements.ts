@@ -5,7 +5,7 @@
  * identifying key is `id`, and its identity is the text of that value. A picker may have thousands of
  * elements, so the positions of a list's elements are indexed once.
  */
-import type { ListElement } from '../plan.ts'
+import type { ListElement } from '../types.ts'
 import { isValueTable, type Value } from './values.ts'
 
 /** Whether an item of a list is the given element. */

@@ -1,4 +1,4 @@
-import { isElementPath, type ListElement, type SettingPath } from '../plan.ts'
+import { isElementPath, type ListElement, type SettingPath } from '../types.ts'
 import { createElementCheck } from './elements.ts'
 import { pathKey, uniquePaths } from './paths.ts'
 import { getValue, setValue, setValues } from './value-at-path.ts'

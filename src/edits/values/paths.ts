@@ -1,5 +1,5 @@
 /** Compares and formats paths, such as `model_providers.gateway.name`. */
-import type { SettingPath } from '../plan.ts'
+import type { SettingPath } from '../types.ts'
 import { isEmptyContainer, isValueTable, sameValue, type Value } from './values.ts'
 
 /** A path of settings, or a path in a text, where the key of an element is its index. */

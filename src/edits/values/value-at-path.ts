@@ -1,5 +1,5 @@
 /** Reads and replaces the value at a path. A value never changes: `setValue` returns a changed copy. */
-import type { ListElement, SettingPath } from '../plan.ts'
+import type { ListElement, SettingPath } from '../types.ts'
 import { dropIndex, elementIndex, indexAppendedItem, isElement, isRepeated } from './elements.ts'
 import { emptyTable, isValueTable, type Value, type ValueTable } from './values.ts'
 

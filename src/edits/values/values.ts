@@ -1,5 +1,5 @@
 /** The values of a configuration file, as an independent parser returns them. */
-import type { ConfigValue } from '../plan.ts'
+import type { ConfigValue } from '../types.ts'
 
 /** The source text of a scalar that JavaScript cannot represent exactly: a JSON number, a TOML date. */
 export class Literal {

@@ -1,6 +1,6 @@
 /** Saved contents of files, named by their SHA-256 hash: `blobs/<sha256>`, compressed. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { Bytes } from '../../edits/plan.ts'
+import type { Bytes } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { createDurably, displayPath, errorCode, randomName, sha256Of } from '../files.ts'
 import type { FileVersion, World } from '../record.ts'

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../edits/plan.ts'
+import type { Bytes } from '../../edits/types.ts'
 import { type Copies, savedCopies } from '../contents.ts'
 import { createDurably, ignoreFileErrors } from '../files.ts'
 import { encodeDocument, type RunRecord, type World } from '../record.ts'

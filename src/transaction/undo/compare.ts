@@ -7,7 +7,7 @@
  *     model = "gpt"     model = "gw/a"     model = "other"     someone changed it
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import { valuePathsAt } from '../../edits/undo.ts'
 import { startsWith } from '../../edits/values/paths.ts'
 import type { Contents, Copies } from '../contents.ts'

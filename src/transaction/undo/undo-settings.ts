@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
-import type { Bytes, SettingPath } from '../../edits/plan.ts'
+import type { Bytes, SettingPath } from '../../edits/types.ts'
 import { includesPath, startsWith, uniquePaths } from '../../edits/values/paths.ts'
 import { type FileVersion, isConnection, type KeptSetting } from '../record.ts'
 import {

@@ -1,3 +1,5 @@
+/** The types of an edit, from one value in a file to a plan for the files of several clients. */
+
 /** The contents of a file. Where null is allowed, it means that there is no such file. */
 export type Bytes = Uint8Array
 
