@@ -1,32 +1,25 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
-import { type ClientState, shownModel, whyUnreadable } from '../clients/contract/state.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
-import { overProtocol, protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
-import { plainPath } from '../edits/values/paths.ts'
 import { exitStatus, resultOf, UserError } from '../errors.ts'
 import { findingFrom } from '../finding.ts'
-import { addressFor, assumedBaseUrls, baseUrlFor } from '../gateway/base-urls.ts'
+import { assumedBaseUrls } from '../gateway/base-urls.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import { formatHeader, headerDocument } from '../gateway/input/header.ts'
-import { formatQuery } from '../gateway/input/query.ts'
 import { savedBaseUrls, savedGateway } from '../state/find-gateways.ts'
 import type { SavedFolder } from '../state/folders.ts'
-import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
-import { reportFindings } from './checks/client-checks.ts'
-import { type ClientWithFindings, showClients, showTable } from './checks/show.ts'
-import { type CheckedClient, examineClient } from './client-state/check-client.ts'
+import { type CheckResult, reportFindings } from './checks/client-checks.ts'
+import { showClients, showTable } from './checks/show.ts'
 import { driftOf, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
+import { type CheckedClient, examineClient } from './client-state/examine-client.ts'
 import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled } from './client-state/program.ts'
-import { shownAddress } from './client-state/state.ts'
-import type { FileState } from './client-state/written.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { folderHere, shownFolder } from './gateways/by-folder.ts'
 import type { Session } from './screen/session.ts'
+import { clientDocument, detailsOf, type StatusReport } from './status/report.ts'
 
 function define() {
   return new Command('status')
@@ -69,9 +62,8 @@ export async function status(
     reportOf(session, client, { runs, expected, isNamed, isJudged }),
   )
 
-  const isHidden = (report: StatusReport) => !isNamed && isAbsent(session, report)
-  if (flags.all || isNamed) showClients(session, clients, { isAbsent: isHidden, isDetailed: true })
-  else showTable(session, clients, isHidden)
+  if (flags.all || isNamed) showClients(session, clients, true)
+  else showTable(session, clients)
   const folder = reportFolder(session)
 
   const isNoneSetUp =
@@ -88,7 +80,7 @@ export async function status(
   session.document({
     command: 'status',
     drifted: isDrifted,
-    clients: clients.map(asDocument),
+    clients: clients.map(clientDocument),
     folder: folder ?? null,
     warnings: session.findingsAsJson,
   })
@@ -96,7 +88,7 @@ export async function status(
   if (!isJudged) return 0
   if (isDrifted) return exitStatus.drifted
   const failures = clients.flatMap(({ report }) =>
-    'failure' in report ? [report.failure.code] : [],
+    report.kind === 'unreadable' ? [report.failure.code] : [],
   )
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
 }
@@ -135,12 +127,6 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   return undefined
 }
 
-/** A client, the gateway that it should use, and why it does not. */
-interface StatusReport extends ClientWithFindings {
-  readonly expectedGateway?: ExpectedGateway | undefined
-  readonly drift: readonly string[]
-}
-
 /** How to check each client. */
 interface ReportOptions {
   /** Undefined: the records cannot be read. */
@@ -160,7 +146,8 @@ function reportOf(
   { runs, expected, isNamed, isJudged }: ReportOptions,
 ): StatusReport {
   const report = examineClient(session, client, runs)
-  if ('failure' in report) return { report, findings: [findingFrom(report.failure)], drift: [] }
+  if (report.kind === 'unreadable')
+    return { report, findings: [findingFrom(report.failure)], drift: [], isAbsent: false }
   const { key } = report.state.endpoint
   if (key) session.hide(key)
 
@@ -169,21 +156,28 @@ function reportOf(
   const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
   const drift = expectedGateway ? driftOf(session, report, expectedGateway) : []
 
-  // Another finding can have the same cause. Then it is reported once, unless the user asked for drift.
-  const findings = [...reportFindings(report)]
-  const isReported = (reason: string) =>
-    findings.some(({ message }) => message.includes(reason) || reason.startsWith(message))
-  const unreported = drift.filter((reason) => isJudged || !isReported(reason))
-  for (const reason of unreported)
-    findings.push({ code: 'drifted', severity: 'warning', message: reason })
+  // Another finding can report the same reason. Then it is not repeated, unless the user asked for drift.
+  const findings = reportFindings(report)
+  const isDriftReported = findings.some(({ code }) => code === 'drifted')
+  const unreported = drift.filter(
+    ({ kind }) => isJudged || (kind === 'setting' && !isDriftReported),
+  )
+  const driftFindings = unreported.map(
+    ({ message }): CheckResult => ({ code: 'drifted', severity: 'warning', message }),
+  )
 
-  return { report, findings, details: detailsOf(session, report), expectedGateway, drift }
+  return {
+    report,
+    findings: [...findings, ...driftFindings],
+    details: detailsOf(session, report),
+    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, report),
+    expectedGateway,
+    drift,
+  }
 }
 
-/** Nothing of the client is on this machine, and no gateway is expected for it. */
-function isAbsent(session: Session, { report, expectedGateway }: StatusReport): boolean {
-  if ('failure' in report || expectedGateway !== undefined) return false
-  const { client, fileStates, findings } = report
+/** Neither a program nor a file of the client is on this machine, and nothing needs attention. */
+function isNothingHere(session: Session, { client, fileStates, findings }: CheckedClient): boolean {
   const isAnyFound = findings.some(({ severity }) => severity !== 'ok')
   if (isInstalled(session, client) || isAnyFound) return false
   return fileStates.every((file) => file.state === 'absent')
@@ -202,120 +196,4 @@ function parseExpected(session: Session, text: string): ExpectedGateway {
   const gateway = savedGateway(session, text)
   const { baseUrl, baseUrls } = gateway
   return { baseUrl, baseUrls, isKey: (key) => key === gateway.key }
-}
-
-/** The contents of the client's files, and who wrote them, one line each. */
-function detailsOf(session: Session, { client, state, fileStates }: CheckedClient): string[] {
-  const address = shownAddress(client, state)
-  const { resume } = client.program
-
-  const lines: string[] = []
-  if (address !== undefined) {
-    lines.push(`address   ${address}${inFile(session, state.sources.baseUrl)}`)
-    if (resume)
-      lines.push(`resuming  ${resume.command} keeps the ${resume.keeps} of an old conversation`)
-  }
-  for (const [name, value] of settingRows(session, client, state))
-    lines.push(`${name.padEnd(9)} ${value}`)
-  for (const file of fileStates) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
-  return lines
-}
-
-function inFile(session: Session, path: string | undefined): string {
-  return path === undefined ? '' : ` in ${session.showPath(path)}`
-}
-
-function settingRows(session: Session, client: Client, state: ClientState): [string, string][] {
-  const { endpoint, options, sources, login } = state
-  const { key, headers = [], query, keyHeader, alsoSendsTo } = endpoint
-  const { smallModel, slotModels = {}, subagentModel, providerId } = options
-  const model = shownModel(state)
-  const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
-
-  const rows: [string, string | undefined][] = [
-    ['model', model && model + overProtocol(client, options) + inFile(session, sources.model)],
-    ['small', smallModel && smallModel + inFile(session, sources.smallModel)],
-    ...Object.entries(slotModels),
-    ['subagent', subagentModel],
-    ['provider', providerId],
-    ['key', key && maskSecret(key) + sentAs + inFile(session, sources.key)],
-    ...headers.map((header): [string, string] => ['header', formatHeader(header)]),
-    ['query', query && formatQuery(query)],
-    ['key also', alsoSendsTo && `to ${alsoSendsTo}, from old conversations`],
-    ['login', login],
-    ['broken', whyUnreadable(state)],
-  ]
-
-  return rows.filter((row): row is [string, string] => row[1] !== undefined)
-}
-
-const stateWords: Readonly<Record<FileState['state'], string>> = {
-  absent: 'does not exist',
-  'as-written': 'as repoint wrote it',
-  restored: 'as repoint restored it',
-  'changed-since': 'changed since repoint wrote it',
-  'not-ours': 'not written by repoint',
-  unknown: 'unknown whether repoint wrote it',
-}
-
-function describeFile({ state, run, changedKeys }: FileState): string {
-  const runNote = run === undefined ? '' : ` (run ${run})`
-  const keys = changedKeys.map(plainPath).join(', ')
-  return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
-}
-
-function asDocument({ report, expectedGateway, drift }: StatusReport) {
-  if ('failure' in report) {
-    const { client, failure } = report
-    const { code, message, hint } = failure
-    return { id: client.family, label: client.label, error: { code, message, hint } }
-  }
-  const { client, state, gateway, findings, fileStates } = report
-  const { endpoint, options, defaults, sources, login } = state
-  const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
-  const {
-    startModel: _,
-    slot: __,
-    discoverModels,
-    disableAttribution,
-    writeModelCatalog,
-    ...others
-  } = options
-  const { key: keyPath, ...origins } = sources
-
-  const protocol = protocolOf(client, options)
-  const problems = findings.filter(({ severity }) => severity !== 'ok')
-
-  return {
-    id: client.family,
-    label: client.label,
-    ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, state) }),
-    ...compact({
-      ...others,
-      model: shownModel(state),
-      isModelUnnamed: defaults?.includes('slot') || undefined,
-      ...{ keyPath, keyHeader, caFile, alsoSendsTo, login },
-      isDiscovering: discoverModels,
-      hidesAttribution: disableAttribution,
-      broken: whyUnreadable(state),
-      ownCatalog: writeModelCatalog,
-    }),
-    gateway: gateway?.name ?? null,
-    origins: compact(origins),
-    key: key === undefined ? null : maskSecret(key),
-    ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
-    expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
-    drift,
-    files: fileStates.map((file) => ({
-      ...file,
-      changedKeys: file.changedKeys.map(plainPath),
-    })),
-    obstacles: problems.map(({ code, message, location, hint: cure, severity }) => ({
-      code,
-      message,
-      place: location,
-      cure,
-      weight: severity === 'error' ? 'blocks' : 'may-block',
-    })),
-  }
 }

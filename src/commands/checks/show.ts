@@ -1,36 +1,34 @@
 import { shownModel, whyUnreadable } from '../../clients/contract/state.ts'
 import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
 import { counted } from '../../text.ts'
-import type { CheckedClient, Unreadable } from '../client-state/check-client.ts'
+import type { ExaminedClient } from '../client-state/examine-client.ts'
 import { absentText } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 
 /** A client with the findings about it and its gateway. */
 export interface ClientWithFindings {
-  readonly report: CheckedClient | Unreadable
+  readonly report: ExaminedClient
   readonly findings: readonly CheckResult[]
   /** What its files contain, one line each. */
   readonly details?: readonly string[]
-}
-
-/** How `status` and `doctor` show the clients. */
-interface ShowOptions<Shown extends ClientWithFindings> {
-  /** The client has neither a program nor a setup here. Such clients share one line. */
-  readonly isAbsent: (client: Shown) => boolean
-  /** Shows every file, and also the checks that passed. */
-  readonly isDetailed: boolean
+  /** It has neither a program nor a setup here, and the user did not name it. Such clients share one line. */
+  readonly isAbsent: boolean
 }
 
 const marks: Readonly<Record<Severity, string>> = { ok: '✔', note: '!', warning: '!', error: '✗' }
 
-/** Shows each gateway once, a row for each of its clients, and below the row only the problems. */
-export function showClients<Shown extends ClientWithFindings>(
+/**
+ * Shows each gateway once, a row for each of its clients, and below the row only the problems.
+ *
+ * @param isDetailed also shows every file, and the checks that passed
+ */
+export function showClients(
   session: Session,
-  clients: readonly Shown[],
-  { isAbsent, isDetailed }: ShowOptions<Shown>,
+  clients: readonly ClientWithFindings[],
+  isDetailed: boolean,
 ): void {
-  const present = clients.filter((client) => !isAbsent(client))
+  const present = clients.filter(({ isAbsent }) => !isAbsent)
   const width = Math.max(0, ...present.map(({ report }) => report.client.label.length))
 
   for (const [heading, users] of byGateway(present)) {
@@ -51,7 +49,7 @@ export function showClients<Shown extends ClientWithFindings>(
     session.sayTable(first, more)
   }
 
-  showAbsent(session, clients.filter(isAbsent))
+  showAbsent(session, clients)
 }
 
 /** The clients by the heading of their gateway. */
@@ -67,12 +65,8 @@ function byGateway(
 }
 
 /** One row for each client. Below the table, the command that shows the problems of those that have any. */
-export function showTable<Shown extends ClientWithFindings>(
-  session: Session,
-  clients: readonly Shown[],
-  isAbsent: (client: Shown) => boolean,
-): void {
-  const present = clients.filter((client) => !isAbsent(client))
+export function showTable(session: Session, clients: readonly ClientWithFindings[]): void {
+  const present = clients.filter(({ isAbsent }) => !isAbsent)
   const rows = present.map((client) => [
     `${markOf(client)} ${client.report.client.label}`,
     gatewayOf(client),
@@ -84,10 +78,11 @@ export function showTable<Shown extends ClientWithFindings>(
   const withProblems = present.filter((client) => stateInWords(client) !== 'ok')
   const names = withProblems.map(({ report }) => report.client.family)
   if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
-  showAbsent(session, clients.filter(isAbsent))
+  showAbsent(session, clients)
 }
 
-function showAbsent(session: Session, absent: readonly ClientWithFindings[]): void {
+function showAbsent(session: Session, clients: readonly ClientWithFindings[]): void {
+  const absent = clients.filter(({ isAbsent }) => isAbsent)
   if (absent.length > 0) session.say(absentText(absent.map(({ report }) => report.client)))
 }
 
@@ -107,7 +102,8 @@ function markOf({ findings }: ClientWithFindings): string {
 
 /** The state of a client in two or three words. */
 function stateInWords({ report, findings }: ClientWithFindings): string {
-  if ('failure' in report || whyUnreadable(report.state) !== undefined) return 'not readable'
+  if (report.kind === 'unreadable' || whyUnreadable(report.state) !== undefined)
+    return 'not readable'
   const problems = findings.filter(({ severity }) => severity !== 'ok')
   if (problems.length === 0) return 'ok'
 
@@ -150,7 +146,7 @@ function gatewayFindings(users: readonly ClientWithFindings[]): readonly CheckRe
 }
 
 function headingOf({ report }: ClientWithFindings): string {
-  if ('failure' in report) return unknownGateway
+  if (report.kind === 'unreadable') return unknownGateway
   const { gateway, state } = report
   if (gateway !== undefined) {
     const address = gateway.baseUrl.replace(/^https:\/\//, '')
@@ -179,14 +175,14 @@ function rowsOf(
   ]
 }
 
-function modelOf(report: ClientWithFindings['report']): string {
-  if ('failure' in report) return '?'
+function modelOf(report: ExaminedClient): string {
+  if (report.kind === 'unreadable') return '?'
   return shownModel(report.state) ?? report.state.login ?? 'its default model'
 }
 
 /** The client's version, and the models that answered or the configured model. */
 function summaryOf({ report, findings }: ClientWithFindings): string {
-  if ('failure' in report) return 'its files cannot be read'
+  if (report.kind === 'unreadable') return 'its files cannot be read'
   const { state } = report
   const briefsOf = (code: string) =>
     findings.filter((finding) => finding.code === code).flatMap(({ brief }) => brief ?? [])

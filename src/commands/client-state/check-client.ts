@@ -2,12 +2,7 @@
  * One list of local checks for every command, so that all report the same problems. None of them sends a
  * request. `gateway-checks.ts` has doctor's checks over the network.
  */
-
-import {
-  type ConfiguredGateway,
-  configuredGateway,
-  overrideFindings,
-} from '../../clients/checks/overrides.ts'
+import { type ConfiguredGateway, overrideFindings } from '../../clients/checks/overrides.ts'
 import type { Client, ClientContext } from '../../clients/contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import type { SetupTarget } from '../../clients/contract/setup.ts'
@@ -15,7 +10,6 @@ import { type Endpoint, whyUnreadable } from '../../clients/contract/state.ts'
 import { mayNeedNoKey } from '../../clients/files/addresses.ts'
 import { textOf } from '../../clients/files/read-file.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
-import { resultOf, UserError } from '../../errors.ts'
 import { errorFrom, type Finding, type Findings, hasCause } from '../../finding.ts'
 import type { Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
@@ -27,8 +21,8 @@ import { worldWritablePaths } from './files.ts'
 import { folderSettings } from './folder-settings.ts'
 import { type ProgramVersion, versionFindings } from './program.ts'
 import { setupAgain } from './setup-again.ts'
-import { type ClientReport, clientReport, contextOf } from './state.ts'
-import { type FileState, fileState } from './written.ts'
+import type { ClientReport } from './state.ts'
+import type { FileState } from './written.ts'
 
 /** What a client is checked for. A check that needs an absent member is skipped. */
 export interface CheckInput {
@@ -249,50 +243,6 @@ export function secretFiles(
 function contains(file: LoadedFile, secret: string): boolean {
   const text = textOf(file)
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
-}
-
-/** What is known about a client without starting it and without the network. */
-export interface CheckedClient extends ClientReport {
-  readonly findings: readonly Finding[]
-  readonly fileStates: readonly FileState[]
-}
-
-/** A client whose files cannot be read. */
-export interface Unreadable {
-  readonly client: Client
-  readonly failure: UserError
-}
-
-/**
- * A client's report with its findings, or the reason why its files cannot be read.
- *
- * @param runs undefined: the records cannot be read
- */
-export function examineClient(
-  session: Session,
-  client: Client,
-  runs: Runs | undefined,
-  isFixTried = false,
-): CheckedClient | Unreadable {
-  const checked = resultOf((): CheckedClient => {
-    const report = clientReport(session, client, runs ?? [])
-    const { state, files } = report
-
-    const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
-      use === 'target' && !(isOptional && bytes === null)
-    const fileStates = files.filter(isShown).map((file) => fileState(session, file, runs))
-    const findings = checkClient({
-      session,
-      client,
-      purpose: 'now',
-      context: contextOf(session, client, files, runs ?? []),
-      // Without a gateway, overrides are the user's business.
-      ...(state.endpoint.baseUrl !== undefined && { configured: configuredGateway(state) }),
-      report: { ...report, fileStates, runs, isFixTried },
-    })
-    return { ...report, findings, fileStates }
-  })
-  return checked instanceof UserError ? { client, failure: checked } : checked
 }
 
 /** Whether a finding keeps a setup from working, and nothing that the setup does removes it. */

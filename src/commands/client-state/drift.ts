@@ -34,24 +34,35 @@ interface DriftInput extends ClientReport {
 /** Errors that do not make a client use another gateway. */
 const permissionCodes: readonly string[] = ['open-to-others', 'private']
 
-/** Why a client does not use the expected gateway, in words. Empty: it uses it. */
+/** One reason why a client does not use the expected gateway. */
+export interface DriftReason {
+  /** `finding`: one of the client's findings reports it. `setting`: a setting has another value. */
+  readonly kind: 'finding' | 'setting'
+  readonly message: string
+}
+
+/** Why a client does not use the expected gateway. Empty: it uses it. */
 export function driftOf(
   session: Session,
   report: DriftInput,
   expected: ExpectedGateway,
-): readonly string[] {
+): readonly DriftReason[] {
   const { client, state, findings } = report
   const broken = whyUnreadable(state)
-  if (broken !== undefined) return [`repoint cannot read its files: ${broken}`]
+  if (broken !== undefined)
+    return [{ kind: 'finding', message: `repoint cannot read its files: ${broken}` }]
   const changed = settingsDrift({ client, state }, expected)
-  if (changed.length > 0) return changed
+  if (changed.length > 0) return changed.map((message) => ({ kind: 'setting', message }))
 
   return findings
     .filter(({ code, severity }) => severity === 'error' && !permissionCodes.includes(code))
-    .map((finding) => messageWithLocation(finding, (path) => session.showPath(path)))
+    .map((finding) => ({
+      kind: 'finding',
+      message: messageWithLocation(finding, (path) => session.showPath(path)),
+    }))
 }
 
-/** Like `driftOf`, but compares only the client's own files. */
+/** Like `driftOf`, in words, and compares only the client's own files. */
 function settingsDrift(
   { client, state }: Pick<ClientReport, 'client' | 'state'>,
   expected: ExpectedGateway,

@@ -1,0 +1,59 @@
+import { configuredGateway } from '../../clients/checks/overrides.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFile } from '../../clients/contract/files.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
+import type { Runs } from '../../transaction/record.ts'
+import type { Session } from '../screen/session.ts'
+import { checkClient } from './check-client.ts'
+import { type ClientReport, clientReport, contextOf } from './state.ts'
+import { type FileState, fileState } from './written.ts'
+
+/** A client as `status` and `doctor` see it: without starting it and without the network. */
+export type ExaminedClient = CheckedClient | UnreadableClient
+
+export interface CheckedClient extends ClientReport {
+  readonly kind: 'checked'
+  readonly findings: readonly Finding[]
+  readonly fileStates: readonly FileState[]
+}
+
+/** A client whose files cannot be read. */
+export interface UnreadableClient {
+  readonly kind: 'unreadable'
+  readonly client: Client
+  readonly failure: UserError
+}
+
+/**
+ * Reads a client's files and checks them.
+ *
+ * @param runs undefined: the records cannot be read
+ * @param isFixTried `doctor --fix` has run already, so that no hint names it again
+ */
+export function examineClient(
+  session: Session,
+  client: Client,
+  runs: Runs | undefined,
+  isFixTried = false,
+): ExaminedClient {
+  const checked = resultOf((): CheckedClient => {
+    const report = clientReport(session, client, runs ?? [])
+    const { state, files } = report
+
+    const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
+      use === 'target' && !(isOptional && bytes === null)
+    const fileStates = files.filter(isShown).map((file) => fileState(session, file, runs))
+    const findings = checkClient({
+      session,
+      client,
+      purpose: 'now',
+      context: contextOf(session, client, files, runs ?? []),
+      // Without a gateway, overrides are the user's business.
+      ...(state.endpoint.baseUrl !== undefined && { configured: configuredGateway(state) }),
+      report: { ...report, fileStates, runs, isFixTried },
+    })
+    return { kind: 'checked', ...report, findings, fileStates }
+  })
+  return checked instanceof UserError ? { kind: 'unreadable', client, failure: checked } : checked
+}

@@ -1,0 +1,198 @@
+/**
+ * `repoint doctor --fix`: finds the fixes of all clients, asks about those that the user may not want, and
+ * applies the accepted ones as one run.
+ */
+import { shownModel } from '../../clients/contract/state.ts'
+import { planFixes } from '../../clients/plan/edit-file.ts'
+import { describeEdit } from '../../edits/describe.ts'
+import type { FileEdit, Plan } from '../../edits/types.ts'
+import { type FileFix, messageWithLocation } from '../../finding.ts'
+import { customBaseUrls } from '../../gateway/base-urls.ts'
+import { applyPlan } from '../../transaction/apply.ts'
+import type { Runs } from '../../transaction/record.ts'
+import type { CheckResult } from '../checks/client-checks.ts'
+import { secretFiles } from '../client-state/check-client.ts'
+import { describeDrift, driftSince } from '../client-state/drift.ts'
+import type { CheckedClient } from '../client-state/examine-client.ts'
+import { hasWrittenBaseUrl } from '../client-state/state.ts'
+import type { Consent, Session } from '../screen/session.ts'
+
+/** The result of `--fix`. */
+export interface FixResult {
+  /** The ID of the run. Absent: nothing was written. */
+  readonly run?: string | undefined
+  readonly edits: readonly FileEdit[]
+  /** The problems that were fixed, or that a dry run would fix. */
+  readonly fixed: readonly FixedProblem[]
+}
+
+type FixedProblem = Pick<CheckResult, 'about' | 'code' | 'message'>
+
+/** @throws UserError as `applyPlan` does; `Declined` if the user says no to the fixes */
+export async function fixProblems(
+  session: Session,
+  reports: readonly CheckedClient[],
+  runs: Runs,
+  { consent, dryRun }: { readonly consent: Consent; readonly dryRun: true | undefined },
+): Promise<FixResult> {
+  const { accepted, declined, edits } = await chooseFixes(session, reports, runs, consent)
+  const fixed = accepted.map((fix) => fix.fixed)
+  if (dryRun && declined.length > 0) {
+    session.say('Would ask before it fixes:')
+    for (const problem of declined) session.say(`  ${problem}`)
+  }
+  if (edits.length > 0) showFixes(session, { edits, fixed })
+  if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing changed.')
+  if (dryRun || edits.length === 0) return { edits, fixed }
+
+  // A user who agreed to a fix is not asked again.
+  if (accepted.some(({ asks }) => asks === undefined))
+    await session.agree(consent, { message: 'Apply these fixes?', default: true })
+
+  const applied = applyPlan(session.platform, planOf(edits, reports, runs))
+  session.noteApplied(applied)
+  session.say('✔ Fixed. Undo: repoint rollback')
+  return { run: applied.run?.id, edits, fixed }
+}
+
+/** A fix that `doctor --fix` can apply. */
+interface AvailableFix {
+  readonly fixed: FixedProblem
+  readonly fixes?: readonly FileFix[]
+  readonly edits?: readonly FileEdit[]
+  /**
+   * The problem in words, and the question before it is fixed: the user may have made this change on
+   * purpose. Absent: the fix is safe.
+   */
+  readonly asks?: { readonly problem: string; readonly question: string } | undefined
+}
+
+interface ChosenFixes {
+  readonly accepted: readonly AvailableFix[]
+  /** The problems that the user does not want fixed, in words. */
+  readonly declined: readonly string[]
+  /** The edits of the accepted fixes. */
+  readonly edits: readonly FileEdit[]
+}
+
+/** Accepts the safe fixes, and asks about each of the others. */
+async function chooseFixes(
+  session: Session,
+  reports: readonly CheckedClient[],
+  runs: Runs,
+  consent: Consent,
+): Promise<ChosenFixes> {
+  const accepted: AvailableFix[] = []
+  const declined: string[] = []
+  const edits: FileEdit[] = []
+  for (const report of reports) {
+    const ofClient: AvailableFix[] = []
+    for (const fix of availableFixes(session, report, runs)) {
+      const { asks } = fix
+      if (asks === undefined || (await isWanted(session, consent, asks))) ofClient.push(fix)
+      else declined.push(asks.problem)
+    }
+
+    accepted.push(...ofClient)
+    edits.push(...editsOf(session, report, ofClient))
+  }
+  return { accepted, declined, edits }
+}
+
+async function isWanted(
+  session: Session,
+  consent: Consent,
+  { problem, question }: NonNullable<AvailableFix['asks']>,
+): Promise<boolean> {
+  if (consent === 'ask') session.remark(`! ${problem}`)
+  return session.wants(consent, { message: question, default: false })
+}
+
+function* availableFixes(
+  session: Session,
+  report: CheckedClient,
+  runs: Runs,
+): Generator<AvailableFix> {
+  const { client, findings } = report
+  const about = client.family
+  for (const finding of findings) {
+    const { code, fix, consent: problem } = finding
+    if (fix !== undefined)
+      yield {
+        fixed: { about, code, message: messageWithLocation(finding) },
+        fixes: [fix],
+        asks: problem === undefined ? undefined : { problem, question: 'Fix this?' },
+      }
+  }
+
+  const drift = driftSince(session, report, runs)
+  if (drift?.restore !== undefined) {
+    const message = describeDrift(client, drift)
+    const asks = { problem: message, question: 'Restore the setup?' }
+    yield { fixed: { about, code: 'drifted', message }, ...drift.restore, asks }
+  }
+
+  for (const { file, isOpen } of secretFiles(session, report))
+    if (isOpen)
+      yield { fixed: { about, code: 'private', message: `Other users could read ${file.path}` } }
+}
+
+/** The edits of one client's fixes. They also close files with secrets to other users. */
+function editsOf(
+  session: Session,
+  report: CheckedClient,
+  fixes: readonly AvailableFix[],
+): readonly FileEdit[] {
+  const restoringEdits = fixes.flatMap(({ edits = [] }) => edits)
+  const fileFixes = fixes.flatMap((available) => available.fixes ?? [])
+  const fixingEdits = planFixes(report.client, report.files, fileFixes)
+  return withPrivateModes(session, report, [...restoringEdits, ...fixingEdits])
+}
+
+/** Adds to the edits the file modes that keep others from reading files with secrets. */
+function withPrivateModes(
+  session: Session,
+  report: CheckedClient,
+  edits: readonly FileEdit[],
+): readonly FileEdit[] {
+  const open = secretFiles(session, report).filter(({ isOpen }) => isOpen)
+
+  const otherEdits = edits.filter((edit) => open.every(({ file }) => file.path !== edit.path))
+  const closingEdits = open.map(({ file, mode }): FileEdit => {
+    const { path, format, holdsSecret, bytes } = file
+    const edit = edits.find((planned) => planned.path === path) ?? {
+      client: report.client.id,
+      path,
+      format,
+      scope: 'keys',
+      changes: [],
+      before: bytes,
+      after: bytes,
+      holdsSecret,
+    }
+    return { ...edit, mode: mode & ~0o077 }
+  })
+
+  return [...otherEdits, ...closingEdits]
+}
+
+/** Shows the problems, and the keys of each file that change. */
+function showFixes(session: Session, { edits, fixed }: FixResult): void {
+  session.say('Will fix:')
+  for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
+  for (const edit of edits) for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
+}
+
+/** A rollback treats every recorded address as ours, so the plan names a gateway only if repoint wrote it. */
+function planOf(edits: readonly FileEdit[], reports: readonly CheckedClient[], runs: Runs): Plan {
+  const configured = reports.find(({ client, state }) => hasWrittenBaseUrl(client, state, runs))
+  const gateway = configured?.gateway
+  return {
+    kind: 'repair',
+    command: 'doctor',
+    baseUrl: gateway?.baseUrl,
+    baseUrls: gateway && customBaseUrls(gateway),
+    model: configured && shownModel(configured.state),
+    edits,
+  }
+}

@@ -1,0 +1,142 @@
+/** What `repoint status` reports about one client: as lines, and as JSON. */
+import type { Client } from '../../clients/contract/client.ts'
+import { type ClientState, shownModel, whyUnreadable } from '../../clients/contract/state.ts'
+import { overProtocol, protocolOf } from '../../clients/models/protocols.ts'
+import { compact } from '../../compact.ts'
+import { plainPath } from '../../edits/values/paths.ts'
+import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
+import { formatHeader, headerDocument } from '../../gateway/input/header.ts'
+import { formatQuery } from '../../gateway/input/query.ts'
+import { maskSecret } from '../../text.ts'
+import type { ClientWithFindings } from '../checks/show.ts'
+import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
+import type { CheckedClient } from '../client-state/examine-client.ts'
+import { shownAddress } from '../client-state/state.ts'
+import type { FileState } from '../client-state/written.ts'
+import type { Session } from '../screen/session.ts'
+
+/** A client, the gateway that it should use, and why it does not. */
+export interface StatusReport extends ClientWithFindings {
+  readonly expectedGateway?: ExpectedGateway | undefined
+  readonly drift: readonly DriftReason[]
+}
+
+/** The contents of the client's files, and who wrote them, one line each. */
+export function detailsOf(
+  session: Session,
+  { client, state, fileStates }: CheckedClient,
+): string[] {
+  const address = shownAddress(client, state)
+  const { resume } = client.program
+
+  const lines: string[] = []
+  if (address !== undefined) {
+    lines.push(`address   ${address}${inFile(session, state.sources.baseUrl)}`)
+    if (resume)
+      lines.push(`resuming  ${resume.command} keeps the ${resume.keeps} of an old conversation`)
+  }
+  for (const [name, value] of settingRows(session, client, state))
+    lines.push(`${name.padEnd(9)} ${value}`)
+  for (const file of fileStates) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
+  return lines
+}
+
+function inFile(session: Session, path: string | undefined): string {
+  return path === undefined ? '' : ` in ${session.showPath(path)}`
+}
+
+function settingRows(session: Session, client: Client, state: ClientState): [string, string][] {
+  const { endpoint, options, sources, login } = state
+  const { key, headers = [], query, keyHeader, alsoSendsTo } = endpoint
+  const { smallModel, slotModels = {}, subagentModel, providerId } = options
+  const model = shownModel(state)
+  const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
+
+  const rows: [string, string | undefined][] = [
+    ['model', model && model + overProtocol(client, options) + inFile(session, sources.model)],
+    ['small', smallModel && smallModel + inFile(session, sources.smallModel)],
+    ...Object.entries(slotModels),
+    ['subagent', subagentModel],
+    ['provider', providerId],
+    ['key', key && maskSecret(key) + sentAs + inFile(session, sources.key)],
+    ...headers.map((header): [string, string] => ['header', formatHeader(header)]),
+    ['query', query && formatQuery(query)],
+    ['key also', alsoSendsTo && `to ${alsoSendsTo}, from old conversations`],
+    ['login', login],
+    ['broken', whyUnreadable(state)],
+  ]
+
+  return rows.filter((row): row is [string, string] => row[1] !== undefined)
+}
+
+const stateWords: Readonly<Record<FileState['state'], string>> = {
+  absent: 'does not exist',
+  'as-written': 'as repoint wrote it',
+  restored: 'as repoint restored it',
+  'changed-since': 'changed since repoint wrote it',
+  'not-ours': 'not written by repoint',
+  unknown: 'unknown whether repoint wrote it',
+}
+
+function describeFile({ state, run, changedKeys }: FileState): string {
+  const runNote = run === undefined ? '' : ` (run ${run})`
+  const keys = changedKeys.map(plainPath).join(', ')
+  return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
+}
+
+/** A client as `--json` prints it. */
+export function clientDocument({ report, expectedGateway, drift }: StatusReport) {
+  if (report.kind === 'unreadable') {
+    const { client, failure } = report
+    const { code, message, hint } = failure
+    return { id: client.family, label: client.label, error: { code, message, hint } }
+  }
+  const { client, state, gateway, findings, fileStates } = report
+  const { endpoint, options, defaults, sources, login } = state
+  const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
+  const {
+    startModel: _,
+    slot: __,
+    discoverModels,
+    disableAttribution,
+    writeModelCatalog,
+    ...others
+  } = options
+  const { key: keyPath, ...origins } = sources
+
+  const protocol = protocolOf(client, options)
+  const problems = findings.filter(({ severity }) => severity !== 'ok')
+
+  return {
+    id: client.family,
+    label: client.label,
+    ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, state) }),
+    ...compact({
+      ...others,
+      model: shownModel(state),
+      isModelUnnamed: defaults?.includes('slot') || undefined,
+      ...{ keyPath, keyHeader, caFile, alsoSendsTo, login },
+      isDiscovering: discoverModels,
+      hidesAttribution: disableAttribution,
+      broken: whyUnreadable(state),
+      ownCatalog: writeModelCatalog,
+    }),
+    gateway: gateway?.name ?? null,
+    origins: compact(origins),
+    key: key === undefined ? null : maskSecret(key),
+    ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
+    expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
+    drift: drift.map(({ message }) => message),
+    files: fileStates.map((file) => ({
+      ...file,
+      changedKeys: file.changedKeys.map(plainPath),
+    })),
+    obstacles: problems.map(({ code, message, location, hint: cure, severity }) => ({
+      code,
+      message,
+      place: location,
+      cure,
+      weight: severity === 'error' ? 'blocks' : 'may-block',
+    })),
+  }
+}
