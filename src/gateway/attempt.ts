@@ -140,7 +140,8 @@ function withoutRejectedSafeguards(
   const safeguards = clientRequest?.safeguards
   if (typeof safeguards !== 'object' || !isAboutRequest(rejection, outcome)) return undefined
 
-  const isNamed = ['safeguards', safeguards.beta].some((name) => outcome.message.includes(name))
+  const { said = '' } = outcome
+  const isNamed = said.includes('safeguards') || said.includes(safeguards.beta)
   if (!isNamed && speaksOfTools(outcome)) return undefined
   return { ...form, clientRequest: { ...clientRequest!, safeguards: undefined } }
 }

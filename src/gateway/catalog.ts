@@ -5,7 +5,7 @@ import { counted } from '../text.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
-import { traitsOf } from './judge/traits.ts'
+import { lacksModel, traitsOf } from './judge/traits.ts'
 import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
@@ -156,17 +156,12 @@ export function mayStillServe(error: UserError): boolean {
 }
 
 /**
- * The errors of a catalog after which a model that the user names may work. After a web page or a firewall
- * it would not, because they reject the probe too.
+ * Adds to the error of a required catalog that the user can name a model instead, if the gateway has no list
+ * or an empty one. After a web page or a firewall that would not help, because they reject the probe too.
  */
-const mayWorkWithModel = ['wrong-route', 'model-unknown', 'timeout']
-
-/** Adds to the error of a required catalog that the user can name a model instead. */
 export function adviseNamingModel(error: UserError): UserError {
-  const mayHelp = mayWorkWithModel.includes(error.code) && mayStillServe(error)
-  if (!mayHelp || error.hint?.includes('--model')) return error
-
-  return withHint(error, 'If the gateway has no list, name a model: --model ID')
+  const hasNoList = error.code === 'wrong-route' || lacksModel(error)
+  return hasNoList ? withHint(error, 'If the gateway has no list, name a model: --model ID') : error
 }
 
 /** The finding for a proof without a catalog. */

@@ -4,8 +4,8 @@ import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
-import { traitsOf } from './judge/traits.ts'
-import { isAboutAddress, type ProbeOptions, type ProbeResult, probe, provesAnApi } from './probe.ts'
+import { isAboutAddress, provesAnApi, traitsOf } from './judge/traits.ts'
+import { type ProbeOptions, type ProbeResult, probe } from './probe.ts'
 import {
   type BaseUrls,
   type Catalog,

@@ -15,7 +15,13 @@ import { catalogRequest } from './catalog.ts'
 import type { HttpAnswer, Outcome } from './judge/answer.ts'
 import { isUnlisted } from './judge/outcomes.ts'
 import { acceptedBy, answersSafeguards, proofIn } from './judge/proof.ts'
-import { traitsOf } from './judge/traits.ts'
+import {
+  deniesModel,
+  isAboutAddress,
+  mayBeElsewhere,
+  provesAnApi,
+  traitsOf,
+} from './judge/traits.ts'
 import { placeOf, requestAt } from './probe-request.ts'
 import { withCause } from './search-cause.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
@@ -98,8 +104,8 @@ function probeError(
   if (sender?.keyHeader !== undefined && traitsOf(outcome)?.blames === 'key')
     return errorFor(keyHeaderRejected(outcome, sender, protocol))
 
-  const isUnserved = outcome.code === 'model-unknown' || outcome.code === 'model-not-allowed'
-  return errorFor(isUnserved && unservedHint ? { ...outcome, hint: unservedHint } : outcome)
+  const hint = deniesModel(outcome) && unservedHint ? unservedHint : outcome.hint
+  return errorFor({ ...outcome, hint })
 }
 
 /** The gateway may accept the key in another header, which this client does not use over this protocol. */
@@ -174,24 +180,6 @@ function noApiError(
   if (!isAboutAddress(catalogError)) return catalogError
   const asked = candidates.map((baseUrl) => placeOf(baseUrl, protocol))
   return withHint(catalogError, `No API answers at ${asked.join(', ')}.`)
-}
-
-/** Whether the address itself seems to be wrong. */
-export function isAboutAddress({ code }: Pick<Outcome, 'code'>): boolean {
-  return code === 'wrong-route' || code === 'not-an-api'
-}
-
-/**
- * Whether the API may be at another base URL. Some gateways answer an unknown path with a 400, and say that
- * it is not supported.
- */
-function mayBeElsewhere(outcome: Outcome): boolean {
-  return isAboutAddress(outcome) || outcome.code === 'protocol-unsupported'
-}
-
-/** Whether only an API gives such an answer, so that the base URL is right. */
-export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
-  return traitsOf(outcome)?.provesAnApi === true
 }
 
 /** Whether a route exists. A request that names no model costs nothing. */

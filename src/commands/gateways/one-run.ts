@@ -11,8 +11,8 @@ import { ifPossible, UserError } from '../../errors.ts'
 import { expectNoFinding, isFinding, messageWithLocation } from '../../finding.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
+import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
-import { isAboutAddress } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
@@ -181,11 +181,8 @@ async function proveAccess(
     if (saved !== undefined)
       session.warn(...saveProof(session.platform, saved.name, proof, finder.access))
   } catch (error) {
-    const isWithoutApi =
-      !(error instanceof UserError) ||
-      isAboutAddress(error) ||
-      error.code === 'protocol-unsupported'
-    if (isWithoutApi || saved === undefined) throw error
+    const isApi = error instanceof UserError && !mayBeElsewhere(error)
+    if (!isApi || saved === undefined) throw error
     // The client will report this failure itself.
   } finally {
     await finder.hangUp()

@@ -10,6 +10,7 @@ import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
+import { lacksModel } from '../../gateway/judge/traits.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
@@ -172,7 +173,7 @@ export function unavailableModels(
 /** Whether the gateway does not know a model, or rejected it over every protocol of the client. */
 function isRejected(id: string, { protocols }: Client, rejected: GatewayInfo['rejected']): boolean {
   const rejections = rejected.filter(({ model }) => model === id)
-  const isUnknown = rejections.some(({ error }) => error.code === 'model-unknown')
+  const isUnknown = rejections.some(({ error }) => lacksModel(error))
   const rejectedProtocols = rejections.map(({ protocol }) => protocol)
   return isUnknown || protocols.every((protocol) => rejectedProtocols.includes(protocol))
 }

@@ -236,7 +236,7 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'wrong-route',
     message: `An API answers at ${hostOf(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, request.secrets)}${says(judged)}`,
-    hint: `${checkAddress}${knownAddressHint(judged)}${noCatalogHint(judged)}`,
+    hint: `${checkAddress}${knownAddressHint(judged)}`,
   })
 }
 
@@ -267,34 +267,24 @@ function knownAddressHint({ answer, request }: JudgedAnswer): string {
     : ` For ${known.name} it is ${address} (as of ${known.date}).`
 }
 
-/** The hint for a gateway that has no catalog at the right address. */
-function noCatalogHint({ request, status }: JudgedAnswer): string {
-  return request.asked === 'catalog' && status === 404
-    ? ' If the address is right, the gateway has no list of models: name a model with --model ID.'
-    : ''
-}
-
 /** @param reason whether the balance is zero, or a plan has ended or does not cover the request */
 export function quota(judged: JudgedAnswer, reason: 'balance' | 'plan' = 'balance'): Outcome {
-  const { message, hint } = shortages[reason]
-  return outcome(judged, {
-    code: 'quota',
-    reason,
-    message: message + says(judged),
-    hint: hint.replace('PAGE', keysPage(judged)),
-  })
+  const { message, hint } = shortages(keysPage(judged))[reason]
+  return outcome(judged, { code: 'quota', reason, message: message + says(judged), hint })
 }
 
-const shortages = {
-  balance: {
-    message: 'The account of this key has no credit left',
-    hint: 'Top it up on PAGE, or run the command again with another key.',
-  },
-  plan: {
-    message: 'The plan of this key does not cover the request, or is used up',
-    hint: 'Look at the plan on PAGE. A plan may have a base URL different from pay-as-you-go: check --base-url.',
-  },
-} as const
+function shortages(page: string) {
+  return {
+    balance: {
+      message: 'The account of this key has no credit left',
+      hint: `Top it up on ${page}, or run the command again with another key.`,
+    },
+    plan: {
+      message: 'The plan of this key does not cover the request, or is used up',
+      hint: `Look at the plan on ${page}. A plan may have a base URL different from pay-as-you-go: check --base-url.`,
+    },
+  }
+}
 
 export function rateLimited(judged: JudgedAnswer): Outcome {
   const wait = judged.answer.headers['retry-after'] ?? ''

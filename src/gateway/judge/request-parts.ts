@@ -74,8 +74,8 @@ function isPlaceIn(body: string, name: string): boolean {
 }
 
 /** vLLM, OpenRouter, Ollama (2026-11-23): a rejection of tools names them. */
-export function speaksOfTools({ message }: Outcome): boolean {
-  return /\btools?\b|\bfunctions?\b|工具|函数/i.test(message)
+export function speaksOfTools({ said = '' }: Outcome): boolean {
+  return /\btools?\b|\bfunctions?\b|工具|函数/i.test(said)
 }
 
 /** The gateway serves the model only without tools, and the clients always offer some. */

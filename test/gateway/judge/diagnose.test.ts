@@ -234,13 +234,6 @@ test('diagnose: names a bot check in front of the gateway, whatever its status a
   expect(diagnoseRow(broken)?.message).not.toContain('for bots')
 })
 
-test('diagnose: without a list of models, the hint names --model and the base URL', () => {
-  const body = { error: { message: 'x' } }
-  expect(failing(404, body).hint).toMatch(/--base-url.*--model ID/)
-  expect(failing(404, body, {}, 'chat').hint).not.toContain('--model')
-  expect(failing(404, '<html><title>404</title></html>').hint).not.toContain('--model')
-})
-
 test('diagnose: an answer above the size limit is reported as too long', () => {
   const cut = { cut: 'limit', headers: { 'content-type': 'application/json' } } as const
   expect(failing(200, '{"data":[', cut).message).toContain('a list of models of more than 8 MB')

@@ -69,7 +69,9 @@ describe('the parameters that a rejection names', () => {
   })
 })
 
-const outcome = (message: string) => ({ code: 'rejected', message, hint: '' }) as unknown as Outcome
+/** An outcome with the gateway's own words. */
+const outcome = (said: string) =>
+  ({ code: 'rejected', message: '', hint: '', said }) as unknown as Outcome
 
 test.each([
   ['this model has no tool', true],
@@ -79,8 +81,13 @@ test.each([
   ['不支持工具', true],
   ['不支持函数', true],
   ['a toolbox, malfunctioning', false],
-])('the message %s is about tools: %s', (message, expected) => {
-  expect(speaksOfTools(outcome(message))).toBe(expected)
+])("the gateway's words %s are about tools: %s", (words, expected) => {
+  expect(speaksOfTools(outcome(words))).toBe(expected)
+})
+
+test('the name of a model is not about tools', () => {
+  const { said: _, ...silent } = outcome('')
+  expect(speaksOfTools({ ...silent, message: 'The gateway does not serve x-tools' })).toBe(false)
 })
 
 describe('the error for a rejected parameter', () => {

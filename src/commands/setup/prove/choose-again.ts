@@ -10,7 +10,7 @@ import { routesToProve } from '../../../clients/models/resolve.ts'
 import { UserError } from '../../../errors.ts'
 import { errorFrom } from '../../../finding.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'
-import { mayHelp } from '../../../gateway/judge/traits.ts'
+import { lacksModel, mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import type { ChosenOptions } from '../request.ts'
@@ -192,7 +192,7 @@ function mayWorkOverOtherProtocol(
 ): boolean {
   if (!mayHelp('protocol', error)) return false
 
-  if (error.code === 'model-unknown') {
+  if (lacksModel(error)) {
     if (catalog === undefined) return protocol !== usualProtocol
     // If the catalog does not list it either, no other protocol helps.
     return catalogEntry(catalog, model) !== undefined

@@ -1,8 +1,8 @@
 /** The result of a client's rules for one gateway. The only file here that reads the codes of their problems. */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { ResolvedOptions, ResolveInput } from '../../../clients/contract/setup.ts'
-import type { ErrorCode } from '../../../errors.ts'
 import { type Finding, isFinding } from '../../../finding.ts'
+import { lacksModel } from '../../../gateway/judge/traits.ts'
 
 export type Resolution =
   | { readonly kind: 'decided'; readonly resolved: ResolvedOptions }
@@ -11,14 +11,11 @@ export type Resolution =
   /** The client cannot use the gateway with these options. */
   | { readonly kind: 'impossible'; readonly problem: Finding }
 
-/** The codes of the problems that a model from the user solves. */
-const undecidedCodes: readonly string[] = ['usage', 'model-unknown'] satisfies ErrorCode[]
-
 /** Applies a client's rules. @param version of the installed client, if known */
 export function resolveClient(client: Client, input: ResolveInput, version?: string): Resolution {
   const result = client.resolve(input, version)
   if (!isFinding(result)) return { kind: 'decided', resolved: result }
 
-  const kind = undecidedCodes.includes(result.code) ? 'undecided' : 'impossible'
-  return { kind, problem: result }
+  const needsModel = result.code === 'usage' || lacksModel(result)
+  return { kind: needsModel ? 'undecided' : 'impossible', problem: result }
 }
