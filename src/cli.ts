@@ -65,7 +65,7 @@ const commands: readonly Listed[] = [
     name: row.id,
     summary: row.description,
     alsoCalled: row.alsoCalled,
-    load: async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) }),
+    load: async () => ({ command: (await import('./commands/client-command.ts')).commandFor(row) }),
   })),
   ...environmentRows.map((row) => ({
     name: row.id,
@@ -79,7 +79,7 @@ const commands: readonly Listed[] = [
     name: 'setup',
     summary: 'set up several clients in one run',
     alsoCalled: ['install'],
-    load: () => import('./commands/setup-clients.ts'),
+    load: () => import('./commands/setup.ts'),
   },
   {
     name: 'editor',

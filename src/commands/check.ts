@@ -6,7 +6,7 @@ import { exitStatus, type UserError } from '../errors.ts'
 import { shownBalance } from '../gateway/balance.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
-import type { ModelFacts, Protocol } from '../gateway/types.ts'
+import type { GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import { counted, listWords } from '../text.ts'
@@ -25,8 +25,9 @@ import { presetUnlessNamed } from './find-gateway/gateways-in-use.ts'
 import type { FoundGateway } from './find-gateway/types.ts'
 import { accessToSaved, withSavedGatewayHint } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
+import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'
-import type { Proof } from './setup/request.ts'
+import type { ProvenSetup, SetupContext } from './setup/types.ts'
 
 function define() {
   return gatewayCommand('check')
@@ -47,16 +48,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   session.platform.ask.release()
 
   const clients = await loadPrograms()
-  const request = { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags }
-  const context = {
-    session,
-    request,
-    clients,
-    consent: 'none',
-    previous: new Map(),
-    runs: [],
-  } as const
-  const proof = await proveClients(context, access).catch((error: unknown) => {
+  const proof = await proveAll(session, clients, access).catch((error: unknown) => {
     throw saved === undefined ? error : withSavedGatewayHint(saved, error)
   })
   session.addFindings(...findings, ...proof.findings)
@@ -78,6 +70,29 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   const works = results.some(({ error }) => error === undefined)
   return works || failure === undefined ? 0 : exitStatus[failure.code]
 })
+
+/** Proves every client as a setup does, with no previous options. */
+async function proveAll(
+  session: Session,
+  clients: readonly Client[],
+  access: GatewayAccess,
+): Promise<ProvenSetup> {
+  const context: SetupContext = {
+    session,
+    request: { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags },
+    consent: 'none',
+    clients,
+    programs: new Map(),
+    previous: new Map(),
+    runs: [],
+  }
+  const finder = openGateway(context, access)
+  try {
+    return await proveClients(context, await askGateway(context, finder))
+  } finally {
+    await finder.hangUp()
+  }
+}
 
 /** The saved gateway with this name, the gateway at this address, or else the gateway in use. */
 async function gatewayToCheck(
@@ -106,21 +121,21 @@ interface ClientResult extends Pick<ModelFacts, 'images' | 'reasoning' | 'contex
   readonly error?: UserError | undefined
 }
 
-function resultFor(client: Client, { chosen, failed, catalog }: Proof): ClientResult {
-  const choice = chosen.get(client)
-  if (choice === undefined) return { client, error: failed.get(client) }
+function resultFor(client: Client, { setups, failed, catalog }: ProvenSetup): ClientResult {
+  const setup = setups.find((proven) => proven.client === client)
+  if (setup === undefined) return { client, error: failed.get(client) }
 
-  const { probeModel: model } = choice.resolved
+  const { probeModel: model } = setup.resolved
   const { images, reasoning, contextWindow } = withKnownFacts(
     catalogEntry(catalog, model) ?? { id: model },
   )
-  const protocol = protocolOf(client, choice.resolved)
+  const protocol = protocolOf(client, setup.resolved)
   return { client, model, protocol, ...compact({ images, reasoning, contextWindow }) }
 }
 
 function show(
   session: Session,
-  { access, catalog, balance }: Proof,
+  { access, catalog, balance }: ProvenSetup,
   results: readonly ClientResult[],
 ): void {
   const count =

@@ -16,7 +16,7 @@ import { removeFolder } from './client-state/temp-folder.ts'
 import { commandOf, examples } from './command.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
-import { setup } from './setup.ts'
+import { setup } from './setup/setup.ts'
 
 function define() {
   return new Command('demo')

@@ -22,9 +22,9 @@ import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { alignRows } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 import { resolveClient } from './setup/prove/resolution.ts'
-import type { GatewayAnswer, SetupContext } from './setup/request.ts'
 import { resolveInputFor } from './setup/resolve-input.ts'
-import { settleRecords, setup } from './setup.ts'
+import { settleRecords, setup } from './setup/setup.ts'
+import type { AskedGateway, SetupContext } from './setup/types.ts'
 
 /**
  * `repoint` without a command: asks for the gateway, then which clients should use it, and sets them up
@@ -51,7 +51,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   // A client can be set up before it is installed.
   const offered = installed.length > 0 ? installed : all
   // Some programs take a second for their version, so they start before the first question.
-  const startedPrograms = new Map(
+  const programs = new Map(
     offered.map((client) => [client.id, programWithVersion(session, client)]),
   )
 
@@ -61,15 +61,15 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
       command: 'setup',
       clients: offered.map(({ id }) => id),
       flags: noFlags,
-      chooseClients: (context, answer) =>
+      chooseClients: (context, gateway) =>
         askClients(
           context,
-          answer,
+          gateway,
           all.filter((client) => !offered.includes(client)),
         ),
       preset: { offersGateways: true },
     },
-    { runs: settleRecords(session), startedPrograms },
+    { runs: settleRecords(session), programs },
   )
 }
 
@@ -91,15 +91,15 @@ async function programWithVersion(session: Session, client: Client): Promise<Ins
  */
 async function askClients(
   context: SetupContext,
-  answer: GatewayAnswer,
+  gateway: AskedGateway,
   absent: readonly Client[],
 ): Promise<readonly string[]> {
-  const { session, clients, startedPrograms } = context
+  const { session, clients, programs } = context
   const { ask, machine } = session.platform
   const known = new Map<string, Offer>()
   const updates = clients.map(async (client) => {
-    const program = await startedPrograms!.get(client.id)!
-    known.set(client.id, offerOf(context, answer, client, program))
+    const program = await programs.get(client.id)!
+    known.set(client.id, offerOf(context, gateway, client, program))
   })
   const all = Promise.all(updates)
   if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
@@ -110,14 +110,14 @@ async function askClients(
   const unknown = new Map(
     clients
       .filter(({ id }) => !known.has(id))
-      .map((client) => [client.id, offerOf(context, answer, client, undefined)]),
+      .map((client) => [client.id, offerOf(context, gateway, client, undefined)]),
   )
   const offers = () => clients.map(({ id }) => known.get(id) ?? unknown.get(id)!)
   if (offers().every(({ problem }) => problem !== undefined)) {
     await all
     const final = offers()
     const isAnyUsable = final.some(({ problem }) => problem === undefined)
-    if (!isAnyUsable) throw noClientError(session, answer, final)
+    if (!isAnyUsable) throw noClientError(session, gateway, final)
   }
 
   if (absent.length > 0)
@@ -151,18 +151,18 @@ interface Offer {
 
 function offerOf(
   context: SetupContext,
-  { access, catalog, catalogError }: GatewayAnswer,
+  { finder: { access }, info }: AskedGateway,
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {
-  const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access }
-  const input = resolveInputFor(context, client, access, { ...gatewayInfo, ...program })
+  const { catalog } = info
+  const input = resolveInputFor(context, client, access, { ...info, ...program })
   const problem =
     localProblem(context, client, access, program) ??
     (catalog && missingProtocol(client, access, catalog))
   if (problem !== undefined) return { client, program, problem, needsModel: false }
 
-  const resolution = resolveClient(client, input, program?.version)
+  const resolution = resolveClient({ client, program: program ?? {}, input })
   const needsModel = resolution.kind === 'undecided'
   if (resolution.kind === 'impossible')
     return { client, program, problem: resolution.problem, needsModel }
@@ -282,7 +282,7 @@ function describeService(session: Session, client: Client): string {
 /** Reports every client's reason, and returns the first as the error. */
 function noClientError(
   session: Session,
-  { access }: GatewayAnswer,
+  { finder: { access } }: AskedGateway,
   offers: readonly Offer[],
 ): UserError {
   for (const { client, problem } of offers)

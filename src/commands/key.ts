@@ -22,7 +22,7 @@ import {
   gatewayCommand,
 } from './command.ts'
 import type { Session } from './screen/session.ts'
-import { settleRecords, setup } from './setup.ts'
+import { settleRecords, setup } from './setup/setup.ts'
 
 function define() {
   return gatewayCommand('key')

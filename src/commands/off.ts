@@ -10,7 +10,7 @@ import type { Session } from './screen/session.ts'
 import { changedClients, nextSteps, writePlan } from './setup/apply.ts'
 import { confirmEdits, showEdits } from './setup/confirm.ts'
 import { fileDocuments, sayOutcome } from './setup/report.ts'
-import { settleRecords } from './setup.ts'
+import { settleRecords } from './setup/setup.ts'
 
 function define() {
   const ids = [...clientRows, ...environmentRows].map(({ id }) => id)

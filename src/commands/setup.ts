@@ -1,129 +1,98 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import type { ClientFlag, ClientOptions } from '../clients/contract/options.ts'
-import { type ClientRow, checkOptions, loadClients, rowOf } from '../clients/list.ts'
-import { mergeOptions } from '../clients/options/flags.ts'
+import { clientRows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import type { Runs } from '../transaction/record.ts'
-import { superuserFinding } from '../transaction/target.ts'
-import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
-import { expectInstalled } from './client-state/program.ts'
+import { UserError } from '../errors.ts'
+import { printableLine } from '../text.ts'
 import {
+  clientsArgument,
   commandOf,
   examples,
   gatewayCommand,
-  type ListedCommand,
+  oneOfEachFamily,
+  type SetupFlags,
   withSetupFlags,
 } from './command.ts'
+import { importLinkFor } from './find-gateway/find-key.ts'
 import type { Session } from './screen/session.ts'
-import { applySetup } from './setup/apply.ts'
-import { confirmSetup, showSetup } from './setup/confirm.ts'
-import { optionOf } from './setup/flag-values.ts'
-import { planSetup } from './setup/plan.ts'
-import { proveGateway } from './setup/prove/prove-gateway.ts'
-import { reportSetup } from './setup/report.ts'
-import type { SetupContext, SetupRequest } from './setup/request.ts'
-import { previousSetups, requestedFor } from './setup/resolve-input.ts'
+import { setup } from './setup/setup.ts'
+import { fetchDefaults, formatDefaults, type TeamDefaults } from './setup/team-defaults.ts'
 
-export function commandFor(row: ClientRow): ListedCommand {
-  const define = () => {
-    const command = gatewayCommand(row.id)
-    for (const flag of row.flags) command.addOption(optionOf(flag))
-    return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
-  }
+function define() {
+  const command = gatewayCommand('setup')
+    .addArgument(clientsArgument('which clients; without them: the clients in --from'))
+    .option('--from <file or url>', 'take the address, the name and the models from a team file')
 
-  return commandOf(define, (session, flags, command) => {
-    const requested = setupOptions(row.flags, command)
-    return setup(session, {
-      command: row.id,
-      clients: [row.id],
-      flags,
-      optionsOf: () => requested,
-      // `--model` without an ID.
-      picksModel: command.getOptionValue('model') === true,
+  return withSetupFlags(command, 'the real clients').addHelpText(
+    'after',
+    examples([
+      'repoint setup codex claude --base-url https://gw.example --key-file key --yes',
+      'repoint setup --from https://team.example/repoint.json',
+    ]),
+  )
+}
+
+/** Sets up several clients as one run. Returns the exit status. */
+export const command = commandOf(define, async (session, ids, flags) => {
+  const { from } = flags
+  const team = from === undefined ? undefined : await acceptTeamFile(session, from, flags)
+
+  let named: readonly string[] = ids
+  if (ids.length === 0 && team !== undefined) named = team.clients.map(({ id }) => id)
+  // Only an import link can still name a client.
+  const link =
+    ids.length === 0 && team === undefined ? await importLinkFor(session, flags) : undefined
+  if (link?.client !== undefined) named = [link.client]
+
+  const clients = oneOfEachFamily(named)
+  if (clients.length === 0)
+    throw new UserError({
+      code: 'usage',
+      message:
+        link?.client === undefined
+          ? 'Which clients?'
+          : `The link is for ${printableLine(link.client)}, which repoint does not set up`,
+      hint: `For example: repoint setup ${clientRows[0]!.id}`,
     })
+
+  const { baseUrl, messagesUrl, name } = team ?? {}
+  return setup(session, {
+    command: 'setup',
+    clients,
+    // The user's flags override the team's defaults.
+    flags: { ...compact({ baseUrl, messagesUrl, name }), ...flags },
+    preset: { link },
+    optionsOf: (id) => team?.clients.find((client) => client.id === id)?.options,
   })
-}
-
-/** The options of a client that the user typed as flags. */
-export function setupOptions(
-  flags: readonly ClientFlag[],
-  command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
-): ClientOptions {
-  const typed = flags.flatMap((flag): ClientOptions[] => {
-    const name = optionOf(flag).attributeName()
-    // Commander gives a `--no-…` flag a default value that nobody typed.
-    if (command.getOptionValueSource(name) !== 'cli') return []
-    const value = command.getOptionValue(name) as string | number | boolean
-    return flag.takes === 'model' && value === true ? [] : [flag.toOptions(value)]
-  })
-  return mergeOptions(typed)
-}
+})
 
 /**
- * Settles an interrupted run and returns the recorded runs. Every command that sets clients up starts with
- * this, before its first question.
- */
-export function settleRecords(session: Session): Runs {
-  session.addFindings(...superuserFinding(session.platform))
-  session.showFindings('note')
-  settleInterruptedRun(session)
-  return runsSoFar(session)
-}
-
-/** What a command did before it calls `setup`. Absent: `setup` does it. */
-interface DoneBeforeSetup {
-  /** The result of `settleRecords`. */
-  readonly runs?: Runs
-  readonly startedPrograms?: SetupContext['startedPrograms']
-}
-
-/**
- * Sets clients up, in eight steps: find the gateway, ask it, resolve each client's options, prove their
- * models, plan, show and ask, apply, report. Returns the exit status.
- */
-export async function setup(
-  session: Session,
-  request: SetupRequest,
-  { runs = settleRecords(session), startedPrograms }: DoneBeforeSetup = {},
-): Promise<number> {
-  const context = {
-    ...(await loadContext(session, request, runs)),
-    ...compact({ startedPrograms }),
-  }
-
-  // Steps 1 to 4 are one function, because a rejection in step 2, 3 or 4 can lead back to an earlier step.
-  const proven = await proveGateway(context)
-
-  const plan = await planSetup(proven)
-  showSetup(plan)
-  if (request.flags.dryRun) {
-    reportSetup(plan)
-    return 0
-  }
-
-  await confirmSetup(plan)
-  const applied = await applySetup(plan)
-  reportSetup(plan, applied)
-  return 0
-}
-
-/**
- * Loads the clients and their previous options.
+ * Reads a team file, shows all of it and asks whether to use it, because its address decides where the key
+ * is sent.
  *
- * @throws UserError `usage`, `client-failed`
+ * @throws UserError `usage`, `config-invalid`, `confirmation-needed`
  */
-async function loadContext(
+async function acceptTeamFile(
   session: Session,
-  request: SetupRequest,
-  runs: Runs,
-): Promise<SetupContext> {
-  const clients = await loadClients(request.clients.map(rowOf))
-  for (const client of clients) {
-    checkOptions(client, requestedFor(request, client))
-    if (request.flags.tryClient) expectInstalled(session, client)
-  }
+  from: string,
+  flags: SetupFlags,
+): Promise<TeamDefaults> {
+  if (flags.baseUrl !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: '--from and --base-url both name an address',
+      hint: 'Use one of them.',
+    })
 
-  const consent = session.consent(request.flags.yes)
-  const previous = previousSetups(session, clients, runs)
-  return { session, request, consent, clients, runs, previous }
+  const team = await fetchDefaults(session, from, flags)
+  session.say(`${from} contains:`)
+  for (const line of formatDefaults(team).trimEnd().split('\n')) session.say(`  ${line}`)
+
+  await session.agree(
+    session.consent(flags.yes),
+    { message: `Use this file, and send your key to ${team.baseUrl}?`, default: false },
+    {
+      message: `This file sends your key to ${team.baseUrl}, and repoint cannot ask here`,
+      hint: 'Check the file. To accept it, add --yes.',
+    },
+  )
+  return team
 }

@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { describe, expect, test } from 'vitest'
 import { rowOf } from '../../src/clients/list.ts'
+import { commandFor, setupOptions } from '../../src/commands/client-command.ts'
 import { commandOf, type ListedCommand } from '../../src/commands/command.ts'
 import { command as completion } from '../../src/commands/completion/completion.ts'
 import { command as doctor } from '../../src/commands/doctor.ts'
@@ -14,8 +15,7 @@ import { command as off } from '../../src/commands/off.ts'
 import { command as rollback } from '../../src/commands/rollback.ts'
 import type { Session } from '../../src/commands/screen/session.ts'
 import { command as serve } from '../../src/commands/serve.ts'
-import { commandFor, setupOptions } from '../../src/commands/setup.ts'
-import { command as setup } from '../../src/commands/setup-clients.ts'
+import { command as setup } from '../../src/commands/setup.ts'
 import { command as status } from '../../src/commands/status.ts'
 
 /** Every command that accepts arguments. */

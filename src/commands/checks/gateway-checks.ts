@@ -7,7 +7,7 @@ import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { expectNoFinding, findingFrom, hasCause, isFinding } from '../../finding.ts'
+import { errorFrom, findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { baseUrlsOf } from '../../gateway/base-urls.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
@@ -27,7 +27,10 @@ import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
-import { ifSlow, loadFirstRequests, type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
+import type { ResolvedSetup } from '../setup/client-setup.ts'
+import { loadFirstRequests } from '../setup/prove/first-requests.ts'
+import { ifSlow, type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
+import { resolveClient } from '../setup/prove/resolution.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
@@ -145,21 +148,16 @@ async function* networkChecks(
 ): AsyncGenerator<CheckResult> {
   const { client, state, files, version, modelTable } = examined
   const { access } = shared
-  const program = { files, version, modelTable }
-  const probesFor = (list: Catalog | UserError, earlier?: Probes) =>
-    new Probes(
-      (...request) => probe(access, ...request),
-      list,
-      () => loadFirstRequests(session, client, program),
-      earlier,
-    )
+  const probes = new Probes(
+    (...request) => probe(access, ...request),
+    () => loadFirstRequests(session, client, { files, version, modelTable }),
+  )
 
   // While a slow catalog loads, the probe of the configured model is sent already.
-  const started = ifSlow(shared.catalog, access, async (slowCatalog) => {
-    const early = probesFor(slowCatalog)
-    const resolved = resultOf(() => resolvedNow(examined, slowCatalog))
-    if (!(resolved instanceof UserError)) void early.askFor(client, resolved)
-    return early
+  const early = ifSlow(shared.catalog, access, async (slowCatalog) => {
+    probes.catalogResult = slowCatalog
+    const setup = resultOf(() => setupNow(examined, slowCatalog))
+    if (!(setup instanceof UserError)) void probes.askFor(setup)
   })
   const list = await shared.catalog
 
@@ -169,12 +167,13 @@ async function* networkChecks(
   yield* checkClient({ session, client, purpose: 'now', trust }).map(asWarning)
   yield* checkCatalog(session, examined, access, list)
 
-  const resolved = resolvedNow(examined, list)
-  yield* resolved.findings.map(asWarning)
-  const probes = probesFor(list, await started)
-  for (const answer of await probes.askFor(client, resolved)) yield probeCheck(list, answer)
+  const setup = setupNow(examined, list)
+  yield* setup.resolved.findings.map(asWarning)
+  await early
+  probes.catalogResult = list
+  for (const answer of await probes.askFor(setup)) yield probeCheck(list, answer)
 
-  yield* checkProtocol(examined, resolved, list)
+  yield* checkProtocol(examined, setup.resolved, list)
   yield* checkBalance(await shared.balance)
   yield* checkPicker(examined, list)
 }
@@ -282,22 +281,21 @@ function* checkPicker(
 }
 
 /**
- * The options that the client uses now.
+ * The client with the options that it uses now.
  *
  * @throws UserError if the client's model cannot be used, or only the catalog could have decided it
  */
-function resolvedNow(
+function setupNow(
   { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
   list: Catalog | UserError,
-): ResolvedOptions {
+): ResolvedSetup {
   const catalog = list instanceof UserError ? undefined : list
   const gatewayInfo = { catalog, rejected: [], modelTable }
-  const resolved = client.resolve(
-    { requested: {}, previous: { options, defaults }, gatewayInfo },
-    version,
-  )
-  if (isFinding(resolved) && list instanceof UserError) throw list
-  return expectNoFinding(resolved)
+  const input = { requested: {}, previous: { options, defaults }, gatewayInfo }
+
+  const resolution = resolveClient({ client, program: { version, modelTable }, input })
+  if (resolution.kind === 'decided') return resolution.setup
+  throw list instanceof UserError ? list : errorFrom(resolution.problem)
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */

@@ -20,7 +20,7 @@ import {
   modelId,
 } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import { loadFirstRequests } from '../setup/prove/probes.ts'
+import { loadFirstRequests } from '../setup/prove/first-requests.ts'
 import { proveModel } from './ask-catalog.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */

@@ -20,7 +20,7 @@ import {
   timeoutOption,
 } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import { setup } from '../setup.ts'
+import { setup } from '../setup/setup.ts'
 import { accessToSaved, withSavedGatewayHint } from './saved.ts'
 
 function define() {

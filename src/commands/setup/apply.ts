@@ -77,11 +77,6 @@ export async function nextSteps(
   }
 }
 
-/** Whether the gateway was asked before anything was written. */
-function isProven({ setup }: SetupPlan): boolean {
-  return setup.request.flags.verify
-}
-
 function writeFiles(plan: SetupPlan): ApplyResult {
   const { session } = plan.setup
   acceptUnchanged(plan)
@@ -138,15 +133,15 @@ function mismatchesIn({ setup: { session, access }, clients }: SetupPlan): reado
 }
 
 function gatewayToSave(plan: SetupPlan) {
-  const [{ client, resolved, answersSafeguards }] = plan.clients
+  const [{ client, resolved, answersSafeguards, isProvenByClient }] = plan.clients
   const proof = compact({
     protocol: protocolOf(client, resolved),
     model: resolved.probeModel,
     answersSafeguards,
   })
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
-  const isByClient = plan.setup.chosen.get(client)?.isProvenByClient === true
-  return { access: plan.setup.access, proof: isProven(plan) && !isByClient ? proof : undefined }
+  const isProvenByProbe = plan.setup.request.flags.verify && !isProvenByClient
+  return { access: plan.setup.access, proof: isProvenByProbe ? proof : undefined }
 }
 
 /** Starts each client once for `--try-client`. */

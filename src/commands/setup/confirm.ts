@@ -11,7 +11,7 @@ import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
 import { checkTargets } from '../../transaction/check-targets.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import type { ClientPlan, SetupPlan } from './plan.ts'
-import type { ProvenSetup } from './request.ts'
+import type { ProvenSetup } from './types.ts'
 
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {

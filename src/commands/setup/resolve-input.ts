@@ -18,7 +18,7 @@ import { stateNow } from '../client-state/files.ts'
 import { configuredOptions, isSetUp } from '../client-state/state.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import type { SetupContext, SetupRequest } from './request.ts'
+import type { SetupContext, SetupRequest } from './types.ts'
 
 /** The state of each client that is set up, with the options that a setup keeps. */
 export function previousSetups(

@@ -3,8 +3,9 @@ import type { Client } from '../../../src/clients/contract/client.ts'
 import type { ClientOptions } from '../../../src/clients/contract/options.ts'
 import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
+import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
-import type { SetupContext } from '../../../src/commands/setup/request.ts'
+import type { SetupContext } from '../../../src/commands/setup/types.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
 import { nodeFiles } from '../../../src/platform/node-files.ts'
 import { aMachine } from '../../client-modules/support.ts'
@@ -38,10 +39,24 @@ async function proofOf(
   const clients = await loadClients([ids].flat().map(rowOf))
   const options = { model, slotModels }
   const request = { optionsOf: () => options, flags: {} }
-  const run = { session, clients, request, consent: 'none', previous: new Map(), runs: [] }
-  const proof = await proveClients(run as unknown as SetupContext, access)
-  for (const error of proof.failed.values()) throw error
-  return proof
+  const context = {
+    session,
+    clients,
+    request,
+    consent: 'none',
+    programs: new Map(),
+    previous: new Map(),
+    runs: [],
+  } as unknown as SetupContext
+
+  const finder = openGateway(context, access)
+  try {
+    const proven = await proveClients(context, await askGateway(context, finder))
+    for (const error of proven.failed.values()) throw error
+    return proven
+  } finally {
+    await finder.hangUp()
+  }
 }
 
 /** A gateway with this response for its list of models, and correct responses on its other routes. */
@@ -170,12 +185,11 @@ test('the check sends one request for each id that is not listed, and one for th
   const proof = await proofOf('claude-gpt', accessTo(server), undefined, slotModels)
   const ids = server.seen.flatMap(({ body }) => (body === '' ? [] : [JSON.parse(body).model]))
   expect(ids).toEqual(['gpt-5.6-sol', 'a/opus', 'a/haiku'])
-  expect(
-    proof.chosen
-      .values()
-      .next()
-      .value?.resolved.findings.map(({ code }) => code),
-  ).toEqual(['model-not-listed', 'model-not-listed', 'context-window-unknown'])
+  expect(proof.setups[0]?.resolved.findings.map(({ code }) => code)).toEqual([
+    'model-not-listed',
+    'model-not-listed',
+    'context-window-unknown',
+  ])
 })
 
 test('a missing list of models stops a client whose model is chosen from the list', async () => {

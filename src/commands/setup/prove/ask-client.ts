@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Client } from '../../../clients/contract/client.ts'
 import { runKeyVariable } from '../../../clients/contract/program.ts'
 import { UserError } from '../../../errors.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
@@ -8,7 +7,7 @@ import { installedVersion, isInstalled } from '../../client-state/program.ts'
 import { inFolder, newFolder } from '../../client-state/temp-folder.ts'
 import { answerOf, tryTimeoutMs } from '../../client-state/try-client.ts'
 import type { Session } from '../../screen/session.ts'
-import type { ChosenOptions } from '../request.ts'
+import type { ResolvedSetup } from '../client-setup.ts'
 
 /** Folders that programs use instead of the home, if these variables are set. */
 const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME']
@@ -23,13 +22,11 @@ const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XD
  */
 export async function askClient(
   session: Session,
-  client: Client,
-  {
-    access,
-    chosen,
-    rejection,
-  }: { access: GatewayAccess; chosen: ChosenOptions; rejection: UserError },
+  access: GatewayAccess,
+  setup: ResolvedSetup,
+  rejection: UserError,
 ): Promise<void> {
+  const { client } = setup
   const { processes, files, machine } = session.platform
   const { pingArgs, pingEnv, command } = client.program
   const program = processes.which(command)
@@ -50,7 +47,7 @@ export async function askClient(
     ...pingEnv,
   }
   const process = { args: pingArgs('ping', version), env, tempFolder: folder }
-  const run = pointClient(session, { client, ...chosen }, access, { process })
+  const run = pointClient(session, setup, access, { process })
 
   const result = await inFolder(session.platform, folder, run.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)

@@ -1,7 +1,6 @@
 /** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
 import type { Client } from '../../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
-import type { ResolveInput } from '../../../clients/contract/setup.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { expectNoFinding } from '../../../finding.ts'
@@ -9,9 +8,9 @@ import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/m
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import type { Session } from '../../screen/session.ts'
-import type { ChosenOptions, SetupContext } from '../request.ts'
+import type { ClientSetup, ResolvedSetup } from '../client-setup.ts'
 import { requestedFor, withoutModels } from '../resolve-input.ts'
-import type { Candidate } from './unfinished-proof.ts'
+import type { AskedGateway, SetupContext } from '../types.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
 export function nothingToPickFrom({ canAsk }: Session): UserError {
@@ -62,14 +61,15 @@ function chatModels(
   return usable.map(({ id }) => ({ value: id, name: id }))
 }
 
-/** Asks the user for another model than those that the gateway rejected. */
+/** Asks the user for another model than those that the gateway has rejected. */
 export function askForOtherModel(
-  candidate: Candidate,
-  input: ResolveInput,
+  context: SetupContext,
+  gateway: AskedGateway,
+  setup: ClientSetup,
   rejection: UserError,
-): Promise<ChosenOptions | undefined> {
-  const { gatewayInfo } = candidate
-  const rejectedIds = gatewayInfo.rejected.map(({ model }) => model)
+): Promise<ResolvedSetup | undefined> {
+  const { input } = setup
+  const rejectedIds = input.gatewayInfo.rejected.map(({ model }) => model)
 
   // The answer replaces the requested models, which the gateway rejected. It also replaces the model of an
   // earlier setup, which would override it.
@@ -84,7 +84,8 @@ export function askForOtherModel(
       ...withoutStartModel,
     },
   }
-  return askForModel(candidate, { ...input, requested, gatewayInfo, previous }, rejection)
+  const withoutRejected = { ...setup, input: { ...input, requested, previous } }
+  return askForModel(context, gateway, withoutRejected, rejection)
 }
 
 /**
@@ -94,50 +95,51 @@ export function askForOtherModel(
  * @param reason why repoint asks
  */
 export async function askForModel(
-  candidate: Candidate,
-  input: ResolveInput,
+  context: SetupContext,
+  { probes, info: { catalog } }: AskedGateway,
+  setup: ClientSetup,
   reason: UserError,
-): Promise<ChosenOptions | undefined> {
-  const { catalog } = candidate.gatewayInfo
-  const model =
-    catalog === undefined
-      ? await typeModel(candidate, input, reason)
-      : await pickModel(candidate, catalog, reason)
-  return model === undefined ? undefined : optionsWith(candidate, input, model)
+): Promise<ResolvedSetup | undefined> {
+  if (catalog !== undefined) {
+    const model = await pickModel(context, catalog, setup, reason)
+    return model === undefined ? undefined : withModel(setup, model)
+  }
+
+  const ids = await typeModels(context, setup, reason)
+  return probes.firstServed(ids.map((id) => withModel(setup, id)))
 }
 
-/** The options if the user names one model for everything that is not requested. */
-function optionsWith(
-  { client, version }: Candidate,
-  input: ResolveInput,
-  answer: string,
-): ChosenOptions {
+/** The setup if the user names one model for everything that is not requested. */
+function withModel(setup: ClientSetup, named: string): ResolvedSetup {
+  const { client, program } = setup
   const {
     slot = defaultSlot,
-    model = answer,
+    model = named,
     slotModels,
-    subagentModel = answer,
-  } = effectiveOptions(input)
-  const answerForAllSlots = Object.fromEntries(slots.map((name) => [name, answer]))
+    subagentModel = named,
+  } = effectiveOptions(setup.input)
+  const namedForAllSlots = Object.fromEntries(slots.map((name) => [name, named]))
 
   const requested = {
-    ...input.requested,
+    ...setup.input.requested,
     model,
-    slotModels: { ...answerForAllSlots, [slot]: model, ...slotModels },
+    slotModels: { ...namedForAllSlots, [slot]: model, ...slotModels },
     subagentModel,
   }
-  const withAnswer = { ...input, requested }
-  return { resolved: expectNoFinding(client.resolve(withAnswer, version)), input: withAnswer }
+  const input = { ...setup.input, requested }
+  const resolved = expectNoFinding(client.resolve(input, program.version))
+  return { ...setup, input, resolved, replacements: 0 }
 }
 
 /** The model that the user picks from the catalog. Undefined: the user skips the client. */
 async function pickModel(
-  { context: { session, clients }, client, gatewayInfo: { rejected } }: Candidate,
+  { session, clients }: SetupContext,
   catalog: Catalog,
+  { client, input }: ClientSetup,
   { message }: UserError,
 ): Promise<string | undefined> {
   const skip = { value: '', name: `none: skip ${client.label}` }
-  const rejectedIds = rejected.map(({ model }) => model)
+  const rejectedIds = input.gatewayInfo.rejected.map(({ model }) => model)
   const choices = chatModels(catalog).filter(({ value }) => !rejectedIds.includes(value))
 
   // The models with the most similar names come first.
@@ -146,7 +148,7 @@ async function pickModel(
     closest.includes(value) ? closest.indexOf(value) : closest.length
   const ranked = choices.toSorted((a, b) => rank(a) - rank(b))
 
-  // The reason of a rejection is long, so it gets a line of its own before the question.
+  // The reason of a rejection is long, so it gets a separate line before the question.
   const isAfterRejection = rejectedIds.length > 0
   if (isAfterRejection) session.remark(`✗ ${message}`)
   const question = `Which model should ${client.label} use?`
@@ -158,17 +160,15 @@ async function pickModel(
 }
 
 /**
- * The model that the user types, or the first of several that answers.
+ * The models that the user types, at least one.
  *
  * @throws UserError `reason` if the user knows no model: then the address may be wrong
  */
-async function typeModel(
-  candidate: Candidate,
-  input: ResolveInput,
+async function typeModels(
+  { session }: SetupContext,
+  { client }: ClientSetup,
   reason: UserError,
-): Promise<string> {
-  const { context, client, probes } = candidate
-  const { session } = context
+): Promise<readonly string[]> {
   session.remark(`note: ${reason.message}`)
   const answer = await session.platform.ask.input({
     message: `Which model should ${client.label} use? (several: repoint takes the first that answers; Enter: you do not know)`,
@@ -176,6 +176,5 @@ async function typeModel(
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  const choices = ids.map((id) => [id, optionsWith(candidate, input, id).resolved] as const)
-  return probes.firstServed(client, new Map(choices))
+  return ids
 }

@@ -1,28 +1,17 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-import type { Client } from '../../../clients/contract/client.ts'
+import type { GatewayInfo } from '../../../clients/contract/setup.ts'
 import { UserError } from '../../../errors.ts'
 import { mayStillServe } from '../../../gateway/catalog.ts'
 import { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
-import type { GatewayAccess } from '../../../gateway/types.ts'
+import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificate-stores.ts'
-import type { InstalledProgram } from '../../client-state/program.ts'
-import type { GatewayAnswer, SetupContext } from '../request.ts'
-import { resolveInputFor } from '../resolve-input.ts'
-import { isDecided } from './choose-models.ts'
-import { ifSlow, type Probes } from './probes.ts'
-import { programsOf } from './programs.ts'
+import type { AskedGateway, SetupContext } from '../types.ts'
+import { clientSetup, isDecided } from './choose-models.ts'
+import { probesFor } from './first-requests.ts'
+import { ifSlow } from './probes.ts'
+import { startPrograms } from './programs.ts'
 import { resolveClient } from './resolution.ts'
-import { probesFor } from './setup-probes.ts'
-import { candidatesFor } from './unfinished-proof.ts'
-
-/** What step 2 has found out in addition to the gateway's answer. */
-interface Preparation {
-  /** Undefined: the user has not chosen the clients yet. */
-  readonly programs: ReadonlyMap<Client, InstalledProgram> | undefined
-  /** The probes that were sent while the catalog was slow. */
-  readonly earlyProbes: Probes | undefined
-}
 
 /** How many clients a user usually chooses from a list. */
 const usualClientCount = 3
@@ -45,51 +34,47 @@ export function openGateway(context: SetupContext, foundAccess: GatewayAccess): 
 export async function askGateway(
   context: SetupContext,
   finder: GatewayFinder,
-): Promise<GatewayAnswer & Preparation> {
+): Promise<AskedGateway> {
   const { session, request, clients } = context
+  const probes = probesFor(context, finder)
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
   const isCatalogOptional =
     !userChooses && clients.every((client) => isDecided(context, client, finder.access))
 
   const catalogRequest = finder.askCatalog({ isExtra: isCatalogOptional })
-  const programsRequest = userChoosesClients ? undefined : programsOf(context)
-  const startEarlyProbes = async (slowCatalog: UserError) =>
-    startProbes(context, finder, slowCatalog, await programsRequest!)
   const earlyProbes = isCatalogOptional
-    ? ifSlow(catalogRequest, finder.access, startEarlyProbes)
+    ? ifSlow(catalogRequest, finder.access, (slowCatalog) => {
+        probes.catalogResult = slowCatalog
+        return startProbes(context, { finder, probes, info: infoFrom(finder, slowCatalog) })
+      })
     : undefined
 
-  const [answer, programs] = await session.step(
+  const [catalogResult] = await session.step(
     'Asking the gateway for its models',
-    Promise.all([catalogRequest, programsRequest]),
+    // A list of clients appears at once. The command that shows it has started the programs.
+    Promise.all([catalogRequest, userChoosesClients ? undefined : startPrograms(context)]),
   )
-  const hasFailed = answer instanceof UserError
-  if (hasFailed && !mayStillServe(answer)) throw answer
+  if (catalogResult instanceof UserError && !mayStillServe(catalogResult)) throw catalogResult
+  await earlyProbes
+  probes.catalogResult = catalogResult
+  return { finder, probes, info: infoFrom(finder, catalogResult) }
+}
+
+function infoFrom({ access }: GatewayFinder, catalogResult: Catalog | UserError): GatewayInfo {
+  const hasFailed = catalogResult instanceof UserError
   return {
-    access: finder.access,
-    catalog: hasFailed ? undefined : answer,
-    catalogError: hasFailed ? answer : undefined,
-    programs,
-    earlyProbes: await earlyProbes,
+    catalog: hasFailed ? undefined : catalogResult,
+    catalogError: hasFailed ? catalogResult : undefined,
+    rejected: [],
+    gateway: access,
   }
 }
 
-/** Sends the first request of every client, without the catalog. */
-function startProbes(
-  context: SetupContext,
-  finder: GatewayFinder,
-  catalogError: UserError,
-  programs: ReadonlyMap<Client, InstalledProgram>,
-): Probes {
-  const { access } = finder
-  const catalog = undefined
-  const probes = probesFor(context, finder, { catalog, catalogError, programs })
-  const candidates = candidatesFor(context, { access, catalog, catalogError, programs, probes })
-  for (const { client, version, gatewayInfo } of candidates) {
-    const input = resolveInputFor(context, client, access, gatewayInfo)
-    const resolution = resolveClient(client, input, version)
-    if (resolution.kind === 'decided') void probes.askFor(client, resolution.resolved)
+/** Sends the first request of every client, and does not wait for the answers. */
+async function startProbes(context: SetupContext, gateway: AskedGateway): Promise<void> {
+  for (const client of context.clients) {
+    const resolution = resolveClient(await clientSetup(context, gateway, client))
+    if (resolution.kind === 'decided') void gateway.probes.askFor(resolution.setup)
   }
-  return probes
 }

@@ -3,150 +3,120 @@
  * same models over another protocol, then other models by its rules, then a model from the user. If nothing
  * is left to try, it keeps its choice, and step 4 reports the rejection.
  */
-import type { Client } from '../../../clients/contract/client.ts'
-import type { GatewayInfo, RejectedModel } from '../../../clients/contract/setup.ts'
+import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
-import { UserError } from '../../../errors.ts'
+import { modelsIn } from '../../../clients/options/chosen-options.ts'
+import type { UserError } from '../../../errors.ts'
 import { errorFrom } from '../../../finding.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'
 import { lacksModel, mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
-import type { ChosenOptions } from '../request.ts'
-import { askForOtherModel } from './ask-for-model.ts'
-import { canChooseAgain, chooseModels } from './choose-models.ts'
-import { isModelRejection, type ProbeAnswer } from './probes.ts'
+import type { ResolvedSetup } from '../client-setup.ts'
+import { requestedFor } from '../resolve-input.ts'
+import type { AskedGateway, SetupContext } from '../types.ts'
+import { askForModel, askForOtherModel } from './ask-for-model.ts'
+import { chooseModels } from './choose-models.ts'
+import { isModelRejection } from './probes.ts'
 import { resolveClient } from './resolution.ts'
-import {
-  type Candidate,
-  probeChosen,
-  rejectionsIn,
-  runOrRecordFailure,
-  type UnfinishedProof,
-} from './unfinished-proof.ts'
 
 /** How often the user may name a model that the gateway rejects. */
 const maxTries = 3
 
-/** A client, and the gateway's answers to the models that it chose. */
+/** A client whose models were probed, and the ones that the gateway rejected. */
 interface ProbedClient {
-  readonly proof: UnfinishedProof
-  readonly candidate: Candidate
-  readonly current: ChosenOptions
-  readonly answers: readonly ProbeAnswer[]
-  /** How often another model has replaced the client's. */
-  readonly replacements: number
+  readonly context: SetupContext
+  readonly gateway: AskedGateway
+  readonly setup: ResolvedSetup
+  readonly rejections: readonly RejectedModel[]
 }
 
-/** What to do with a client. */
-type Decision =
-  /** Probe these options. */
-  | { readonly kind: 'probe'; readonly chosen: ChosenOptions; readonly isOtherModel: boolean }
-  /** The user leaves the client out. */
+/** What an attempt has found. */
+type Attempt =
+  /** Probe this setup next. */
+  | { readonly kind: 'probe'; readonly setup: ResolvedSetup }
+  /** The user skips the client. */
   | { readonly kind: 'skip' }
-  /** Nothing was rejected, or this attempt has nothing to try. */
-  | { readonly kind: 'keep' }
   /** The client can use its models over no protocol. */
   | { readonly kind: 'fail'; readonly error: UserError }
+  | { readonly kind: 'nothing-to-try' }
 
-const keep: Decision = { kind: 'keep' }
+const nothingToTry: Attempt = { kind: 'nothing-to-try' }
 
 /**
- * Probes the chosen models until no choice changes any more.
+ * The setup to probe next. The same one if there is nothing to try. Undefined: the user skips the client.
  *
- * @throws UserError `cancelled` if the user skipped every client
+ * @throws UserError if the client can use its models over no protocol
  */
-export async function chooseAgain(proof: UnfinishedProof): Promise<void> {
-  const { chosen, failed } = proof
-  const replacements = new Map<Client, number>()
-
-  let isChanged = true
-  while (isChanged) {
-    isChanged = false
-    const answersOf = await probeChosen(proof)
-
-    for (const candidate of proof.candidates) {
-      const { client } = candidate
-      const current = chosen.get(client)
-      if (current === undefined) continue
-
-      await runOrRecordFailure(proof, client, async () => {
-        const answers = answersOf.get(client) ?? []
-        const count = replacements.get(client) ?? 0
-        const probed = { proof, candidate, current, answers, replacements: count }
-        const decision = await decide(probed)
-        if (decision.kind === 'keep') return
-        if (decision.kind === 'fail') throw decision.error
-
-        isChanged = true
-        if (decision.kind === 'skip') chosen.delete(client)
-        else chosen.set(client, decision.chosen)
-        if (decision.kind === 'probe' && decision.isOtherModel) replacements.set(client, count + 1)
-      })
-    }
+export async function chooseAgain(probed: ProbedClient): Promise<ResolvedSetup | undefined> {
+  const attempt = await firstAttempt(probed)
+  switch (attempt.kind) {
+    case 'probe':
+      return attempt.setup
+    case 'skip':
+      return undefined
+    case 'fail':
+      throw attempt.error
+    case 'nothing-to-try':
+      return probed.setup
   }
-
-  if (chosen.size + failed.size === 0)
-    throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 }
 
 /** The first attempt that probes or skips the client decides. */
-async function decide(probed: ProbedClient): Promise<Decision> {
+async function firstAttempt(probed: ProbedClient): Promise<Attempt> {
   const overOtherProtocol = tryOtherProtocol(probed)
   if (overOtherProtocol.kind === 'probe') return overOtherProtocol
 
   const byRules = await tryModelByRules(probed)
-  if (byRules.kind !== 'keep') return byRules
+  if (byRules.kind !== 'nothing-to-try') return byRules
 
   const protocolError = overOtherProtocol.kind === 'fail' ? overOtherProtocol.error : undefined
   const fromUser = await askUserForModel(probed, protocolError)
-  if (fromUser.kind !== 'keep') return fromUser
-
-  return overOtherProtocol
+  return fromUser.kind === 'nothing-to-try' ? overOtherProtocol : fromUser
 }
 
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
-function tryOtherProtocol({ proof, candidate, current, answers }: ProbedClient): Decision {
-  const { finder, catalog } = proof
-  const { client, version } = candidate
-  if (client.protocols.length === 1) return keep
+function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Attempt {
+  const { access } = gateway.finder
+  const { catalog } = gateway.info
+  const { client, input } = setup
+  if (client.protocols.length === 1) return nothingToTry
 
-  const rejections = rejectionsIn(answers).filter((rejection) =>
-    mayWorkOverOtherProtocol(rejection, catalog),
-  )
-  const known = current.input.gatewayInfo.gateway
-  const isMoved =
-    known?.baseUrls !== undefined && !sameBaseUrls(known.baseUrls, finder.access.baseUrls)
-  if (rejections.length === 0 && !isMoved) return keep
+  const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
+  const known = input.gatewayInfo.gateway?.baseUrls
+  const isMoved = known !== undefined && !sameBaseUrls(known, access.baseUrls)
+  if (retryable.length === 0 && !isMoved) return nothingToTry
 
-  const gatewayInfo = { ...withRejected(current, rejections), gateway: finder.access }
-  const input = { ...current.input, gatewayInfo }
-  const resolution = resolveClient(client, input, version)
+  const rejected = [...input.gatewayInfo.rejected, ...retryable]
+  const gatewayInfo = { ...input.gatewayInfo, rejected, gateway: access }
+  const resolution = resolveClient({ ...setup, input: { ...input, gatewayInfo } })
   if (resolution.kind !== 'decided') return { kind: 'fail', error: errorFrom(resolution.problem) }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
-  const { resolved } = resolution
-  const routes = routesToProve(client, resolved, catalog)
-  const repeated = gatewayInfo.rejected.find((rejected) =>
-    routes.some(
-      ({ model, protocol }) => model === rejected.model && protocol === rejected.protocol,
-    ),
+  const next = resolution.setup
+  const routes = routesToProve(client, next.resolved, catalog)
+  const repeated = rejected.find((route) =>
+    routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
   )
   if (repeated !== undefined) return { kind: 'fail', error: repeated.error }
-  return { kind: 'probe', chosen: { ...current, input, resolved }, isOtherModel: false }
+  return { kind: 'probe', setup: { ...next, replacements: setup.replacements } }
 }
 
 /** Lets the rules choose other models once, if the rejected ones come from an earlier setup. */
-async function tryModelByRules(probed: ProbedClient): Promise<Decision> {
-  const { proof, candidate, answers, replacements } = probed
-  const rejected = rejectedAndUnlisted(rejectionsIn(answers), proof.catalog)
-  const ids = rejected.map(({ model }) => model)
-  const [first] = rejected
-  if (first === undefined || replacements > 0 || !canChooseAgain(candidate, ids)) return keep
+async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
+  const { context, gateway, setup, rejections } = probed
+  const [rejection] = rejectedAndUnlisted(rejections, gateway.info.catalog)
+  if (rejection === undefined || setup.replacements > 0 || !mayReplaceModels(probed))
+    return nothingToTry
 
-  const chosen = await chooseModels({ ...afterRejection(probed), rejection: first.error })
-  return probeOrSkip(chosen)
+  const rejected = allRejected(probed)
+  // Without a catalog the rules would choose the rejected model again.
+  const next =
+    gateway.info.catalog === undefined
+      ? await askForModel(context, gateway, withRejected(setup, rejected), rejection.error)
+      : await chooseModels(context, gateway, setup.client, rejected)
+  return replaceModels(probed, next)
 }
 
 /**
@@ -157,32 +127,47 @@ async function tryModelByRules(probed: ProbedClient): Promise<Decision> {
 async function askUserForModel(
   probed: ProbedClient,
   protocolError: UserError | undefined,
-): Promise<Decision> {
-  const { proof, current, answers, replacements } = probed
-  const errors = rejectionsIn(answers).map(({ error }) => error)
+): Promise<Attempt> {
+  const { context, gateway, setup, rejections } = probed
+  const errors = rejections.map(({ error }) => error)
   const modelError = [protocolError, ...errors].find(isModelRejection)
-  const canAsk = proof.context.consent === 'ask' && replacements < maxTries
-  if (modelError === undefined || !canAsk) return keep
+  const canAsk = context.consent === 'ask' && setup.replacements < maxTries
+  if (modelError === undefined || !canAsk) return nothingToTry
 
-  const chosen = await askForOtherModel(afterRejection(probed), current.input, modelError)
-  return probeOrSkip(chosen)
+  const rejectedSetup = withRejected(setup, allRejected(probed))
+  const next = await askForOtherModel(context, gateway, rejectedSetup, modelError)
+  return replaceModels(probed, next)
 }
 
-/** @param chosen undefined: the user skips the client */
-function probeOrSkip(chosen: ChosenOptions | undefined): Decision {
-  return chosen === undefined ? { kind: 'skip' } : { kind: 'probe', chosen, isOtherModel: true }
+/** @param next undefined: the user skips the client */
+function replaceModels({ setup }: ProbedClient, next: ResolvedSetup | undefined): Attempt {
+  if (next === undefined) return { kind: 'skip' }
+  return { kind: 'probe', setup: { ...next, replacements: setup.replacements + 1 } }
 }
 
-/** The candidate with the rejections of its current models. */
-function afterRejection({ candidate, current, answers }: ProbedClient): Candidate {
-  return { ...candidate, gatewayInfo: withRejected(current, rejectionsIn(answers)) }
+/** The routes that the gateway has rejected for a client, in this and in earlier attempts. */
+function allRejected({ setup, rejections }: ProbedClient): readonly RejectedModel[] {
+  return [...setup.input.gatewayInfo.rejected, ...rejections]
 }
 
-function withRejected(
-  { input: { gatewayInfo } }: ChosenOptions,
-  rejections: readonly RejectedModel[],
-): GatewayInfo {
-  return { ...gatewayInfo, rejected: [...gatewayInfo.rejected, ...rejections] }
+function withRejected(setup: ResolvedSetup, rejected: readonly RejectedModel[]): ResolvedSetup {
+  const { input } = setup
+  return { ...setup, input: { ...input, gatewayInfo: { ...input.gatewayInfo, rejected } } }
+}
+
+/**
+ * Whether other models may replace the rejected ones. With a catalog, the rules replace previous models,
+ * unless only the key changes. Without a catalog and a requested model, the user may know one.
+ */
+function mayReplaceModels({ context, gateway, setup, rejections }: ProbedClient): boolean {
+  const { consent, request, previous } = context
+  const { client } = setup
+  const requested = modelsIn(requestedFor(request, client))
+  const unlisted = rejectedAndUnlisted(rejections, gateway.info.catalog)
+  if (unlisted.every(({ model }) => requested.includes(model))) return false
+  if (gateway.info.catalog === undefined)
+    return consent === 'ask' && requested.length === 0 && !previous.has(client)
+  return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
 }
 
 /** Whether the gateway may serve a model over another protocol that it rejected over this one. */

@@ -1,45 +1,61 @@
 /** Step 3 of a setup: the models and other options of each client, by its rules or by the user. */
 import type { Client } from '../../../clients/contract/client.ts'
+import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { errorFrom } from '../../../finding.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import type { ChosenOptions, SetupContext } from '../request.ts'
-import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
+import type { ClientSetup, ResolvedSetup } from '../client-setup.ts'
+import { noGatewayInfo, resolveInputFor } from '../resolve-input.ts'
+import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel } from './ask-for-model.ts'
+import { installedProgram } from './programs.ts'
 import { resolveClient } from './resolution.ts'
-import type { Candidate } from './unfinished-proof.ts'
 
 /**
  * Decides the options of a client: by its rules, or by the user if no rule decides. Undefined: the user
  * skips the client.
  *
+ * @param rejected the routes that the gateway has rejected for this client
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
  */
-export async function chooseModels(candidate: Candidate): Promise<ChosenOptions | undefined> {
-  const { context, access, client, version, gatewayInfo, rejection } = candidate
-  const input = resolveInputFor(context, client, access, gatewayInfo)
-
-  // Without a catalog the rules would choose the rejected model again.
-  if (rejection !== undefined && gatewayInfo.catalog === undefined)
-    return askForModel(candidate, input, rejection)
-
-  const resolution = resolveClient(client, input, version)
-  if (resolution.kind === 'decided') return { resolved: resolution.resolved, input }
+export async function chooseModels(
+  context: SetupContext,
+  gateway: AskedGateway,
+  client: Client,
+  rejected: readonly RejectedModel[] = [],
+): Promise<ResolvedSetup | undefined> {
+  const setup = await clientSetup(context, gateway, client, rejected)
+  const resolution = resolveClient(setup)
+  if (resolution.kind === 'decided') return resolution.setup
   const error = errorFrom(resolution.problem)
   if (resolution.kind === 'impossible') throw error
 
-  const { catalogError } = gatewayInfo
-  const hasModel = modelsIn(effectiveOptions(input)).length > 0
+  const { catalogError } = gateway.info
+  const hasModel = modelsIn(effectiveOptions(setup.input)).length > 0
   const reason = catalogError === undefined || hasModel ? error : adviseNamingModel(catalogError)
 
   // If the catalog failed for another reason, such as a wrong key, a model would not help.
   const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (context.consent !== 'ask' || isOtherFailure) throw reason
-  return askForModel(candidate, input, reason)
+  return askForModel(context, gateway, setup, reason)
+}
+
+/** A client, with everything that decides its options now. */
+export async function clientSetup(
+  context: SetupContext,
+  { finder, info }: AskedGateway,
+  client: Client,
+  rejected: readonly RejectedModel[] = [],
+): Promise<ClientSetup> {
+  const { access } = finder
+  const program = await installedProgram(context, client)
+  const { modelTable } = program
+  const gatewayInfo = { ...info, gateway: access, modelTable, rejected }
+  return { client, program, input: resolveInputFor(context, client, access, gatewayInfo) }
 }
 
 /**
@@ -53,23 +69,7 @@ export function isDecided(context: SetupContext, client: Client, access: Gateway
     message: 'repoint did not ask the gateway for its models',
   })
   const input = resolveInputFor(context, client, access, { ...noGatewayInfo, catalogError })
-  const resolution = resolveClient(client, input)
+  const resolution = resolveClient({ client, program: {}, input })
   if (resolution.kind === 'impossible') throw errorFrom(resolution.problem)
   return resolution.kind === 'decided'
-}
-
-/**
- * Whether to choose again after the gateway rejected models. With a catalog, the rules replace previous
- * models, unless only the key changes. Without a catalog and a requested model, the user may know one.
- */
-export function canChooseAgain(
-  { context, client, gatewayInfo }: Candidate,
-  rejected: readonly string[],
-): boolean {
-  const { consent, request, previous } = context
-  const requested = modelsIn(requestedFor(request, client))
-  if (rejected.every((id) => requested.includes(id))) return false
-  if (gatewayInfo.catalog === undefined)
-    return consent === 'ask' && requested.length === 0 && !previous.has(client)
-  return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
 }

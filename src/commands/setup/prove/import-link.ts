@@ -6,7 +6,7 @@ import { UserError } from '../../../errors.ts'
 import type { ImportLink } from '../../../gateway/input/link.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { FoundGateway, Preset } from '../../find-gateway/types.ts'
-import type { SetupContext } from '../request.ts'
+import type { SetupContext } from '../types.ts'
 
 /** The setup with the models that the link names. What the user requests now overrides them. */
 export function withLink(context: SetupContext, link: ImportLink | undefined): SetupContext {

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../../clients/contract/client.ts'
-import type { LoadedFiles } from '../../../clients/contract/files.ts'
-import type { ResolvedOptions } from '../../../clients/contract/setup.ts'
+import type { RejectedModel, ResolvedOptions } from '../../../clients/contract/setup.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { UserError } from '../../../errors.ts'
 import { type CauseSearches, newSearches } from '../../../gateway/attempt.ts'
@@ -14,13 +13,15 @@ import type {
   Protocol,
   Sender,
 } from '../../../gateway/types.ts'
-import type { InstalledProgram } from '../../client-state/program.ts'
-import type { Session } from '../../screen/session.ts'
+import type { ResolvedSetup } from '../client-setup.ts'
 
 /** A model that a client will request, with the gateway's answer. */
 export interface ProbeAnswer extends ModelRoute {
   readonly result: PromiseSettledResult<ProbeResult>
 }
+
+/** The first request of a client for a model, over a protocol. */
+export type FirstRequests = (route: ModelRoute) => Sender
 
 type ProbeOne = (
   protocol: Protocol,
@@ -28,64 +29,35 @@ type ProbeOne = (
   options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender' | 'searches'>,
 ) => Promise<ProbeResult>
 
-/** The first request of a client for a model, over a protocol. */
-type FirstRequests = (route: ModelRoute) => Sender
-
-type LoadFirstRequests = (client: Client, resolved: ResolvedOptions) => Promise<FirstRequests>
-
-/** The first requests that the installed client sends with these files. */
-export async function loadFirstRequests(
-  { platform }: Session,
-  client: Client,
-  input: { readonly files: LoadedFiles } & InstalledProgram,
-): Promise<FirstRequests> {
-  const { files, ...program } = input
-  const recordings = await client.loadRecordings()
-  const { env } = platform.machine
-  return (route) => ({
-    label: client.label,
-    keyHeader: client.sends?.defaultKeyHeader?.[route.protocol],
-    accepts: client.accepts?.[route.protocol],
-    ...client.firstRequest(recordings, files, { ...program, env, ...route }),
-  })
-}
-
 /**
  * Sends one small inference for each combination of protocol, model and client request, and reuses its
  * answer: each inference costs money.
  */
 export class Probes {
   readonly #probe: ProbeOne
-  /** The catalog, or why there is none. Undefined: repoint did not request it. */
-  readonly #list: Catalog | UserError | undefined
-  readonly #load: LoadFirstRequests
+  readonly #load: (setup: ResolvedSetup) => Promise<FirstRequests>
   /** The results by the request, which `requestId` identifies. */
-  readonly #results: Map<string, Promise<ProbeResult>>
-  readonly #searches: Map<Client, CauseSearches>
+  readonly #results = new Map<string, Promise<ProbeResult>>()
+  readonly #searches = new Map<Client, CauseSearches>()
   /** By resolved options. Loading them again would read and plan a client's files again. */
   readonly #loaded = new Map<ResolvedOptions, Promise<FirstRequests>>()
+  /** The catalog, or why there is none. Undefined: it has not arrived, or nobody requested it. */
+  catalogResult: Catalog | UserError | undefined
 
-  /** @param earlier probes of the same gateway, whose answers are reused */
-  constructor(
-    probe: ProbeOne,
-    list: Catalog | UserError | undefined,
-    load: LoadFirstRequests,
-    earlier?: Probes,
-  ) {
-    this.#results = new Map(earlier === undefined ? [] : earlier.#results)
-    this.#searches = new Map(earlier === undefined ? [] : earlier.#searches)
+  constructor(probe: ProbeOne, load: (setup: ResolvedSetup) => Promise<FirstRequests>) {
     this.#probe = probe
-    this.#list = list
     this.#load = load
   }
 
-  get catalog(): Catalog | undefined {
-    return this.#list instanceof UserError ? undefined : this.#list
+  /** The models that a client will request, over their protocols. */
+  #routes({ client, resolved }: ResolvedSetup): readonly ModelRoute[] {
+    const catalog = this.catalogResult instanceof UserError ? undefined : this.catalogResult
+    return routesToProve(client, resolved, catalog)
   }
 
-  #firstRequests(client: Client, resolved: ResolvedOptions): Promise<FirstRequests> {
-    const requests = this.#loaded.get(resolved) ?? this.#load(client, resolved)
-    this.#loaded.set(resolved, requests)
+  #firstRequests(setup: ResolvedSetup): Promise<FirstRequests> {
+    const requests = this.#loaded.get(setup.resolved) ?? this.#load(setup)
+    this.#loaded.set(setup.resolved, requests)
     return requests
   }
 
@@ -98,16 +70,17 @@ export class Probes {
     const known = this.#results.get(id)
     if (known !== undefined) return known
 
-    const result = this.#probe(protocol, model, { catalog: this.#list, ...more })
+    const result = this.#probe(protocol, model, { catalog: this.catalogResult, ...more })
     this.#results.set(id, result)
     return result
   }
 
   /** Probes everything that a client will request, in parallel. Never throws. */
-  async askFor(client: Client, resolved: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
-    const routes = routesToProve(client, resolved, this.catalog)
+  async askFor(setup: ResolvedSetup): Promise<readonly ProbeAnswer[]> {
+    const { client, resolved } = setup
+    const routes = this.#routes(setup)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
-    const requestFor = await this.#firstRequests(client, resolved)
+    const requestFor = await this.#firstRequests(setup)
     const searches = this.#searches.get(client) ?? newSearches()
     this.#searches.set(client, searches)
 
@@ -125,33 +98,28 @@ export class Probes {
   }
 
   /** The models that need a probe which was not sent yet. */
-  async newIds(client: Client, resolved: ResolvedOptions): Promise<readonly string[]> {
-    const requestFor = await this.#firstRequests(client, resolved)
-    return routesToProve(client, resolved, this.catalog)
-      .filter((route) => {
-        const id = requestId(route.protocol, route.model, requestFor(route))
-        return !this.#results.has(id)
-      })
+  async newIds(setup: ResolvedSetup): Promise<readonly string[]> {
+    const requestFor = await this.#firstRequests(setup)
+    const isNew = (route: ModelRoute) =>
+      !this.#results.has(requestId(route.protocol, route.model, requestFor(route)))
+    return this.#routes(setup)
+      .filter(isNew)
       .map(({ model }) => model)
   }
 
   /**
-   * The first of these models that the gateway serves. The last one is not probed here: it is the answer
-   * if the gateway rejects all others, and the proof that follows probes it.
+   * The first of these setups whose model the gateway serves. The last one is not probed here: it is the
+   * answer if the gateway rejects all others, and the proof that follows probes it.
    *
    * @throws UserError if the gateway rejects a request for another reason than its model
    */
-  async firstServed(
-    client: Client,
-    choices: ReadonlyMap<string, ResolvedOptions>,
-  ): Promise<string> {
-    const ids = [...choices.keys()]
-    for (const id of ids.slice(0, -1)) {
-      const [first] = await this.askFor(client, choices.get(id)!)
-      if (first?.result.status !== 'rejected') return id
+  async firstServed(setups: readonly ResolvedSetup[]): Promise<ResolvedSetup> {
+    for (const setup of setups.slice(0, -1)) {
+      const [first] = await this.askFor(setup)
+      if (first?.result.status !== 'rejected') return setup
       if (!isModelRejection(first.result.reason)) throw first.result.reason
     }
-    return ids.at(-1)!
+    return setups.at(-1)!
   }
 }
 
@@ -192,4 +160,14 @@ function requestId(protocol: Protocol, model: string, sender: Sender | undefined
 /** Whether the gateway rejects only the model. */
 export function isModelRejection(error: unknown): error is UserError {
   return error instanceof UserError && traitsOf(error)?.blames === 'model'
+}
+
+/** The models that the gateway rejected, and why. @throws any other error */
+export function rejectionsIn(answers: readonly ProbeAnswer[]): readonly RejectedModel[] {
+  return answers.flatMap(({ model, protocol, result }) => {
+    if (result.status === 'fulfilled') return []
+    const error: unknown = result.reason
+    if (!(error instanceof UserError)) throw error
+    return [{ model, protocol, error }]
+  })
 }

@@ -4,32 +4,31 @@ import type { Finding } from '../../../finding.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { blocksSetup, checkClient, refuseBlocked } from '../../client-state/check-client.ts'
 import { type InstalledProgram, programOf } from '../../client-state/program.ts'
-import type { Session } from '../../screen/session.ts'
-import type { SetupContext } from '../request.ts'
+import type { SetupContext } from '../types.ts'
 
-/** The installed programs of the clients. */
-export async function programsOf({
-  session,
-  clients,
-  startedPrograms,
-}: SetupContext): Promise<ReadonlyMap<Client, InstalledProgram>> {
-  const programs = await Promise.all(
-    clients.map(async (client) => {
-      const program = startedPrograms?.get(client.id) ?? programOf(session, client)
-      return [client, await program] as const
-    }),
-  )
-  return new Map(programs)
+/** The installed program of a client. Starts it if no step has needed its version so far. */
+export function installedProgram(
+  { session, programs }: SetupContext,
+  client: Client,
+): Promise<InstalledProgram> {
+  const program = programs.get(client.id) ?? programOf(session, client)
+  programs.set(client.id, program)
+  return program
+}
+
+/** Starts all programs at once, because each can take a second for its version. */
+export async function startPrograms(context: SetupContext): Promise<void> {
+  await Promise.all(context.clients.map((client) => installedProgram(context, client)))
 }
 
 /** The findings about programs that do not stop the setup. */
-export function programFindings(
-  session: Session,
-  programs: ReadonlyMap<Client, InstalledProgram>,
-): readonly Finding[] {
-  const findings = [...programs].flatMap(([client, program]) =>
-    checkClient({ session, client, purpose: 'setup', program }),
-  )
+export async function programFindings(context: SetupContext): Promise<readonly Finding[]> {
+  const { session, clients } = context
+  const findings: Finding[] = []
+  for (const client of clients) {
+    const program = await installedProgram(context, client)
+    findings.push(...checkClient({ session, client, purpose: 'setup', program }))
+  }
   return findings.filter((finding) => !blocksSetup(finding))
 }
 
@@ -49,4 +48,12 @@ export function expectUsable(
   const checksVersion = program !== undefined && !request.isKeyOnly
   const withProgram = checksVersion ? { program } : {}
   refuseBlocked(checkClient({ session, client, purpose: 'setup', access, ...withProgram }))
+}
+
+/** As `expectUsable`, for every client and its installed version. */
+export async function expectAllUsable(context: SetupContext, access: GatewayAccess): Promise<void> {
+  for (const client of context.clients) {
+    const program = await installedProgram(context, client)
+    expectUsable(context, client, access, program)
+  }
 }

@@ -1,193 +1,175 @@
+/** Steps 3 and 4 of a setup: resolves each client's options, and proves its models. */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
-import { askBalanceBeside, type BalanceBeside } from '../../../gateway/balance.ts'
+import { askBalanceBeside } from '../../../gateway/balance.ts'
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
-import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { mayHelp } from '../../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificate-stores.ts'
-import type { InstalledProgram } from '../../client-state/program.ts'
-import type { ChosenOptions, GatewayAnswer, Proof, SetupContext } from '../request.ts'
+import type { ResolvedSetup } from '../client-setup.ts'
+import type { AskedGateway, ProvenSetup, SetupContext } from '../types.ts'
 import { askClient } from './ask-client.ts'
 import { withModelFromUser } from './ask-for-model.ts'
-import { askGateway, openGateway } from './ask-gateway.ts'
 import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
-import type { ProbeAnswer, Probes } from './probes.ts'
-import { expectUsable, programFindings, programsOf } from './programs.ts'
-import { probesFor } from './setup-probes.ts'
-import {
-  candidatesFor,
-  probeChosen,
-  rejectionsIn,
-  runOrRecordFailure,
-  type UnfinishedProof,
-} from './unfinished-proof.ts'
-
-export interface ProveOptions {
-  /** If a client cannot use the gateway, that is an error before any model is probed. */
-  readonly needsAll?: boolean
-  /** Called once the catalog has answered or failed. Returns the context with the clients that the user chose. */
-  readonly onAnswer?:
-    | ((context: SetupContext, answer: GatewayAnswer) => Promise<SetupContext>)
-    | undefined
-}
+import { type ProbeAnswer, rejectionsIn } from './probes.ts'
+import { expectUsable, installedProgram, programFindings } from './programs.ts'
+import { continueWith, failuresIn, resultFor, type SetupResults, workingSetups } from './results.ts'
 
 /**
- * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
- * each client's first request to each of its models, in parallel. A model that no client requests first
- * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
- * admits certain clients, the installed clients themselves are asked. Writes none of the user's files.
+ * Resolves each client's options, and sends each client's first request to each of its models, in parallel. A
+ * model that no client requests first is not probed if the catalog lists it. A rejected model leads back to
+ * step 3. If the gateway admits only certain clients, the installed clients themselves are asked. Writes none
+ * of the user's files.
  *
- * @throws UserError if no client can use the gateway: the key, the address, the network, the account
+ * @throws UserError if no client can use the gateway: the key, the address, the network, the account;
+ *   `cancelled` if the user skips every client
  */
 export async function proveClients(
   started: SetupContext,
-  foundAccess: GatewayAccess,
-  { needsAll = false, onAnswer = async (context) => context }: ProveOptions = {},
-): Promise<Proof> {
-  const finder = openGateway(started, foundAccess)
-  let balance: BalanceBeside | undefined
+  gateway: AskedGateway,
+): Promise<ProvenSetup> {
+  const { finder, info } = gateway
+  const { catalog, catalogError } = info
+  const balanceRequest = askBalanceBeside(finder.access, catalog)
 
   try {
-    const answer = await askGateway(started, finder)
-    const { catalog, catalogError } = answer
-    balance = askBalanceBeside(finder.access, catalog)
+    const context = await withModelFromUser(started, catalog)
+    const resolved = await resolveAll(context, gateway)
+    const { results, findings } = await proveAll(context, gateway, resolved)
 
-    const withClients = await onAnswer(started, answer)
-    const context = await withModelFromUser(withClients, catalog)
-    const programs = answer.programs ?? (await programsOf(context))
-    const unfinished = startProof(context, finder, { ...answer, programs })
-
-    for (const client of context.clients)
-      await runOrRecordFailure(unfinished, client, async () =>
-        expectUsable(context, client, finder.access, programs.get(client)),
-      )
-    const [firstFailure] = unfinished.failed.values()
-    if (needsAll && firstFailure !== undefined) throw firstFailure
-
-    await resolveAll(unfinished)
-    await chooseAgain(unfinished)
-    const proof = await proveChosen(unfinished)
-
-    const remainingBalance = await balance?.answered()
-    const isKeyEmpty = remainingBalance?.remaining === 0
-    const findings = [
-      ...(catalog?.findings ?? []),
-      ...programFindings(context.session, programs),
-      ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
-      ...proof.findings,
-      ...(isKeyEmpty ? [emptyKey] : []),
-    ]
-    return { ...proof, balance: remainingBalance, findings }
+    const balance = await balanceRequest?.answered()
+    const setups = workingSetups(results)
+    return {
+      ...context,
+      clients: setups.map(({ client }) => client),
+      setups,
+      failed: failuresIn(results),
+      access: finder.access,
+      catalog,
+      balance,
+      findings: [
+        ...(catalog?.findings ?? []),
+        ...(await programFindings(context)),
+        ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
+        ...findings,
+        ...(balance?.remaining === 0 ? [emptyKey] : []),
+      ],
+    }
   } finally {
-    await balance?.end()
-    await finder.hangUp()
+    await balanceRequest?.end()
   }
 }
 
-function startProof(
+/** Step 3. */
+async function resolveAll(context: SetupContext, gateway: AskedGateway): Promise<SetupResults> {
+  const results = new Map<Client, ResolvedSetup | UserError>()
+  for (const client of context.clients) {
+    const program = await installedProgram(context, client)
+    const result = await resultFor(async () => {
+      expectUsable(context, client, gateway.finder.access, program)
+      return chooseModels(context, gateway, client)
+    })
+    if (result !== undefined) results.set(client, result)
+  }
+  return results
+}
+
+/** Step 4. Probes all models, and chooses again after a rejection, until no choice changes any more. */
+async function proveAll(
   context: SetupContext,
-  finder: GatewayFinder,
-  {
-    catalog,
-    catalogError,
-    programs,
-    earlyProbes,
-  }: GatewayAnswer & {
-    readonly programs: ReadonlyMap<Client, InstalledProgram>
-    readonly earlyProbes: Probes | undefined
-  },
-): UnfinishedProof {
-  const probes = probesFor(context, finder, {
-    catalog,
-    catalogError,
-    programs,
-    earlier: earlyProbes,
-  })
-  const { access } = finder
-  const candidates = candidatesFor(context, { access, catalog, catalogError, programs, probes })
-  return { context, finder, catalog, probes, candidates, chosen: new Map(), failed: new Map() }
-}
-
-/** Step 3, for every client that may still use the gateway. */
-async function resolveAll(proof: UnfinishedProof): Promise<void> {
-  for (const candidate of proof.candidates) {
-    const { client } = candidate
-    if (proof.failed.has(client)) continue
-    await runOrRecordFailure(proof, client, async () => {
-      const chosen = await chooseModels(candidate)
-      if (chosen !== undefined) proof.chosen.set(client, chosen)
+  gateway: AskedGateway,
+  resolved: SetupResults,
+): Promise<{ readonly results: SetupResults; readonly findings: readonly Finding[] }> {
+  let results = resolved
+  for (;;) {
+    const answersOf = await probeAll(context, gateway, results)
+    const before = results
+    results = await continueWith(before, (setup) => {
+      const rejections = rejectionsIn(answersOf.get(setup.client)!)
+      return chooseAgain({ context, gateway, setup, rejections })
     })
+    if (results.size === 0)
+      throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
+
+    const isChanged = workingSetups(results).some((setup) => before.get(setup.client) !== setup)
+    if (!isChanged) return judgeAll(context, gateway, results, answersOf)
   }
 }
 
-/** Step 4: a client whose chosen models do not all answer has failed. */
-async function proveChosen(proof: UnfinishedProof): Promise<Proof> {
-  const { context, finder, catalog, chosen, failed } = proof
-  for (const client of [...chosen.keys()])
-    await runOrRecordFailure(proof, client, () => expectTrustedBy(client, finder.access))
+type Answers = ReadonlyMap<Client, readonly ProbeAnswer[]>
 
-  const answersOf = await probeChosen(proof)
-  const provenByClient = new Set<Client>()
-  for (const [client, answers] of answersOf)
-    await runOrRecordFailure(proof, client, async () => {
-      const provenBy = await proveClient(proof, client, answers)
-      if (provenBy === 'client') provenByClient.add(client)
-      // The probes may have found out that the gateway accepts the key in another header only.
-      expectUsable(context, client, finder.access)
-    })
+/** Probes every chosen model that was not probed yet. Returns the answers of all. */
+async function probeAll(
+  { session }: SetupContext,
+  { probes }: AskedGateway,
+  results: SetupResults,
+): Promise<Answers> {
+  const setups = workingSetups(results)
+  const newIds = await Promise.all(setups.map((setup) => probes.newIds(setup)))
+  const names = new Set(newIds.flat())
 
-  const proven = [...chosen].map(([client, options]): [Client, ChosenOptions] => {
-    const answersSafeguards = safeguardsIn(answersOf.get(client) ?? [])
-    const isProvenByClient = provenByClient.has(client)
-    return [
-      client,
-      { ...options, answersSafeguards, ...(isProvenByClient && { isProvenByClient }) },
-    ]
-  })
-  const answers = [...chosen.keys()].flatMap((client) => answersOf.get(client) ?? [])
-  const findings = answers.flatMap(({ result }) =>
-    result.status === 'fulfilled' ? result.value.findings : [],
+  const answers = Promise.all(
+    setups.map(async (setup) => [setup.client, await probes.askFor(setup)] as const),
   )
+  if (names.size === 0) return new Map(await answers)
+  return new Map(await session.step(`Asking ${[...names].join(', ')} for one word`, answers))
+}
+
+/** A client whose chosen models do not all answer has failed. */
+async function judgeAll(
+  context: SetupContext,
+  { finder }: AskedGateway,
+  chosen: SetupResults,
+  answersOf: Answers,
+): Promise<{ readonly results: SetupResults; readonly findings: readonly Finding[] }> {
+  const results = await continueWith(chosen, async (setup) => {
+    const { client } = setup
+    const answers = answersOf.get(client)!
+    await expectTrustedBy(client, finder.access)
+    const isProvenByClient = await needsClient(context, finder.access, setup, answers)
+    // The probes may have found out that the gateway accepts the key in another header only.
+    expectUsable(context, client, finder.access)
+    return { ...setup, answersSafeguards: safeguardsIn(answers), isProvenByClient }
+  })
+
+  const setups = workingSetups(results)
+  const findings = setups.flatMap(({ client }) =>
+    answersOf
+      .get(client)!
+      .flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.findings : [])),
+  )
+  const isAnyByClient = setups.some(({ isProvenByClient }) => isProvenByClient)
   return {
-    request: context.request,
-    access: finder.access,
-    catalog,
-    chosen: new Map(proven),
-    failed,
-    findings: [...new Set(findings), ...(provenByClient.size > 0 ? [onlyCertainClients] : [])],
+    results,
+    findings: [...new Set(findings), ...(isAnyByClient ? [onlyCertainClients] : [])],
   }
 }
 
 /**
- * Proves one client by the answers to its probes. If the gateway rejects repoint's own request, but may
- * accept the installed client's, that client is asked.
+ * Whether the installed client has proven the gateway, because the gateway rejects repoint's own request.
  *
  * @throws UserError why a model does not work for this client
  */
-async function proveClient(
-  { context, finder: { access }, chosen }: UnfinishedProof,
-  client: Client,
+async function needsClient(
+  context: SetupContext,
+  access: GatewayAccess,
+  setup: ResolvedSetup,
   answers: readonly ProbeAnswer[],
-): Promise<'probes' | 'client'> {
+): Promise<boolean> {
   const rejections = rejectionsIn(answers)
   const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
   if (finalRejection !== undefined)
-    throw await withClientsOfMoreProtocols(finalRejection, client, access)
+    throw await withClientsOfMoreProtocols(finalRejection, setup.client, access)
 
   const [rejection] = rejections
-  if (rejection === undefined) return 'probes'
-  await askClient(context.session, client, {
-    access,
-    chosen: chosen.get(client)!,
-    rejection: rejection.error,
-  })
-  return 'client'
+  if (rejection === undefined) return false
+  await askClient(context.session, access, setup, rejection.error)
+  return true
 }
 
 /** Whether the gateway answers the safeguards for every model. Undefined: they were not sent. */

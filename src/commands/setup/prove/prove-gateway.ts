@@ -2,14 +2,13 @@
  * Steps 1 to 4 of a setup, which are repeated if the user mistyped the address or the key. The files of this
  * folder, from the first call to the last:
  *
- *     prove-gateway     step 1, and the next try after a typing error
- *     prove-clients     steps 2 to 4 for one address
- *     ask-gateway       step 2: the catalog, and the versions of the programs
- *     choose-models     step 3 for one client, with resolution (its rules) and ask-for-model (the user)
- *     choose-again      from step 4 back to step 3 after a rejection
- *     unfinished-proof  the state of steps 3 and 4, and the probes of all chosen models
- *     probes            sends each probe once; setup-probes says what a probe of a setup contains
- *     ask-client        starts the installed client instead, if the gateway admits only certain clients
+ *     prove-gateway   step 1, and the next try after a typing error
+ *     ask-gateway     step 2: the catalog, and the versions of the programs
+ *     prove-clients   steps 3 and 4, for all clients
+ *     choose-models   step 3 for one client, with resolution (its rules) and ask-for-model (the user)
+ *     probes          step 4: sends each probe once; first-requests says what it sends
+ *     choose-again    from step 4 back to step 3 after a rejection
+ *     ask-client      starts the installed client instead, if the gateway admits only certain clients
  */
 import type { Client } from '../../../clients/contract/client.ts'
 import { compact } from '../../../compact.ts'
@@ -23,12 +22,20 @@ import { checkNameIsFree } from '../../../state/save-gateway.ts'
 import { findGateway } from '../../find-gateway/find-gateway.ts'
 import { gatewaysInUse, namesGateway } from '../../find-gateway/gateways-in-use.ts'
 import type { FoundGateway, GatewayInUse, Preset } from '../../find-gateway/types.ts'
-import type { ChosenOptions, GatewayAnswer, Proof, ProvenSetup, SetupContext } from '../request.ts'
+import type { ResolvedSetup } from '../client-setup.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
+import type { ProvenSetup, SetupContext } from '../types.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
+import { askGateway, openGateway } from './ask-gateway.ts'
 import { withLink, withNextAddress } from './import-link.ts'
-import { expectUsable, programFindings, programsOf } from './programs.ts'
-import { type ProveOptions, proveClients } from './prove-clients.ts'
+import {
+  expectAllUsable,
+  expectUsable,
+  installedProgram,
+  programFindings,
+  startPrograms,
+} from './programs.ts'
+import { proveClients } from './prove-clients.ts'
 import { showAnswer, showProof } from './show-proof.ts'
 
 /** How often the user may type an address or a key that does not work. */
@@ -48,24 +55,25 @@ export async function proveGateway(started: SetupContext): Promise<ProvenSetup> 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, flags, preset)
     checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
+    const linked = withLink(context, found.link)
+    if (!flags.verify) return reportProof(await unverified(linked, found.access), found)
 
-    const onAnswer = async (asked: SetupContext, answer: GatewayAnswer) => {
-      showAnswer(session, answer)
-      const { chooseClients } = asked.request
-      if (chooseClients === undefined) return asked
+    // A script gets the error of one client before a model is probed, if possible before anything is sent.
+    const isScript = context.consent !== 'ask'
+    if (isScript) for (const client of linked.clients) expectUsable(linked, client, found.access)
 
-      const ids = await chooseClients(asked, answer)
-      // A later try keeps these clients, so that the user is not asked again.
-      context = withClients(asked, ids)
-      return context
-    }
-
+    const finder = openGateway(linked, found.access)
     try {
-      const proof = await proofOf(withLink(context, found.link), found.access, onAnswer)
-      const headerFindings = keyHeaderFindings(found.access, proof.access)
-      session.addFindings(...found.findings, ...headerFindings, ...proof.findings)
-      if (flags.verify) showProof(session, proof)
-      return { ...context, ...proof, clients: [...proof.chosen.keys()] }
+      const gateway = await askGateway(linked, finder)
+      if (isScript) await expectAllUsable(linked, finder.access)
+      showAnswer(session, gateway)
+
+      // A later try keeps the chosen clients, so that the user is not asked again.
+      const ids = await context.request.chooseClients?.(linked, gateway)
+      context = withClients(context, ids)
+
+      const proven = await proveClients(withClients(linked, ids), gateway)
+      return reportProof(proven, found)
     } catch (error) {
       const isLastTry = tries >= maxTries
       // A link's next address is tried even then, because the user types nothing for it.
@@ -76,6 +84,8 @@ export async function proveGateway(started: SetupContext): Promise<ProvenSetup> 
 
       session.remark(`✗ ${(error as UserError).message}`)
       preset = next
+    } finally {
+      await finder.hangUp()
     }
   }
 }
@@ -92,8 +102,9 @@ async function firstPreset(context: SetupContext): Promise<Preset> {
   }
 }
 
-/** The setup with only the clients that the user has chosen. */
-function withClients(context: SetupContext, ids: readonly string[]): SetupContext {
+/** The setup with only the clients that the user has chosen. @param ids undefined: the user did not choose */
+function withClients(context: SetupContext, ids: readonly string[] | undefined): SetupContext {
+  if (ids === undefined) return context
   const { chooseClients: _, ...request } = context.request
   const command = ids.length === 1 ? ids[0]! : request.command
   return {
@@ -151,50 +162,32 @@ function retryWith(
   return undefined
 }
 
-/** The proof for all clients that can use the gateway, unless the user said `--no-verify`. */
-async function proofOf(
-  context: SetupContext,
-  access: GatewayAccess,
-  onAnswer: ProveOptions['onAnswer'],
-): Promise<Proof> {
-  if (!context.request.flags.verify) return unverified(context, access)
-
-  const isScript = context.consent !== 'ask'
-
-  // A script gets this error before anything is sent.
-  if (isScript) for (const client of context.clients) expectUsable(context, client, access)
-  const proof = await proveClients(context, access, { needsAll: isScript, onAnswer })
-  return skipFailed(context, proof)
-}
-
 /**
- * The proof for the clients that can use the gateway. If others cannot, a user on a terminal sees why, and a
- * script gets an error.
+ * Shows the proof, and which clients it skips because they cannot use the gateway. A script gets an error
+ * instead.
  *
  * @throws UserError why a client cannot use it, with the clients that can
  */
-function skipFailed({ session, consent }: SetupContext, proof: Proof): Proof {
-  const [firstFailure] = proof.failed
-  if (firstFailure === undefined) return proof
+function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
+  const { session, consent, failed, access, findings } = proven
+  for (const [client, error] of failed) {
+    if (proven.clients.length === 0) throw error
+    if (consent !== 'ask') throw withWorkingClients(error, client, proven)
+    session.remark(`✗ Skipped ${client.label}: ${error.message}`)
+  }
 
-  const [client, error] = firstFailure
-  const working = [...proof.chosen.keys()]
-  if (working.length === 0) throw error
-  if (consent !== 'ask') throw withWorkingClients(error, client, working, proof.access)
-
-  for (const [{ label }, { message }] of proof.failed)
-    session.remark(`✗ Skipped ${label}: ${message}`)
-  return proof
+  session.addFindings(...found.findings, ...keyHeaderFindings(found.access, access), ...findings)
+  if (proven.request.flags.verify) showProof(proven)
+  return proven
 }
 
 /** The error of one client, with the command that sets up the others. */
 function withWorkingClients(
   { code, message }: UserError,
   { label }: Client,
-  working: readonly Client[],
-  { name, baseUrl }: GatewayAccess,
+  { clients, access: { name, baseUrl } }: ProvenSetup,
 ): UserError {
-  const ids = working.map(({ id }) => id).join(' ')
+  const ids = clients.map(({ id }) => id).join(' ')
   const command =
     name === undefined ? `repoint setup ${ids} --base-url ${baseUrl}` : `repoint use ${name} ${ids}`
 
@@ -206,28 +199,28 @@ function withWorkingClients(
 }
 
 /** Resolves the options for `--no-verify`, without a request to the gateway. */
-async function unverified(context: SetupContext, access: GatewayAccess): Promise<Proof> {
-  const { clients, request } = context
+async function unverified(context: SetupContext, access: GatewayAccess): Promise<ProvenSetup> {
+  const { session, clients, request } = context
   for (const client of clients) expectUsable(context, client, access)
-  if (request.picksModel) throw nothingToPickFrom(context.session)
+  if (request.picksModel) throw nothingToPickFrom(session)
 
-  const programs = await programsOf(context)
-  for (const [client, program] of programs) expectUsable(context, client, access, program)
-
-  const chosen = clients.map((client): [Client, ChosenOptions] => {
-    const { version, modelTable } = programs.get(client)!
-    const gatewayInfo = { ...noGatewayInfo, modelTable }
+  await startPrograms(context)
+  await expectAllUsable(context, access)
+  const setups: ResolvedSetup[] = []
+  for (const client of clients) {
+    const program = await installedProgram(context, client)
+    const gatewayInfo = { ...noGatewayInfo, modelTable: program.modelTable }
     const input = resolveInputFor(context, client, access, gatewayInfo)
-    const resolved = expectNoFinding(client.resolve(input, version))
-    return [client, { resolved, input }]
-  })
+    const resolved = expectNoFinding(client.resolve(input, program.version))
+    setups.push({ client, program, input, resolved, replacements: 0 })
+  }
   return {
-    request,
-    access,
-    chosen: new Map(chosen),
+    ...context,
+    setups,
     failed: new Map(),
+    access,
     catalog: undefined,
-    findings: [...assumedBaseUrlsFinding(access), ...programFindings(context.session, programs)],
+    findings: [...assumedBaseUrlsFinding(access), ...(await programFindings(context))],
   }
 }
 

@@ -6,24 +6,24 @@ import { supportsProtocol } from '../../../gateway/models/rules.ts'
 import { type GatewayAccess, protocols } from '../../../gateway/types.ts'
 import { counted, listWords } from '../../../text.ts'
 import type { Session } from '../../screen/session.ts'
-import type { GatewayAnswer, Proof } from '../request.ts'
+import type { AskedGateway, ProvenSetup } from '../types.ts'
 
 /** Shows how many models the gateway has, as soon as its catalog has answered. */
-export function showAnswer(session: Session, { access, catalog }: GatewayAnswer): void {
+export function showAnswer(session: Session, { finder, info: { catalog } }: AskedGateway): void {
   if (catalog === undefined) return
   const supported = protocols.filter((protocol) =>
     catalog.models.some((model) => supportsProtocol(model, protocol) === true),
   )
   const count = counted(catalog.models.length, 'model')
   const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
-  session.remark(`✔ ${hostOf(access)} answers: ${count}${over}`)
+  session.remark(`✔ ${hostOf(finder.access)} answers: ${count}${over}`)
 }
 
 /** Shows one line for each proven client, and one for the balance. */
-export function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
+export function showProof({ session, access, catalog, setups, balance }: ProvenSetup): void {
   if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
 
-  for (const [client, { resolved, isProvenByClient }] of chosen) {
+  for (const { client, resolved, isProvenByClient } of setups) {
     if (isProvenByClient) {
       session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
       continue

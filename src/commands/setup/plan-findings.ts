@@ -1,0 +1,137 @@
+/** What the user should know about the plan of one client. */
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { unlistedModels } from '../../clients/models/picker.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
+import { keepsModels, modelsIn, optionsToKeep } from '../../clients/options/chosen-options.ts'
+import { actionOf, type FileEdit } from '../../edits/types.ts'
+import { type Finding, hasCause } from '../../finding.ts'
+import { checkClient } from '../client-state/check-client.ts'
+import { asNoteWithLocation } from '../client-state/files.ts'
+import type { Session } from '../screen/session.ts'
+import type { ResolvedSetup } from './client-setup.ts'
+import { unavailableModels } from './resolve-input.ts'
+import type { ProvenSetup } from './types.ts'
+
+interface PlannedFiles {
+  /** What would keep the client from using the gateway. The edits contain the fixes. */
+  readonly problems: readonly Finding[]
+  readonly edits: readonly FileEdit[]
+  readonly before: LoadedFiles
+  readonly after: LoadedFiles
+}
+
+/** About the files, the problems and the models of one client. */
+export function planFindings(
+  setup: ProvenSetup,
+  planned: ResolvedSetup,
+  { problems, edits, before, after }: PlannedFiles,
+): readonly Finding[] {
+  const { session, access } = setup
+  const { client, resolved } = planned
+  const { caFile } = client.read(after).endpoint
+  const trust = { caFile, gatewayCaFile: access.caFile }
+
+  // A setup that changes nothing does not repeat what the first one reported.
+  const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
+  const modelFindings = [...resolved.findings, ...unlistedModelFindings(planned, after)]
+  const newFindings = modelFindings.filter(({ code }) => isChanged && !hasCause(code, problems))
+
+  return [
+    ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
+    ...problems.filter(isReportedWithPlan).map(asNoteWithLocation),
+    ...checkClient({ session, client, purpose: 'setup', trust }),
+    ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),
+    ...newFindings,
+    ...lostModelFindings(setup, planned, after),
+  ]
+}
+
+/** Whether a problem is reported with the plan. A fix and a consent have lines of their own. */
+function isReportedWithPlan({ fix, consent, isReported }: Finding): boolean {
+  return isReported ?? (!fix && !consent)
+}
+
+/**
+ * Reports models in the client's list that the gateway does not list. repoint did not write them: the edits
+ * already removed those that it wrote.
+ */
+function* unlistedModelFindings(
+  { client, input, resolved }: ResolvedSetup,
+  after: LoadedFiles,
+): Generator<Finding> {
+  const { catalog } = input.gatewayInfo
+  const unlisted =
+    catalog && resolved.offersWholeCatalog ? unlistedModels(client, after, catalog, resolved) : []
+  if (unlisted.length > 0)
+    yield {
+      code: 'model-not-listed',
+      message: `${client.label} also offers models that the gateway does not list: ${unlisted.join(', ')}`,
+      hint: 'repoint did not write these models and keeps them.',
+    }
+}
+
+/** Reports previous choices that no longer apply: models, and the window or protocol of models that stay. */
+function* lostModelFindings(
+  { previous, request }: ProvenSetup,
+  { client, input }: ResolvedSetup,
+  after: LoadedFiles,
+): Generator<Finding> {
+  const before = request.flags.defaults || request.isKeyOnly ? undefined : previous.get(client)
+  if (before === undefined) return
+
+  const code = 'choice-not-kept'
+  const now = optionsToKeep(client, client.read(after), true)
+  const models = modelsIn(now)
+  const lost = unavailableModels(client, before, input.gatewayInfo).filter(
+    (id) => !models.includes(id),
+  )
+  if (lost.length > 0)
+    yield {
+      code,
+      message: `The gateway no longer has ${lost.join(' and ')}, so repoint chose another model for ${client.label}`,
+      hint: `Choose another: repoint ${client.id} --model`,
+    }
+  if (lost.length > 0 || !keepsModels(input)) return
+
+  // The models are the same, but the window or protocol may change although nobody requested it.
+  const keepHint = (flag: string) => `To keep it: repoint ${client.id} ${flag}`
+  const { requested } = input
+  const { contextWindow: window } = before.options
+  const isOtherWindow = window !== undefined && window !== now.contextWindow
+  if (isOtherWindow && requested.contextWindow === undefined)
+    yield {
+      code,
+      message: `The context window of ${client.label} changes from ${window} tokens to ${now.contextWindow ?? 'the default'}`,
+      hint: keepHint(`--context-window ${window}`),
+    }
+
+  const oldProtocol = protocolOf(client, before.options)
+  const newProtocol = protocolOf(client, now)
+  if (oldProtocol !== newProtocol && requested.protocol === undefined)
+    yield {
+      code,
+      message: `The protocol of ${client.label} changes from ${oldProtocol} to ${newProtocol}`,
+      hint: keepHint(`--protocol ${oldProtocol}`),
+    }
+}
+
+/** Reports a file mode that the run changes, or that shows that someone wanted the file left alone. */
+function* modeFindings({ platform }: Session, edit: FileEdit): Generator<Finding> {
+  const { files, machine } = platform
+  if (machine.os === 'win32' || actionOf(edit) !== 'updated') return
+
+  const { mode } = files.stat(edit.path)
+  const octal = (bits: number) => bits.toString(8).padStart(3, '0')
+  const privateMode = mode & ~0o077
+  if (edit.holdsSecret && mode !== privateMode)
+    yield {
+      code: 'mode-closed',
+      message: `${edit.path} will contain the key, so only you will be able to read it (mode ${octal(mode)} becomes ${octal(privateMode)})`,
+    }
+
+  if ((mode & 0o200) === 0)
+    yield {
+      code: 'read-only-file',
+      message: `${edit.path} is read-only (mode ${octal(mode)}). repoint replaces it, and it stays read-only`,
+    }
+}

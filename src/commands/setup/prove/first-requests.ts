@@ -1,0 +1,60 @@
+/** The first requests of a client, which a probe sends. */
+import type { Client } from '../../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../../clients/contract/files.ts'
+import { asPlanned } from '../../../clients/files/read-file.ts'
+import { routesToProve } from '../../../clients/models/resolve.ts'
+import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
+import { ifPossible } from '../../../errors.ts'
+import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
+import { readClientFiles } from '../../client-state/files.ts'
+import type { InstalledProgram } from '../../client-state/program.ts'
+import { targetFor } from '../../client-state/target.ts'
+import type { Session } from '../../screen/session.ts'
+import type { ResolvedSetup } from '../client-setup.ts'
+import type { SetupContext } from '../types.ts'
+import { type FirstRequests, Probes } from './probes.ts'
+
+/** The first requests that the installed client sends with these files. */
+export async function loadFirstRequests(
+  { platform }: Session,
+  client: Client,
+  { files, ...program }: { readonly files: LoadedFiles } & InstalledProgram,
+): Promise<FirstRequests> {
+  const recordings = await client.loadRecordings()
+  const { env } = platform.machine
+  return (route) => ({
+    label: client.label,
+    keyHeader: client.sends?.defaultKeyHeader?.[route.protocol],
+    accepts: client.accepts?.[route.protocol],
+    ...client.firstRequest(recordings, files, { ...program, env, ...route }),
+  })
+}
+
+/** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
+export function probesFor(context: SetupContext, finder: GatewayFinder): Probes {
+  return new Probes(
+    (...request) => finder.probe(...request),
+    (setup) => {
+      const files = filesAfter(context, finder, setup)
+      return loadFirstRequests(context.session, setup.client, { files, ...setup.program })
+    },
+  )
+}
+
+/** A client's files as the setup would leave them, with only the models that are probed. */
+function filesAfter(
+  { session, request }: SetupContext,
+  { access }: GatewayFinder,
+  { client, input, resolved }: ResolvedSetup,
+): LoadedFiles {
+  const files = readClientFiles(session, client)
+  if (request.isKeyOnly) return files
+
+  const { providerId = 'gateway' } = effectiveOptions(input)
+  const ids = routesToProve(client, resolved, input.gatewayInfo.catalog).map(({ model }) => model)
+  const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
+  const onlyProbed = { ...resolved, ...(offered && { offered }) }
+  const target = targetFor({ client, input, resolved: onlyProbed }, access, providerId)
+  const edits = ifPossible(() => client.plan(files, target))
+  return edits === undefined ? files : asPlanned(files, edits)
+}

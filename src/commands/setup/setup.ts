@@ -1,0 +1,75 @@
+import { checkOptions, loadClients, rowOf } from '../../clients/list.ts'
+import type { Runs } from '../../transaction/record.ts'
+import { superuserFinding } from '../../transaction/target.ts'
+import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
+import { expectInstalled } from '../client-state/program.ts'
+import type { Session } from '../screen/session.ts'
+import { applySetup } from './apply.ts'
+import { confirmSetup, showSetup } from './confirm.ts'
+import { planSetup } from './plan.ts'
+import { proveGateway } from './prove/prove-gateway.ts'
+import { reportSetup } from './report.ts'
+import { previousSetups, requestedFor } from './resolve-input.ts'
+import type { SetupContext, SetupRequest } from './types.ts'
+
+/**
+ * Settles an interrupted run and returns the recorded runs. Every command that sets clients up starts with
+ * this, before its first question.
+ */
+export function settleRecords(session: Session): Runs {
+  session.addFindings(...superuserFinding(session.platform))
+  session.showFindings('note')
+  settleInterruptedRun(session)
+  return runsSoFar(session)
+}
+
+/**
+ * Sets clients up, in eight steps: find the gateway, ask it, resolve each client's options, prove their
+ * models, plan, show and ask, apply, report. Returns the exit status.
+ *
+ * @param started the result of `settleRecords`, and the programs that were started, if the command did so
+ */
+export async function setup(
+  session: Session,
+  request: SetupRequest,
+  started: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
+): Promise<number> {
+  const { runs = settleRecords(session), programs = new Map() } = started
+  const context = await loadContext(session, request, { runs, programs })
+
+  // Steps 1 to 4 are one function, because a rejection in step 2, 3 or 4 can lead back to an earlier step.
+  const proven = await proveGateway(context)
+
+  const plan = await planSetup(proven)
+  showSetup(plan)
+  if (request.flags.dryRun) {
+    reportSetup(plan)
+    return 0
+  }
+
+  await confirmSetup(plan)
+  const applied = await applySetup(plan)
+  reportSetup(plan, applied)
+  return 0
+}
+
+/**
+ * Loads the clients and their previous options.
+ *
+ * @throws UserError `usage`, `client-failed`
+ */
+async function loadContext(
+  session: Session,
+  request: SetupRequest,
+  { runs, programs }: Pick<SetupContext, 'runs' | 'programs'>,
+): Promise<SetupContext> {
+  const clients = await loadClients(request.clients.map(rowOf))
+  for (const client of clients) {
+    checkOptions(client, requestedFor(request, client))
+    if (request.flags.tryClient) expectInstalled(session, client)
+  }
+
+  const consent = session.consent(request.flags.yes)
+  const previous = previousSetups(session, clients, runs)
+  return { session, request, consent, clients, programs, previous, runs }
+}
