@@ -55,7 +55,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
 
   const results = clients.map((client) => resultFor(client, proof))
   show(session, proof, results)
-  session.showFindings('warning')
+  session.showFindings()
   session.document({
     command: 'check',
     baseUrl: proof.access.baseUrl,

@@ -98,7 +98,7 @@ export const command = commandOf(define, async (session, flags) => {
 
   const key = `your key (${maskSecret(access.key)})`
   const rows = fieldsFor({ key, baseUrl: baseUrls.chat, model: models.probeModel })
-  session.showFindings('warning')
+  session.showFindings()
   session.say(`The key, the address and the model work. Enter in ${label}:`)
   const width = Math.max(...rows.map(([field]) => field.length))
   for (const [field, value] of rows) session.say(`  ${field.padEnd(width)}  ${value}`)
@@ -133,6 +133,7 @@ function* outOfReachFinding(baseUrl: string): Generator<Finding> {
   if (isPrivate(hostname))
     yield {
       code: 'editor-out-of-reach',
+      severity: 'warning',
       message: `Cursor cannot reach ${baseUrl}: Cursor's servers send the requests, and only this ${isLoopback(hostname) ? 'machine' : 'network'} can reach ${hostname}`,
       hint: 'VS Code and Zed send requests from this machine: repoint editor --for vscode. For Cursor, name a gateway on the internet: --base-url URL',
     }

@@ -54,12 +54,12 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   await show(session, contents, { name, all })
   if (!isNothing)
     session.addFindings(...(await remainingCopies(session, clientsOf(session, contents.plan))))
-  session.showFindings('warning')
+  session.showFindings()
 
   if (isNothing) session.say('There is nothing to forget.')
   else if (dryRun) session.say('Dry run: nothing changed.')
   else {
-    await session.agree(
+    await session.requireConsent(
       session.consent(yes),
       { message: 'Delete this? The files of your clients stay as they are.', default: false },
       {
@@ -150,9 +150,10 @@ function settleUnlessAll(session: Session, all: true | undefined): boolean {
   if (!all || failure.code === 'locked') throw failure
   session.addFindings({
     code: failure.code,
+    severity: 'warning',
     message: `Cannot undo an interrupted run. Its files stay as they are: ${failure.message}`,
   })
-  session.showFindings('warning')
+  session.showFindings()
   return false
 }
 

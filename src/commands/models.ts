@@ -25,7 +25,7 @@ export const command = commandOf(define, async (session, flags) => {
   if (catalog instanceof UserError) throw catalog
   const uses = usesByModel(catalog, await loadClients())
 
-  session.showFindings('warning')
+  session.showFindings()
   showModels(session, catalog, uses)
   session.remark('')
   session.remark('? unknown · - no')

@@ -49,7 +49,7 @@ export async function off(
   showPlan(session, clients, isDetailed)
   session.addFindings(...clients.flatMap(({ findings }) => findings))
   session.addFindings(...checkTargets(session.platform, plan))
-  session.showFindings('note')
+  session.showFindings()
   if (flags.dryRun) return report(session, { plan, clients })
 
   const consent = session.consent(flags.yes)

@@ -27,7 +27,7 @@ import { withPickedRun } from './rollback/pick-run.ts'
 import { problemAfterUndo, refuseUnknownClient } from './rollback/problems.ts'
 import { changesIn, isChanged, keptFindings, showPlan, sideEffects } from './rollback/show-plan.ts'
 import { refuseWrongKey } from './rollback/wrong-key.ts'
-import type { Session } from './screen/session.ts'
+import type { Consent, Session } from './screen/session.ts'
 
 function define() {
   return new Command('rollback')
@@ -73,9 +73,10 @@ export async function rollback(
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
   const context: RollbackContext = { session, runs, clients }
   const options = optionsFor(context, id, flags)
+  const consent = session.consent(flags.yes)
   const undo = planRollback(
     platform,
-    needsQuestion(session, flags) ? await withPickedRun(context, options) : options,
+    choosesRun(flags, consent) ? await withPickedRun(context, options) : options,
   )
   if (undo === undefined) return reportNothing(context, id, flags)
 
@@ -85,22 +86,22 @@ export async function rollback(
   if (flags.force) refuseWrongKey(context, clientUndos)
 
   session.addFindings(...checkTargets(platform, undo.plan))
-  session.showFindings('warning')
+  session.showFindings()
   showPlan(context, undo, clientUndos)
   const effects = sideEffects(session, undo, clientUndos)
   for (const { message, hint } of effects) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
-  session.addFindings(...keptFindings(undo), ...effects)
+  session.addShownFindings(...keptFindings(undo), ...effects)
 
-  return flags.dryRun ? reportDryRun(session, undo) : applyAndReport(context, flags, undo)
+  return flags.dryRun ? reportDryRun(session, undo) : applyAndReport(context, undo, consent)
 }
 
-/** Whether the user chooses the run. With `--yes` and in a script, it is the newest. */
-function needsQuestion(
-  session: Session,
-  { run, original, redo, force, yes, dryRun }: RollbackFlags,
+/** Whether the user chooses the run from a list. With `--yes` and in a script, it is the newest. */
+function choosesRun(
+  { run, original, redo, force, dryRun }: RollbackFlags,
+  consent: Consent,
 ): boolean {
   const isChosen = run !== undefined || original || redo || force || dryRun
-  return !isChosen && session.consent(yes) === 'ask'
+  return !isChosen && consent === 'ask'
 }
 
 function optionsFor(
@@ -132,16 +133,16 @@ function reportDryRun(session: Session, undo: RollbackPlan): number {
 
 async function applyAndReport(
   context: RollbackContext,
-  flags: RollbackFlags,
   undo: RollbackPlan,
+  consent: Consent,
 ): Promise<number> {
   const { session } = context
-  if (changesAny(undo.files)) await askToUndo(session, undo, flags)
+  if (changesAny(undo.files)) await askToUndo(session, undo, consent)
 
   const applied = applyRollback(session.platform, undo)
   const hasChanged = changesAny(applied.files)
   if (hasChanged) session.noteApplied(applied, undoCommandFor(undo))
-  const next = hasChanged ? await stopServersAndAdvise(context, flags, applied) : []
+  const next = hasChanged ? await stopServersAndAdvise(context, applied, consent) : []
 
   session.say(hasChanged ? outcomeOf(undo) : 'Nothing changed.')
   for (const { hint } of keptFindings(undo)) session.say(`  ${hint}`)
@@ -190,10 +191,10 @@ function printDocument(
 async function askToUndo(
   session: Session,
   { isRedo }: RollbackPlan,
-  { yes }: RollbackFlags,
+  consent: Consent,
 ): Promise<void> {
   const message = isRedo ? 'Set it up again?' : 'Undo this?'
-  await session.agree(session.consent(yes), { message, default: true })
+  await session.requireConsent(consent, { message, default: true })
   // Ctrl-C that was pressed after the answer still stops the undo.
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
@@ -207,11 +208,11 @@ function undoCommandFor({ isRedo }: RollbackPlan): string {
 /** Stops servers that still use the old key, and returns what the user must do. */
 async function stopServersAndAdvise(
   { session, clients }: RollbackContext,
-  { yes }: RollbackFlags,
   { files }: ApplyResult,
+  consent: Consent,
 ): Promise<string[]> {
   const changed = clients.filter(({ id }) => isChanged(id, files))
-  const toDo = await stopOldServers(session, changed, session.consent(yes))
+  const toDo = await stopOldServers(session, changed, consent)
   return [...toDo, ...changed.map(({ program }) => program.restartAdvice)]
 }
 
@@ -234,7 +235,7 @@ function reportNothing(
       hint: `Undo it by its ID: repoint rollback --run ${foreignRun.id}. Or set HOME and the clients' folder variables as they were.`,
     })
   }
-  session.showFindings('note')
+  session.showFindings()
 
   session.document({
     command: 'rollback',

@@ -86,7 +86,7 @@ async function acceptTeamFile(
   session.say(`${from} contains:`)
   for (const line of formatDefaults(team).trimEnd().split('\n')) session.say(`  ${line}`)
 
-  await session.agree(
+  await session.requireConsent(
     session.consent(flags.yes),
     { message: `Use this file, and send your key to ${team.baseUrl}?`, default: false },
     {

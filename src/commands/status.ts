@@ -71,11 +71,12 @@ export async function status(
   if (isNoneSetUp)
     session.addFindings({
       code: 'drifted',
+      severity: 'warning',
       message: `No client is set up, expected ${expect}`,
       hint: 'Name the clients that you expect: repoint status CLIENT --expect NAME',
     })
 
-  session.showFindings('warning')
+  session.showFindings()
   const isDrifted = isNoneSetUp || clients.some(({ drift }) => drift.length > 0)
   session.document({
     command: 'status',
@@ -99,7 +100,8 @@ function reportFolder(session: Session): SavedFolder | undefined {
   if (folder instanceof UserError) {
     const { code, message, hint } = folder
     // Any other failure concerns the whole state folder: it is reported with the records.
-    if (code === 'record-damaged') session.addFindings({ code, message, ...compact({ hint }) })
+    if (code === 'record-damaged')
+      session.addFindings({ code, severity: 'warning', message, ...compact({ hint }) })
     return undefined
   }
   if (folder !== undefined)
@@ -121,6 +123,7 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   const { message, hint } = runs
   session.addFindings({
     code: 'records-unreadable',
+    severity: 'warning',
     message: `Cannot tell what repoint wrote. ${message}`,
     ...compact({ hint }),
   })

@@ -177,6 +177,7 @@ export function catalogUnavailable({ message }: UserError): Finding {
 function catalogCut(count: number): Finding {
   return {
     code: 'catalog-cut',
+    severity: 'warning',
     message: `The gateway lists more than ${count} models. repoint read the first ${count}`,
   }
 }

@@ -76,6 +76,7 @@ function saveFindings(save: () => void): readonly Finding[] {
   return [
     compact({
       code: 'gateway-not-saved',
+      severity: 'warning' as const,
       message: `repoint did not save the gateway: ${message}`,
       hint,
     }),

@@ -38,6 +38,7 @@ export function checkTargets(world: World, requestedPlan: Plan): Finding[] {
   return [
     compact({
       code: 'attributes-lost',
+      severity: 'warning' as const,
       message: `repoint cannot keep access lists and extended attributes of ${places}`,
       hint: machine.os === 'linux' ? 'To keep them, install coreutils.' : undefined,
     }),

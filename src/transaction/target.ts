@@ -216,6 +216,7 @@ export function superuserFinding(world: Pick<World, 'machine' | 'processes' | 'f
   return [
     {
       code: 'runs-as-root',
+      severity: 'warning',
       message: `repoint runs as root (sudo), so it reads and changes root's files in ${machine.home}, not yours`,
       hint: 'For your own clients, run it without sudo.',
     },

@@ -10,7 +10,7 @@ test.runIf(isRoot)(
   'a setup warns that sudo changes the home of root, before it asks anything',
   async () => {
     const run = runOnTerminal(aHome(), ['codex'], { env: { SUDO_UID: '1000' }, columns: 200 })
-    await run.shows('note: repoint runs as root (sudo)')
+    await run.shows('warning: repoint runs as root (sudo)')
     await run.shows('For your own clients, run it without sudo.')
     await run.shows('Gateway address')
     run.type('\x03')

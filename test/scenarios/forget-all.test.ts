@@ -56,7 +56,7 @@ describe('forget --all', () => {
     ['a run that was killed', () => {}],
     ['a damaged journal', (home) => home.put(`${state}/journal.json`, '{')],
     ['a damaged draft', (home) => home.put(`${state}/draft.json`, '{')],
-    ...[0, 2, 99].flatMap((version): [string, (home: Home) => void][] => [
+    ...[0, 3, 99].flatMap((version): [string, (home: Home) => void][] => [
       [
         `a journal of version ${version}`,
         (home) => home.put(`${state}/journal.json`, ofVersion(version)),
@@ -112,7 +112,7 @@ describe('forget --all', () => {
   })
 })
 
-describe.each([0, 2, 99])('state of version %s', (version) => {
+describe.each([0, 3, 99])('state of version %s', (version) => {
   const hint = expect.stringContaining('repoint forget --all')
 
   test('a record is reported, stops a rollback that it may concern, and is kept', async () => {

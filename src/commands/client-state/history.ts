@@ -8,8 +8,12 @@ import type { Session } from '../screen/session.ts'
 export function settleInterruptedRun(session: Session): void {
   const settled = recoverRun(session.platform)
   if (settled === undefined) return
-  session.addFindings({ code: 'run-recovered', message: describeSettled(session, settled) })
-  session.showFindings('note')
+  session.addFindings({
+    code: 'run-recovered',
+    severity: settled.outcome === 'left' ? 'warning' : 'note',
+    message: describeSettled(session, settled),
+  })
+  session.showFindings()
 }
 
 function describeSettled(session: Session, { run, outcome, files, kept }: RecoveredRun): string {
@@ -28,6 +32,7 @@ export function runsSoFar(session: Session): Runs {
   for (const path of damaged)
     session.addFindings({
       code: 'record-damaged',
+      severity: 'warning',
       message: `Cannot read the record of an earlier run: ${session.showPath(path)}`,
       hint: 'You can undo the other runs, but not this one. To remove all records and copies: repoint forget --all',
     })

@@ -201,7 +201,7 @@ export async function stopOldServers(
   const toDo: string[] = []
   for (const { label, server } of clients.flatMap((client) => oldServers(session, client))) {
     const advice = `Stop the server of ${label}, which still uses the old key: ${server.stopCommand}`
-    const isAllowed = await session.wants(consent, {
+    const isAllowed = await session.hasConsent(consent, {
       message: `A server of ${label} still uses the old key. Stop it?`,
       default: true,
     })

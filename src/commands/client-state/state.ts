@@ -161,7 +161,7 @@ const fixHint = 'Fix the file, then run the command again.'
 export function reportSkipped(session: Session, skipped: readonly SkippedClient[]): void {
   for (const { client, reason } of skipped) {
     const message = `Skipped ${client.label}: ${reason}`
-    session.addFindings({ code: 'client-left-out', message, hint: fixHint })
+    session.addFindings({ code: 'client-left-out', severity: 'warning', message, hint: fixHint })
   }
 }
 

@@ -47,7 +47,7 @@ export async function fixProblems(
 
   // A user who agreed to a fix is not asked again.
   if (accepted.some(({ asks }) => asks === undefined))
-    await session.agree(consent, { message: 'Apply these fixes?', default: true })
+    await session.requireConsent(consent, { message: 'Apply these fixes?', default: true })
 
   const applied = applyPlan(session.platform, planOf(edits, reports, runs))
   session.noteApplied(applied)
@@ -105,7 +105,7 @@ async function isWanted(
   { problem, question }: NonNullable<AvailableFix['asks']>,
 ): Promise<boolean> {
   if (consent === 'ask') session.remark(`! ${problem}`)
-  return session.wants(consent, { message: question, default: false })
+  return session.hasConsent(consent, { message: question, default: false })
 }
 
 function* availableFixes(

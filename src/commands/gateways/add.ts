@@ -43,7 +43,7 @@ export async function addGateway(
   session.addFindings(...findings)
   const saved = savedGatewayFor(session.platform, { ...access, name })
 
-  session.showFindings('warning')
+  session.showFindings()
   if (saved !== undefined) {
     session.say(`✔ Saved as ${saved.name}: ${proof.model} answers over ${proof.protocol}`)
     session.say(`  Point clients at it: repoint use ${saved.name} CLIENT`)

@@ -58,12 +58,13 @@ async function showVariables(
   if (access.headers?.some((header) => header.isSecret))
     session.addFindings({
       code: 'secret-header',
+      severity: 'warning',
       message: 'This gateway needs a secret header, which only `repoint run` sets',
     })
 
   const protocol = protocolOf(client, models)
   const proof = { protocol, model: models.probeModel }
-  session.warn(...saveGateway(session.platform, { access, proof }))
+  session.addFindings(...saveGateway(session.platform, { access, proof }))
   const name = savedGatewayFor(session.platform, access)?.name
   const runCommand =
     name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`
@@ -75,7 +76,7 @@ async function showVariables(
     machine,
   )
   const address = addressFor(baseUrlFor(access, protocol), protocol)
-  session.showFindings('warning')
+  session.showFindings()
   session.say(`The key, the address and the model work: ${address}, ${models.model}.`)
   if (runCommand !== undefined)
     session.say(

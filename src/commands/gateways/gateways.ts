@@ -53,7 +53,7 @@ export const command = commandOf(define, async (session, action, gateway, flags)
   const clients = await clientReports(session, runsSoFar(session))
 
   show(session, all, clients)
-  session.showFindings('warning')
+  session.showFindings()
   session.document({
     command: 'gateways',
     gateways: all.map((saved) => asDocument(saved, clients)),

@@ -82,7 +82,7 @@ export async function checkFolders(
         message: `${problem}. Start it anyway?`,
         default: false,
       }
-      await session.agree('ask', question)
+      await session.requireConsent('ask', question)
     }
     // The run itself chooses the model, whatever these files say.
     const others = findings.filter(({ code }) => code === 'folder-settings')
@@ -179,7 +179,8 @@ async function proveAccess(
     const probe = finder.probe(proof.protocol, proof.model, { catalog })
     await session.step(`Asking ${proof.model} for one word`, probe)
     if (saved !== undefined)
-      session.warn(...saveProof(session.platform, saved.name, proof, finder.access))
+      session.addFindings(...saveProof(session.platform, saved.name, proof, finder.access))
+    session.showFindings()
   } catch (error) {
     const isApi = error instanceof UserError && !mayBeElsewhere(error)
     if (!isApi || saved === undefined) throw error

@@ -99,7 +99,7 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
     ? await pointShell(session, clients, request)
     : await pointProgram(session, called, request)
 
-  session.showFindings('note')
+  session.showFindings()
   const notes = [summary, folder && describeFolder(session, folder, called[0])].filter(Boolean)
   if (notes.length > 0) session.remark(`note: ${notes.join('. ')}`)
   if (isShell || called.length === 0) noteUnsetHeaders(session, gateway.access)

@@ -50,6 +50,7 @@ export async function planClients(
     const { message, hint } = planned
     session.addFindings({
       code: 'client-left-out',
+      severity: 'warning',
       message: `Skipped ${client.label}: ${message}`,
       ...compact({ hint }),
     })

@@ -5,7 +5,7 @@ import { timeAgo, whatItDid } from './describe.ts'
 
 /** Shows the runs, newest first. Returns the exit status. */
 export function listRuns(session: Session, runs: Runs): number {
-  session.showFindings('warning')
+  session.showFindings()
   if (runs.length === 0) session.say('repoint has recorded no run.')
   else showTable(session, runs)
   session.document({

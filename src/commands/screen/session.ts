@@ -10,7 +10,13 @@ const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'cod
 /** After this time, users begin to wonder whether anything is still happening. */
 const longWaitSeconds = 3
 
-/** Whether the user consents to a plan. `given`: by a flag. `ask`: repoint asks. `none`: it cannot ask. */
+/**
+ * Whether the user consents to what a command is about to do. `Session.consent` decides it.
+ *
+ * - `given`: by `--yes`, so repoint asks nothing.
+ * - `ask`: repoint asks on the terminal.
+ * - `none`: there is no `--yes` and nobody to ask. Some commands then stop; others do only what is safe.
+ */
 export type Consent = 'given' | 'ask' | 'none'
 
 /** The user answered No to a plan. Nothing changed, and nothing is wrong. */
@@ -22,6 +28,7 @@ export class Session {
   readonly isJson: boolean
   readonly #secrets = new Set<string>()
   readonly #findings: Finding[] = []
+  /** The messages of the findings that were shown. */
   readonly #shown = new Set<string>()
   #files: FilesState = 'unchanged'
   #undoCommand = 'repoint rollback'
@@ -42,37 +49,37 @@ export class Session {
     return this.canAsk ? 'ask' : 'none'
   }
 
-  /** Asks a yes-or-no question. If repoint cannot ask, the answer is No. */
-  async wants(consent: Consent, question: ConfirmQuestion): Promise<boolean> {
+  /** Whether the user consents to one thing. Asks the question if needed. */
+  async hasConsent(consent: Consent, question: ConfirmQuestion): Promise<boolean> {
     if (consent !== 'ask') return consent === 'given'
     return this.platform.ask.confirm(question)
   }
 
   /**
-   * Asks for consent, unless it is already given.
+   * Goes on only with consent. Asks the question if needed.
    *
-   * @param cannotAsk the error if repoint cannot ask; absent: then no consent is needed
+   * @param refusal the error for `none`; absent: then the command goes on
    * @throws UserError `confirmation-needed` if repoint cannot ask; `Declined` if the user says No
    */
-  async agree(
+  async requireConsent(
     consent: Consent,
     question: ConfirmQuestion,
-    cannotAsk?: { readonly message: string; readonly hint: string },
+    refusal?: { readonly message: string; readonly hint: string },
   ): Promise<void> {
-    if (consent !== 'none') {
-      if (!(await this.wants(consent, question))) throw new Declined()
-    } else if (cannotAsk) throw new UserError({ code: 'confirmation-needed', ...cannotAsk })
+    if (consent === 'none') {
+      if (refusal) throw new UserError({ code: 'confirmation-needed', ...refusal })
+    } else if (!(await this.hasConsent(consent, question))) throw new Declined()
   }
 
-  /** Adds findings to the result. */
+  /** Adds findings to the result. The next `showFindings` shows them. */
   addFindings(...findings: readonly Finding[]): void {
     this.#findings.push(...findings)
   }
 
-  /** Adds findings to the result, and shows them now. */
-  warn(...findings: readonly Finding[]): void {
+  /** Adds findings that the command shows itself, such as the lines of a plan that need consent. */
+  addShownFindings(...findings: readonly Finding[]): void {
     this.addFindings(...findings)
-    this.showFindings('warning')
+    for (const { message } of findings) this.#shown.add(message)
   }
 
   /** The findings of the result, in the order in which they were added. */
@@ -85,11 +92,12 @@ export class Session {
     return this.#findings.map(({ code, message, hint }) => ({ code, message, hint }))
   }
 
-  /** Shows the findings that were not shown yet. */
-  showFindings(label: 'note' | 'warning'): void {
-    for (const { message, hint } of this.#findings) {
+  /** Shows the findings that were not shown yet, as notes or warnings. An error ends the command instead. */
+  showFindings(): void {
+    for (const { severity = 'note', message, hint } of this.#findings) {
       if (this.#shown.has(message)) continue
       this.#shown.add(message)
+      const label = severity === 'note' ? 'note' : 'warning'
       this.remark(`${label}: ${message}`)
       if (hint !== undefined) this.remark(`${' '.repeat(label.length + 2)}${hint}`)
     }

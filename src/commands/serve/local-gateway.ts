@@ -257,7 +257,7 @@ async function runWithGateway(
   const versions = await installedVersions(session, called)
 
   const run = await pointProgram(session, called, { access, catalog, process, versions })
-  session.showFindings('note')
+  session.showFindings()
   const result = await withFiles(platform, process.tempFolder, run.files, () =>
     platform.runInForeground(command, run.args, { signal: interrupt, env: run.env }),
   )

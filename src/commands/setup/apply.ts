@@ -107,7 +107,8 @@ export function writePlan(
     lastStep,
   })
   session.noteApplied(applied)
-  session.warn(...applied.findings)
+  session.addFindings(...applied.findings)
+  session.showFindings()
   if (mismatches[0] !== undefined) throw mismatches[0]
   return applied
 }

@@ -18,11 +18,11 @@ export function showSetup(plan: SetupPlan): void {
   const { session } = plan.setup
   session.addFindings(...plan.clients.flatMap(({ findings }) => findings))
   showPlan(plan, showsDetails(plan))
-  session.showFindings('note')
+  session.showFindings()
 
   session.addFindings(...checkTargets(session.platform, plan))
-  session.showFindings('note')
-  session.addFindings(...plan.consents)
+  session.showFindings()
+  session.addShownFindings(...plan.consents)
 }
 
 /**
@@ -137,7 +137,7 @@ function ask(
 ): Promise<void> {
   const needed = consents.map(({ message }) => message.replace(/\.$/, ''))
 
-  return session.agree(
+  return session.requireConsent(
     consent,
     {
       message: questionFor(consents.length),

@@ -18,7 +18,7 @@ import type { SetupContext, SetupRequest } from './types.ts'
  */
 export function settleRecords(session: Session): Runs {
   session.addFindings(...superuserFinding(session.platform))
-  session.showFindings('note')
+  session.showFindings()
   settleInterruptedRun(session)
   return runsSoFar(session)
 }

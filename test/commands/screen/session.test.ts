@@ -43,6 +43,20 @@ test('text that looks like a key is masked even if it is not registered as a sec
   expect(session.redact('unknown command sk-0123456789abcdef')).toBe('unknown command ....')
 })
 
+test('a finding is shown once, with the label of its severity', () => {
+  const { output, session } = recorded()
+  session.addFindings(
+    { code: 'a', message: 'worth knowing' },
+    { code: 'b', severity: 'warning', message: 'may not work', hint: 'do this' },
+  )
+  session.addShownFindings({ code: 'c', severity: 'error', message: 'in the plan' })
+  session.showFindings()
+  session.showFindings()
+
+  expect(output.err).toBe('note: worth knowing\nwarning: may not work\n         do this\n')
+  expect(session.findingsAsJson.map(({ code }) => code)).toEqual(['a', 'b', 'c'])
+})
+
 test('--json prints only the document', () => {
   const { output, session } = recorded({ isJson: true })
   session.say('a line')
