@@ -22,7 +22,7 @@ function authHeaders(hasAuthorization: boolean, hasApiKey: boolean): AuthHeaders
   return hasApiKey ? 'x-api-key' : 'none'
 }
 
-// The service removes "Bearer " or "bearer ", and also accepts a key without it.
+// The imitated gateway removes "Bearer " or "bearer ", and also accepts a key without it.
 function removeBearer(authorization: string): string {
   const isMarked = authorization.startsWith('Bearer ') || authorization.startsWith('bearer ')
   return (isMarked ? authorization.slice(7) : authorization).trim()
@@ -42,7 +42,7 @@ export function keyChecker(key: string): (candidate: string) => boolean {
   }
 }
 
-// The service removes "sk-" before it looks up a key.
+// The imitated gateway removes "sk-" before it looks up a key.
 function removePrefix(key: string): string {
   return key.startsWith('sk-') ? key.slice(3) : key
 }

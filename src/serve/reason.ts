@@ -26,19 +26,21 @@ export function explainRoute(method: string, path: string): string | undefined {
   if (isRoute(method, trimmed))
     return `${path} is not the same route as ${trimmed}, without the slash at the end.`
   if (isRoute(method, `/v1${path}`))
-    return `/v1 is missing before ${path}: outside of it, the service responds with its web page.`
+    return `/v1 is missing before ${path}: outside of it, the imitated gateway responds with its web page.`
   const inner = /^\/.+?(\/v1\/.*)$/.exec(path)?.[1]
   if (inner !== undefined && isRoute(method, inner))
     return `Nothing is allowed before /v1: the route is ${inner}, not ${path}.`
 
   if (vendorRoutes.test(path))
-    return `The vendor has a route ${path}; the service does not, and so this gateway does not either.`
+    return `The vendor has a route ${path}; the imitated gateway does not, and so this one does not either.`
   if (findRoute(method, path).kind !== 'web') {
     const [nearest] = closestNames(path, knownPaths)
     return `There is no route ${path}${nearest === undefined ? '' : `; the nearest is ${nearest}`}.`
   }
 
-  return method === 'GET' ? undefined : 'Outside of /v1, the service responds with its web page.'
+  return method === 'GET'
+    ? undefined
+    : 'Outside of /v1, the imitated gateway responds with its web page.'
 }
 
 /** Routes of the vendors that the imitated gateway does not have (New API, read 2026-11-23). */
@@ -101,7 +103,7 @@ export function explainFailure(
 
   if (failure.status !== 400) return undefined
   if (contentType === undefined || !contentType.startsWith('application/json'))
-    return `Content-Type is ${contentType ?? 'missing'}: the service only reads bodies of application/json, so it found no model.`
+    return `Content-Type is ${contentType ?? 'missing'}: the imitated gateway only reads bodies of application/json, so it found no model.`
   return explainJson(requestBody)
 }
 

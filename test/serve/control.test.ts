@@ -97,7 +97,7 @@ test('control: long values of a client do not make the list large', async () => 
   )
 })
 
-test('control: any web page may call the API, as at the service', async () => {
+test('control: any web page may call the API, as at the imitated gateway', async () => {
   const gateway = await aGateway()
   const origin = { origin: 'http://app.example' }
   const answer = await ask(gateway, '/v1/models', undefined, origin)

@@ -59,7 +59,7 @@ describe('failures: routes', () => {
     expect(gateway.requests()).toMatchObject([{ method: 'HEAD', path: '/', auth: 'none' }])
   })
 
-  test('failures: a route that the service does not implement is 501, after the key', async () => {
+  test('failures: a route that the imitated gateway does not implement is 501, after the key', async () => {
     const gateway = await aGateway()
     const answer = await ask(gateway, '/v1/files')
     expect(answer.status).toBe(501)
@@ -83,12 +83,12 @@ test.each([
 })
 
 test.each(['/v1/messages/batches', '/v1/messages/count_tokens', '/v1/conversations'])(
-  'failures: %s is 404 as at the service, and the log says why',
+  'failures: %s is 404 as at the imitated gateway, and the log says why',
   async (path) => {
     const gateway = await aGateway()
     expect((await ask(gateway, path, {})).status).toBe(404)
     expect(gateway.requests()[0]!.reason).toBe(
-      `The vendor has a route ${path}; the service does not, and so this gateway does not either.`,
+      `The vendor has a route ${path}; the imitated gateway does not, and so this one does not either.`,
     )
   },
 )

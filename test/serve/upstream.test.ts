@@ -98,7 +98,7 @@ test('upstream: the upstream request ends if the client disconnects before the r
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
 })
 
-test('upstream: an unreachable upstream is an error in the service’s shape', async () => {
+test('upstream: an unreachable upstream is an error in the imitated gateway’s shape', async () => {
   const gateway = await aGateway({ upstream: { url: 'http://127.0.0.1:1', key: 'k' } })
   const answer = await ask(gateway, '/v1/responses', input)
   expect(answer.status).toBe(500)

@@ -23,7 +23,7 @@ export const responses: Codec = {
 
 function createResponsesEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const context = itemContext(body, facts)
-  /** The service numbers all events of a stream, from 0. */
+  /** The vendor numbers all events of a stream, from 0. */
   let nextNumber = 0
   /** The frame for a piece of the current block. Undefined: the client gets no pieces of it. */
   let deltaFrame: ((number: number, piece: string) => string) | undefined

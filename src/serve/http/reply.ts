@@ -8,7 +8,7 @@ import { describeFault, type Fault } from '../faults/faults.ts'
 import { type LogEntry, maxLoggedBody } from '../log/request-log.ts'
 import type { Limits } from '../options.ts'
 import { page } from '../page/page.ts'
-import { readRemainingUpload } from './upload.ts'
+import { readRemainingUpload } from './body.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
 /** `cut`: the connection is destroyed instead of ended. */
@@ -229,7 +229,7 @@ export class Reply {
 
   #writeHead(status: number, contentType: string, moreHeaders: OutgoingHttpHeaders): void {
     const { entry, request } = this
-    // The service allows requests from any web page.
+    // The imitated gateway allows requests from any web page.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
     const headers: OutgoingHttpHeaders = {
       'Content-Type': contentType,

@@ -52,7 +52,7 @@ export function createCatalog(entries: readonly CatalogEntry[]) {
       const entry = byId.get(id)
       return entry?.aliasOf === undefined ? entry : byId.get(entry.aliasOf)
     },
-    // The service writes maps with sorted keys, hence this order.
+    // The imitated gateway writes maps with sorted keys, hence this order.
     list: JSON.stringify({ data: visible.map(openaiModel), object: 'list', success: true }),
     messagesList: JSON.stringify({
       data: visible.map(anthropicModel),
@@ -65,7 +65,7 @@ export function createCatalog(entries: readonly CatalogEntry[]) {
   }
 }
 
-/** 2021-07-20T10:40:00Z, in seconds. The service reports this time for every model. */
+/** 2021-07-20T10:40:00Z, in seconds. The imitated gateway reports this time for every model. */
 const createdAt = 1_626_777_600
 
 export function openaiModel(entry: CatalogEntry) {

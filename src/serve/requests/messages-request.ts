@@ -18,7 +18,7 @@ import { createSeal } from './seal.ts'
 import { readMessagesTurns } from './turns/messages-turns.ts'
 import type { Turn } from './turns/turns.ts'
 
-/** Reads the body of POST /v1/messages. The service fills in a missing `max_tokens`. */
+/** Reads the body of POST /v1/messages. The imitated gateway fills in a missing `max_tokens`. */
 export const readMessagesRequest = createReader('messages', (body) => {
   const blocks = listBlocks(body)
   const imageCount = blocks.flatMap(imagesIn).length

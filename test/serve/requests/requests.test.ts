@@ -19,7 +19,7 @@ describe.each([chat, responses, messages])('$protocol', ({ protocol, readRequest
     })
   })
 
-  test('requests: a body without a conversation is rejected with the service’s message', () => {
+  test('requests: a body without a conversation is rejected with the imitated gateway’s message', () => {
     const words = protocol === 'responses' ? 'input is required' : 'field messages is required'
     expect(() => readRequest({ model: 'm' })).toThrow(new InvalidRequest(words))
   })
