@@ -84,3 +84,11 @@ export function asObject(value: unknown): Readonly<Record<string, unknown>> | un
     ? (value as Readonly<Record<string, unknown>>)
     : undefined
 }
+
+export function isFilledText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+export function isFilledList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > 0
+}

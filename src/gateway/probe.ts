@@ -13,7 +13,7 @@ import {
 import { baseUrlFor } from './base-urls.ts'
 import { catalogRequest } from './catalog.ts'
 import type { HttpAnswer, Outcome } from './judge/answer.ts'
-import { isUnlisted } from './judge/outcomes.ts'
+import { isUnlisted } from './judge/judged-answer.ts'
 import { acceptedBy, answersSafeguards, proofIn } from './judge/proof.ts'
 import {
   deniesModel,

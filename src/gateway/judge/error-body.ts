@@ -1,6 +1,6 @@
 /** Reads what the body of an answer says about a failure, in any known shape. */
 import { compact } from '../../compact.ts'
-import { asObject, jsonIn } from '../foreign-text.ts'
+import { asObject, isFilledText, jsonIn } from '../foreign-text.ts'
 import type { HttpAnswer } from './answer.ts'
 
 /** What the body of an answer says about a failure, in any known shape. */
@@ -55,7 +55,8 @@ export function errorBodyFrom(value: unknown): ErrorBody {
   const root = layers.at(-1)
   if (root === undefined) return { ...nothing, kind: 'json' }
 
-  const words = layers.flatMap((layer) => wordMembers.map((name) => layer[name])).find(isText) ?? ''
+  const words =
+    layers.flatMap((layer) => wordMembers.map((name) => layer[name])).find(isFilledText) ?? ''
   const codes = layers
     .flatMap((layer) => [...codeMembers.map((name) => layer[name]), ...reasons(layer)])
     .filter((code) => isCode(code) && code !== words)
@@ -96,7 +97,7 @@ function isFailure(root: Layer): boolean {
 function paramIn(layers: readonly Layer[]): string {
   const params = layers.map((layer) => layer['param'])
   const places = layers.map((layer) => placeIn(layer['loc']))
-  return [...params, ...places].filter(isText).find((param) => param !== 'None') ?? ''
+  return [...params, ...places].filter(isFilledText).find((param) => param !== 'None') ?? ''
 }
 
 /** An object of the body, its member names in lower case and without `_` and `-`. */
@@ -131,7 +132,7 @@ const wrappers = [
 
 /** OpenRouter names the provider of an error that it passes on. Merge names its source (2026-11-26). */
 function comesFromProvider({ providername, source }: Layer): boolean {
-  return isText(providername) || source === 'provider' || source === 'upstream'
+  return isFilledText(providername) || source === 'provider' || source === 'upstream'
 }
 
 /** The objects of an error from the innermost to the root. */
@@ -159,7 +160,9 @@ function namesLowered(object: Readonly<Record<string, unknown>>): Layer {
 }
 
 function holdsLayer(value: unknown): boolean {
-  return (typeof value === 'object' && value !== null) || (isText(value) && value.startsWith('{'))
+  return (
+    (typeof value === 'object' && value !== null) || (isFilledText(value) && value.startsWith('{'))
+  )
 }
 
 /** Errors of S3 and similar services: `<Error><Code>…</Code><Message>…</Message></Error>`. */
@@ -233,14 +236,10 @@ function reasons(layer: Layer): readonly unknown[] {
 }
 
 function isCode(value: unknown): value is string | number {
-  return isText(value) || typeof value === 'number'
+  return isFilledText(value) || typeof value === 'number'
 }
 
 /** Next to an error, SiliconFlow sends `data: null`, others an empty object. */
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value ?? {}).length === 0 : (value ?? '') === ''
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

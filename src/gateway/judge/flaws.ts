@@ -1,13 +1,16 @@
-/** What is unusual about a streamed answer. Each client accepts some flaws and rejects others. */
-import { asObject, jsonIn } from '../foreign-text.ts'
+/**
+ * What is unusual about a streamed answer. A flaw is one way in which a response differs from a vendor's. Each
+ * client accepts some flaws and rejects others: scripts/responses.js finds out which, with the cases of the
+ * same names. Some flaws are about the transport, some about the end, and some about the shape of the events.
+ */
+import { asObject } from '../foreign-text.ts'
 import type { Protocol } from '../types.ts'
 import type { HttpAnswer } from './answer.ts'
+import { choicesOf, type Event, isEvent, isFilled, isSaid, type StreamData } from './stream.ts'
 
-/**
- * Ways in which a response differs from a vendor's, and what the gateway does then. Some clients accept
- * it: scripts/responses.js finds out which, with the cases of the same names.
- */
+/** The flaws, with what the gateway does: the words after "The gateway at HOST". */
 export const flawWords = {
+  // No stream, or a stream in an unusual transport.
   whole: 'does not stream its answer',
   gzip: 'compresses its answer with gzip although nobody asked for that',
   br: 'compresses its answer with brotli although nobody asked for that',
@@ -18,13 +21,19 @@ export const flawWords = {
   'type-json': 'calls its stream application/json',
   'type-none': 'does not call its stream text/event-stream',
   'type-text': 'does not call its stream text/event-stream',
+
+  // Events that a reader of streams may not accept.
   bom: 'starts its answer with a byte order mark',
   'bad-json': 'sends an event that is not JSON',
   'no-names': 'sends events without their names',
+
+  // The end of the stream: it is missing, or comes without the connection closing.
   cut: 'stopped in the middle of its answer',
   'cut-at-end': 'closed the connection before the last event of its answer',
   open: 'sends the last event of its answer, but does not end the answer',
   'no-end': 'ends its answer without the last event',
+
+  // The reason for the end.
   'finish-null': 'does not say why its answer ended',
   'no-finish-no-end': 'stopped in the middle of its answer',
   'finish-error': 'ended its answer because of an error',
@@ -35,64 +44,47 @@ export const flawWords = {
   'finish-unknown': 'ended its answer for a reason that the protocol does not have',
   'incomplete-filter': 'ended its answer because of its content filter',
   'incomplete-other': 'ended its answer early',
+
+  // The text of the answer.
   'no-text': 'answers without a word',
   'empty-text': 'answers without a word',
   'thinking-only': 'answers with thoughts only',
   'content-list': 'sends text as a list of parts',
+
+  // Errors in events, and events of the chat protocol.
   'choices-missing': 'sends an event without choices',
   'choices-null': 'sends an event without choices',
   'error-late': 'ended its answer because of an error',
   'choice-error': 'sends an error in place of an answer',
   'whole-choice': 'sends the whole answer in one event',
   'error-null': 'sends an empty error with each event',
+
+  // Events of every protocol.
   'unknown-event': 'sends an event that the protocol does not have',
   'no-usage': 'does not count the tokens',
   'usage-null': 'does not count the tokens',
   'usage-empty': 'does not count the tokens',
   'usage-text': 'counts the tokens with something other than numbers',
+
+  // Members that clients need.
   'no-ids': 'sends an answer without an ID',
   'no-index': 'sends events without an index',
   'no-role': 'sends an answer without a role',
+
+  // Events of the responses protocol.
   'no-finish': 'does not finish the items of its answer',
   'deltas-only': 'streams an answer without its items',
   'item-only': 'sends the text of its answer in one piece',
   'output-empty': 'does not repeat its answer in its last event',
   'completed-only': 'sends the text of its answer only at its end',
+
+  // Events of the messages protocol.
   'no-start': 'starts its answer without message_start',
   'no-block-start': 'streams text without content_block_start',
   'no-block-stop': 'streams text without content_block_stop',
 } as const
 
 export type Flaw = keyof typeof flawWords
-
-/** An event of a stream. */
-export type Event = Readonly<Record<string, unknown>>
-
-/** What is on the `data:` lines of a stream, the lines of one event joined. */
-export interface StreamData {
-  readonly events: readonly Event[]
-  /** Data that is not JSON. `[DONE]` is neither. */
-  readonly broken: number
-  readonly isDone: boolean
-}
-
-/** Reads a stream as the specification of server-sent events says, with any line ends. */
-export function readStream(body: string): StreamData {
-  const events: Event[] = []
-  let broken = 0
-  let isDone = false
-  for (const block of body.replace(/^\ufeff/, '').split(/\r?\n\r?\n/)) {
-    const lines = block.split(/\r?\n/).filter((line) => line.startsWith('data:'))
-    if (lines.length === 0) continue
-    const data = lines.map((line) => line.slice(5).trimStart()).join('\n')
-    const event = asObject(jsonIn(data))
-    if (event !== undefined) events.push(event)
-    else if (data.trim() === '[DONE]') isDone = true
-    else broken++
-  }
-
-  return { events, broken, isDone }
-}
 
 /** The flaws of a streamed answer of this protocol, most serious first. */
 export function flawsOf(
@@ -135,11 +127,6 @@ function transportFlaws({ headers, body }: HttpAnswer): readonly (Flaw | false)[
     body.startsWith('\ufeff') && 'bom',
   ]
 }
-
-export const isEvent =
-  (...types: readonly string[]) =>
-  ({ type }: Event) =>
-    types.includes(String(type))
 
 /** How a stream ends. */
 function endFlaws(protocol: Protocol, { events, isDone }: StreamData): readonly Flaw[] {
@@ -326,19 +313,4 @@ function usageFlaws(usages: readonly unknown[]): readonly (Flaw | false)[] {
     counts.some((count) => count === undefined) && 'usage-empty',
     counts.some((count) => count !== undefined && typeof count !== 'number') && 'usage-text',
   ]
-}
-
-export function choicesOf(events: readonly Event[]): readonly Event[] {
-  return events.flatMap(({ choices }) => {
-    const list: readonly unknown[] = Array.isArray(choices) ? choices : []
-    return list.map((choice) => asObject(choice) ?? {})
-  })
-}
-
-function isSaid(value: unknown): boolean {
-  return value !== undefined && value !== null
-}
-
-export function isFilled(value: unknown): boolean {
-  return typeof value === 'string' ? value !== '' : Array.isArray(value) && value.length > 0
 }

@@ -1,70 +1,22 @@
 /** The outcomes of answers: a function for each, which writes the message and the hint. */
-import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
-import type { HttpAnswer, Outcome, Reason, SentRequest } from './answer.ts'
-import type { ErrorBody } from './error-body.ts'
+import type { Outcome, Reason } from './answer.ts'
+import {
+  asksForLogin,
+  hostOf,
+  isUnlisted,
+  type JudgedAnswer,
+  modelOf,
+  outcome,
+  says,
+  withoutQuery,
+} from './judged-answer.ts'
 
-/** An answer with everything that the rules use. */
-export interface JudgedAnswer {
-  readonly answer: HttpAnswer
-  readonly request: SentRequest
-  readonly error: ErrorBody
-  /** The status of the answer, or the one inside the body of a 200. */
-  readonly status: number
-}
-
-export function redirected(judged: JudgedAnswer): Outcome {
-  const { answer, request } = judged
-  const location = answer.headers['location'] ?? ''
-  const from = new URL(answer.url)
-  const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
-  if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
-    return outcome(judged, {
-      code: 'redirected',
-      message: `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
-      hint: `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
-    })
-  }
-
-  // A host after two slashes is more often a broken path, or an attack, than the intended address.
-  const isHostMeant = !/^[\\/]{2}/.test(location)
-  const address = isHostMeant ? redirectedAddress(from, to, request.baseUrl) : undefined
-  if (to.href === from.href || address === request.baseUrl) {
-    return outcome(judged, {
-      code: 'redirected',
-      message: `${hostOf(answer)} redirects ${withoutQuery(from, request)} to itself (HTTP ${answer.status})`,
-      hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
-    })
-  }
-
-  const unsent = to.origin === from.origin ? '' : '. The key was not sent there'
-  return outcome(judged, {
-    code: 'redirected',
-    message: `${hostOf(answer)} redirects to ${withoutQuery(to, request)} (HTTP ${answer.status})${unsent}`,
-    hint:
-      address === undefined
-        ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
-        : `If you trust that address, use it: --base-url ${cleanForeignText(address, request.secrets)}`,
-  })
-}
-
-/** The base URL that a redirect leads to. Undefined: the redirect changes the route too. */
-function redirectedAddress(from: URL, to: URL, baseUrl: string): string | undefined {
-  const prefix = new URL(baseUrl).pathname.replace(/\/$/, '')
-  const route = from.pathname.startsWith(prefix)
-    ? from.pathname.slice(prefix.length)
-    : from.pathname
-  if (route === '' || !to.pathname.endsWith(route)) return undefined
-  return to.origin + to.pathname.slice(0, -route.length)
-}
-
-/** An address without its query, because a redirect may put anything there. */
-function withoutQuery(url: URL, { secrets }: SentRequest): string {
-  return cleanForeignText(url.origin + url.pathname, secrets)
-}
+/** The hint for an address that is not that of the API. */
+export const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'
 
 export function keyRejected(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
@@ -182,14 +134,6 @@ function otherModels(model: string, catalog: Catalog): readonly string[] {
     .map((id) => cleanForeignText(id))
 }
 
-/** Whether there is a catalog, and it does not list the requested model. */
-export function isUnlisted({
-  model,
-  catalog,
-}: Pick<SentRequest, 'model'> & { readonly catalog?: Catalog | undefined }): boolean {
-  return catalog?.models.every(({ id }) => id !== model) === true
-}
-
 export function modelNotAllowed(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
@@ -304,62 +248,4 @@ export function fault(judged: JudgedAnswer, problem: string, reason?: Reason): O
     message: `The gateway at ${hostOf(judged.answer)} ${problem}${says(judged)}`,
     hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })
-}
-
-const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'
-
-/** The requested model, as shown. */
-function modelOf({ request }: JudgedAnswer): string {
-  return cleanForeignText(request.model ?? '')
-}
-
-/** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
-export function asksForLogin(answer: HttpAnswer): boolean {
-  const challenge = answer.headers['www-authenticate'] ?? ''
-  return (
-    answer.status === 401 &&
-    /\b(?:basic|digest|ntlm|negotiate)\b/i.test(challenge) &&
-    !/\bbearer\b/i.test(challenge)
-  )
-}
-
-/** The status and the gateway's own words, in parentheses. */
-export function says({ answer, request, error }: JudgedAnswer): string {
-  const words = cleanForeignText(error.words.replace(requestIdInWords, ''), request.secrets)
-  return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
-}
-
-export function outcome(judged: JudgedAnswer, parts: Omit<Outcome, 'requestId' | 'said'>): Outcome {
-  return compact({ ...parts, said: says(judged), requestId: requestIdOf(judged) })
-}
-
-const requestIdHeaders = [
-  'x-oneapi-request-id',
-  'x-request-id',
-  'request-id',
-  'x-litellm-call-id',
-  'x-amzn-requestid',
-  'cf-ray',
-]
-
-/** The message shows the ID separately at its end. Gateways that wrap other errors have several IDs. */
-const requestIdInWords =
-  /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
-
-function requestIdOf({ answer, request, error }: JudgedAnswer): string | undefined {
-  const fromBody = [...error.words.matchAll(requestIdInWords)][0]?.[1]
-  return requestIdHeaders
-    .map((name) => answer.headers[name])
-    .concat(fromBody)
-    .find(
-      (id) =>
-        id !== undefined &&
-        /^[\w.:-]{4,100}$/.test(id) &&
-        // A gateway may echo anything there.
-        cleanForeignText(id, request.secrets) === id,
-    )
-}
-
-export function hostOf(answer: HttpAnswer): string {
-  return new URL(answer.url).host
 }

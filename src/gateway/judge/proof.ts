@@ -1,15 +1,8 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { AcceptedResponses, Protocol, Sender } from '../types.ts'
 import type { HttpAnswer } from './answer.ts'
-import {
-  choicesOf,
-  type Event,
-  type Flaw,
-  flawsOf,
-  isEvent,
-  isFilled,
-  readStream,
-} from './flaws.ts'
+import { type Flaw, flawsOf } from './flaws.ts'
+import { choicesOf, type Event, isEvent, isFilled, readStream } from './stream.ts'
 
 /**
  * What the body of a 200 proves about an inference.

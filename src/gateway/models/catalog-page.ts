@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { asObject, jsonIn, secretForms } from '../foreign-text.ts'
+import { asObject, isFilledList, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
 import { type ListEntry, readFacts } from './facts.ts'
 import { isNonConversational } from './purpose.ts'
@@ -79,10 +79,6 @@ function findEntries(value: unknown): readonly unknown[] | undefined {
     (list) => isEmptyList(list) || (Array.isArray(list) && list.some(isEmptyList)),
   )
   return hasEmptyList ? [] : undefined
-}
-
-function isFilledList(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0
 }
 
 function isEmptyList(value: unknown): boolean {

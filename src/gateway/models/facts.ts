@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { valueAt } from '../foreign-text.ts'
+import { isFilledList, valueAt } from '../foreign-text.ts'
 import type { CatalogModel, ModelFacts } from '../types.ts'
 import { dateAtEnd, plainModelName, removeVendor } from './ids.ts'
 import snapshot from './snapshot.json' with { type: 'json' }
@@ -100,10 +100,6 @@ function readAbility(entry: ListEntry, ability: Ability): boolean | undefined {
   if (completeList !== undefined) return isNamed(completeList)
   const partialList = valueAt(entry, 'capabilities')
   return isFilledList(partialList) && isNamed(partialList) ? true : undefined
-}
-
-function isFilledList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && value.length > 0
 }
 
 function readNumber(entry: ListEntry, places: readonly string[]): number | undefined {

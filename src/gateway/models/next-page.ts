@@ -1,4 +1,4 @@
-import { asObject, jsonIn } from '../foreign-text.ts'
+import { asObject, isFilledText, jsonIn } from '../foreign-text.ts'
 
 /** The response with one page of a list of models. */
 export interface CatalogResponse {
@@ -111,9 +111,9 @@ function nextAfterLastId(members: BodyMembers, { lastId }: PageProgress): Query 
   if (!saysMore(members)) return undefined
 
   const cursor = members.get('endcursor')?.value
-  if (isNonEmptyString(cursor)) return { after: cursor }
+  if (isFilledText(cursor)) return { after: cursor }
   const named = members.get('lastid')?.value
-  if (isNonEmptyString(named)) return { limit: '1000', after_id: named }
+  if (isFilledText(named)) return { limit: '1000', after_id: named }
   if (findNumber(members, pageNames) !== undefined || lastId === undefined) return undefined
 
   // Anthropic reads `after_id`, OpenAI's other lists read `after`.
@@ -164,10 +164,6 @@ function nextPageNumber(
 function findNumber(members: BodyMembers, names: readonly string[]): number | undefined {
   return names
     .map((name) => members.get(name)?.value)
-    .map((value) => (isNonEmptyString(value) && /^\d{1,9}$/.test(value) ? Number(value) : value))
+    .map((value) => (isFilledText(value) && /^\d{1,9}$/.test(value) ? Number(value) : value))
     .find((value): value is number => Number.isSafeInteger(value) && (value as number) >= 0)
-}
-
-function isNonEmptyString(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

@@ -16,7 +16,7 @@ import { keyRows } from './key-rows.ts'
 import { limitRows } from './limit-rows.ts'
 import { modelRows } from './model-rows.ts'
 import { paymentRows } from './payment-rows.ts'
-import type { CauseRow } from './row.ts'
+import { type CauseRow, noStatus } from './row.ts'
 import { senderRows } from './sender-rows.ts'
 import { causeOfSubject } from './subjects.ts'
 
@@ -83,9 +83,9 @@ function sentencesOf({ codes, codeWords, words }: ErrorBody, model: string): rea
   return [...fromCodes, message, isOneWord ? message.replace(/[_-]+/g, ' ') : message]
 }
 
-/** Whether the status says that the sender or the request is at fault. 0: no status says anything. */
+/** Whether the status says that the sender or the request is at fault. Without a status it may be. */
 function blamesSender(status: number): boolean {
-  return status === 0 || (status >= 400 && status < 500)
+  return status === noStatus || (status >= 400 && status < 500)
 }
 
 /** The words with "model" instead of the model's ID, so that "no access to gpt-5.6-sol" is about a model. */

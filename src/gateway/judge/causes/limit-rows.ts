@@ -1,6 +1,6 @@
 /** Rejections by a limit or a policy: too many requests, the data policy, a content filter. */
 import { anyOf, near, phrases } from './patterns.ts'
-import type { CauseRow } from './row.ts'
+import { type CauseRow, noStatus } from './row.ts'
 
 /** Too many requests. */
 const rateRows: readonly CauseRow[] = [
@@ -12,7 +12,7 @@ const rateRows: readonly CauseRow[] = [
   {
     cause: 'rate',
     codes: ['1002', '1302', '1303', '1305'],
-    statuses: [0, 200, 429],
+    statuses: [noStatus, 200, 429],
     source:
       'https://docs.z.ai/api-reference/api-code, https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
   },
@@ -76,7 +76,7 @@ const contentRows: readonly CauseRow[] = [
   {
     cause: 'content',
     codes: ['1026', '1027'],
-    statuses: [0, 200],
+    statuses: [noStatus, 200],
     source: 'https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
   },
   {

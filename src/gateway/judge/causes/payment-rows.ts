@@ -3,7 +3,7 @@
 import { zh } from './chinese.ts'
 import { anyModel, consumed, lapsed, money, plan, usedUp } from './english.ts'
 import { anyOf, near, phrases } from './patterns.ts'
-import { type CauseRow, github } from './row.ts'
+import { type CauseRow, github, noStatus } from './row.ts'
 
 /**
  * A subscription has ended, or does not cover the request or the model. Money comes between two rows of
@@ -13,7 +13,7 @@ const planRows: readonly CauseRow[] = [
   {
     cause: 'plan',
     codes: ['1308', '1309', '1310', '1316', '1317'],
-    statuses: [0, 200, 400, 403, 429],
+    statuses: [noStatus, 200, 400, 403, 429],
     source: `https://docs.z.ai/api-reference/api-code; ${github}/openclaw/openclaw/issues/33785 (2026-03)`,
   },
   {

@@ -11,13 +11,15 @@ export interface CauseRow {
    */
   readonly words?: RegExp
   /**
-   * The row counts only with these statuses. A body with HTTP 200 can hold an error: 0 is such an error
-   * without a status in the body, and 200 is one whose body repeats the 200.
+   * The row counts only with these statuses. 200: an error in the body of a 200, whose body repeats the 200.
    */
   readonly statuses?: readonly number[]
   /** Where the row was seen, and when. */
   readonly source: string
 }
+
+/** The status of an error in the body of a 200, if the body contains no status. */
+export const noStatus = 0
 
 /** The start of many sources. */
 export const github = 'https://github.com'

@@ -1,0 +1,145 @@
+/**
+ * The outcomes of answers that did not come from the gateway: a redirect, a bot check, a proxy or a network
+ * that asks for a login, or a server that requires https.
+ */
+import { cleanForeignText } from '../foreign-text.ts'
+import type { HttpAnswer, Outcome } from './answer.ts'
+import {
+  hostOf,
+  hundredsOf,
+  type JudgedAnswer,
+  outcome,
+  says,
+  withoutQuery,
+} from './judged-answer.ts'
+import { proxyPassword } from './network-failure.ts'
+import { checkAddress, fault } from './outcomes.ts'
+import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
+
+/** Recognizes an answer that did not come from the gateway: a redirect, a proxy, or the wrong scheme. */
+export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined {
+  const { answer, status } = judged
+  if (answer.status === 304) {
+    return fault(
+      judged,
+      'answers "not modified" to a first request; a cache in front of it may cause that',
+    )
+  }
+
+  if (hundredsOf(answer.status) === 3) return redirected(judged)
+
+  if (isCloudflareBlock(judged)) {
+    return outcome(judged, {
+      code: 'gateway-fault',
+      reason: 'firewall',
+      message: `Cloudflare checks for bots in front of ${hostOf(answer)} and blocks every program${says(judged)}`,
+      hint: "Ask the gateway's operator to exempt the API from that check.",
+    })
+  }
+
+  // A proxy or the network asks for a login.
+  if (status === 407) {
+    return outcome(judged, {
+      code: 'proxy',
+      message: `The proxy ${answer.proxy ?? 'on the way'} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
+      hint: proxyPassword,
+    })
+  }
+
+  if (status === 511) {
+    return outcome(judged, {
+      code: 'proxy',
+      message: 'This network requires a login first (HTTP 511)',
+      hint: 'Open a web page in a browser and log in to the network. Then run the command again.',
+    })
+  }
+
+  if (status >= 400 && isProxysOwn(answer)) {
+    return outcome(judged, {
+      code: 'proxy',
+      message: `The proxy ${answer.proxy ?? 'on the way'} answered instead of the gateway${says(judged)}`,
+      hint: `Bypass the proxy: NO_PROXY=${new URL(answer.url).hostname}. Or ask the proxy's operator to allow the host.`,
+    })
+  }
+
+  if (status !== 400) return undefined
+  const url = new URL(answer.url)
+  if (url.protocol === 'http:' && plainOnTls.test(answer.body)) return httpsRequired(url)
+  return noCertificate.test(answer.body) ? clientCertificateRequired(url) : undefined
+}
+
+/** nginx, if it requires a client certificate. */
+const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
+
+/** Whether a forward proxy wrote the answer itself. An answer that it passes on names the web server. */
+function isProxysOwn({ headers }: HttpAnswer): boolean {
+  return (
+    headers['x-squid-error'] !== undefined ||
+    /^(?:squid|tinyproxy|privoxy|mitmproxy|zscaler|bluecoat)\b/i.test(headers['server'] ?? '')
+  )
+}
+
+/** nginx, Go's net/http, Apache: fixed texts for plain http on a TLS port. */
+const plainOnTls =
+  /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
+
+function redirected(judged: JudgedAnswer): Outcome {
+  const { answer, request } = judged
+  const location = answer.headers['location'] ?? ''
+  const from = new URL(answer.url)
+  const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
+  if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
+    return outcome(judged, {
+      code: 'redirected',
+      message: `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
+      hint: `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
+    })
+  }
+
+  // A host after two slashes is more often a broken path, or an attack, than the intended address.
+  const isHostMeant = !/^[\\/]{2}/.test(location)
+  const address = isHostMeant ? redirectedAddress(from, to, request.baseUrl) : undefined
+  if (to.href === from.href || address === request.baseUrl) {
+    return outcome(judged, {
+      code: 'redirected',
+      message: `${hostOf(answer)} redirects ${withoutQuery(from, request)} to itself (HTTP ${answer.status})`,
+      hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
+    })
+  }
+
+  const unsent = to.origin === from.origin ? '' : '. The key was not sent there'
+  return outcome(judged, {
+    code: 'redirected',
+    message: `${hostOf(answer)} redirects to ${withoutQuery(to, request)} (HTTP ${answer.status})${unsent}`,
+    hint:
+      address === undefined
+        ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
+        : `If you trust that address, use it: --base-url ${cleanForeignText(address, request.secrets)}`,
+  })
+}
+
+/** The base URL that a redirect leads to. Undefined: the redirect changes the route too. */
+function redirectedAddress(from: URL, to: URL, baseUrl: string): string | undefined {
+  const prefix = new URL(baseUrl).pathname.replace(/\/$/, '')
+  const route = from.pathname.startsWith(prefix)
+    ? from.pathname.slice(prefix.length)
+    : from.pathname
+  if (route === '' || !to.pathname.endsWith(route)) return undefined
+  return to.origin + to.pathname.slice(0, -route.length)
+}
+
+/**
+ * Whether it is Cloudflare's challenge, in any language, or its block page. Its pages about a broken
+ * server look similar.
+ */
+function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
+  const { status, headers, body } = answer
+  if (status < 400) return false
+  if (headers['cf-mitigated'] !== undefined) return true
+  if (error.kind !== 'page' || (status !== 403 && status !== 503)) return false
+  return (
+    /^\s*(?:just a moment|attention required)\b/i.test(error.words) ||
+    /challenge-platform|_cf_chl|cf-chl|cf-challenge|cf-browser-verification/.test(body) ||
+    (status === 403 && headers['cf-ray'] !== undefined && /cf-(?:error|wrapper)/.test(body))
+  )
+}

@@ -1,0 +1,116 @@
+/** An answer with what the rules ask of it, and the part of every outcome that is the same. */
+import { compact } from '../../compact.ts'
+import { cleanForeignText } from '../foreign-text.ts'
+import type { Catalog } from '../types.ts'
+import type { HttpAnswer, Outcome, SentRequest } from './answer.ts'
+import { idPattern } from './causes/find-causes.ts'
+import { noStatus } from './causes/row.ts'
+import type { ErrorBody } from './error-body.ts'
+
+/** An answer with everything that the rules use. */
+export interface JudgedAnswer {
+  readonly answer: HttpAnswer
+  readonly request: SentRequest
+  readonly error: ErrorBody
+  /** The status of the answer. For an error in the body of a 200: its own status, or `noStatus`. */
+  readonly status: number
+}
+
+/** The status and the gateway's own words, in parentheses. */
+export function says({ answer, request, error }: JudgedAnswer): string {
+  const words = cleanForeignText(error.words.replace(requestIdInWords, ''), request.secrets)
+  return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
+}
+
+/** An outcome with the words and the request ID of the answer. */
+export function outcome(judged: JudgedAnswer, parts: Omit<Outcome, 'requestId' | 'said'>): Outcome {
+  return compact({ ...parts, said: says(judged), requestId: requestIdOf(judged) })
+}
+
+const requestIdHeaders = [
+  'x-oneapi-request-id',
+  'x-request-id',
+  'request-id',
+  'x-litellm-call-id',
+  'x-amzn-requestid',
+  'cf-ray',
+]
+
+/** The message shows the ID separately at its end. Gateways that wrap other errors have several IDs. */
+const requestIdInWords =
+  /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
+
+function requestIdOf({ answer, request, error }: JudgedAnswer): string | undefined {
+  const fromBody = [...error.words.matchAll(requestIdInWords)][0]?.[1]
+  return requestIdHeaders
+    .map((name) => answer.headers[name])
+    .concat(fromBody)
+    .find(
+      (id) =>
+        id !== undefined &&
+        /^[\w.:-]{4,100}$/.test(id) &&
+        // A gateway may echo anything there.
+        cleanForeignText(id, request.secrets) === id,
+    )
+}
+
+export function hostOf(answer: HttpAnswer): string {
+  return new URL(answer.url).host
+}
+
+/** The requested model, as shown. */
+export function modelOf({ request }: JudgedAnswer): string {
+  return cleanForeignText(request.model ?? '')
+}
+
+/** An address without its query, because a redirect may put anything there. */
+export function withoutQuery(url: URL, { secrets }: SentRequest): string {
+  return cleanForeignText(url.origin + url.pathname, secrets)
+}
+
+/** The requested model. Empty: the request names none. */
+export function modelAsked({ asked, model = '' }: SentRequest): string {
+  return asked === 'catalog' ? '' : model
+}
+
+export function asksModel({ request }: JudgedAnswer): boolean {
+  return request.asked !== 'catalog'
+}
+
+/** The gateway rejects what the client sent, by status or in the body of a 200. Some send only 500. */
+export function isRejection({ status }: JudgedAnswer): boolean {
+  return hundredsOf(status) === 4 || status === noStatus || status === 500
+}
+
+/** Whether there is a catalog, and it does not list the requested model. */
+export function isUnlisted({
+  model,
+  catalog,
+}: Pick<SentRequest, 'model'> & { readonly catalog?: Catalog | undefined }): boolean {
+  return catalog?.models.every(({ id }) => id !== model) === true
+}
+
+/** Whether the gateway's words name the requested model. This works in any language. */
+export function mentionsModel({ request, error }: JudgedAnswer): boolean {
+  const { model = '' } = request
+  return model.length > 1 && idPattern(model).test(error.words)
+}
+
+/** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
+export function asksForLogin(answer: HttpAnswer): boolean {
+  const challenge = answer.headers['www-authenticate'] ?? ''
+  return (
+    answer.status === 401 &&
+    /\b(?:basic|digest|ntlm|negotiate)\b/i.test(challenge) &&
+    !/\bbearer\b/i.test(challenge)
+  )
+}
+
+export function hundredsOf(status: number): number {
+  return Math.floor(status / 100)
+}
+
+/** The statuses with which servers answer an unknown route. */
+export function isRouteStatus(status: number): boolean {
+  return status === 404 || status === 405 || status === 410 || status === 501
+}
