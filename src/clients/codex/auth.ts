@@ -8,7 +8,7 @@ interface CodexAuth {
   readonly usableKey?: string
   /** A key in the file that Codex does not use, because a login overrides it. */
   readonly shadowedKey?: string
-  /** A login that Codex uses instead of a key, as shown to the user. */
+  /** A login that Codex uses instead of a key, as shown after `a` or `your`. */
   readonly login?: string
   /** Fields that other tools write a key into. Codex does not read them. */
   readonly unreadKeys?: readonly string[]
@@ -35,13 +35,13 @@ export function readCodexAuth(file: LoadedFile): CodexAuth {
   const shadowed = compact({ shadowedKey: keyText })
 
   if (mode === 'chatgpt' || mode === 'chatgptAuthTokens' || hasTokens)
-    return { login: 'a ChatGPT login', ...shadowed }
+    return { login: 'ChatGPT login', ...shadowed }
   if (mode !== undefined && mode !== null && mode !== 'apikey')
-    return { login: `a login of the kind ${JSON.stringify(mode)}`, ...shadowed }
+    return { login: `login of the kind ${JSON.stringify(mode)}`, ...shadowed }
   if (keyText === undefined) {
     const unreadKeys = others.filter((name) => /_(?:KEY|TOKEN)$/.test(name))
     const logins = others.filter((name) => !unreadKeys.includes(name))
-    if (logins.length > 0) return { login: `a login (${logins.join(', ')})` }
+    if (logins.length > 0) return { login: `login (${logins.join(', ')})` }
     return unreadKeys.length === 0 ? {} : { unreadKeys }
   }
 

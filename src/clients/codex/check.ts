@@ -84,10 +84,10 @@ function* checkLostLogin(context: ClientContext, config: ReadFile, target: Setup
   if (auth.login !== undefined)
     yield {
       code: 'codex-login',
-      message: `Codex would use ${auth.login} instead of your key, and send its token to the gateway`,
+      message: `Codex would use a ${auth.login} instead of your key, and send its token to the gateway`,
       location,
       hint: 'To keep the login, use a separate folder for this setup: set CODEX_HOME.',
-      consent: `Replace your ${auth.login.replace(/^an? /, '')} in auth.json by the key. repoint rollback restores it.`,
+      consent: `Replace your ${auth.login} in auth.json by the key. repoint rollback restores it.`,
       severity: 'error',
     }
   else if (auth.unreadKeys !== undefined)
@@ -130,10 +130,10 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
   else if (isPointed && auth.login !== undefined)
     yield {
       code: 'codex-login',
-      message: `Codex uses ${auth.login} in auth.json, and sends its token to the gateway`,
+      message: `Codex uses a ${auth.login} in auth.json, and sends its token to the gateway`,
       location,
       hint: 'Replace the login by the key: repoint codex',
-      consent: `Remove your ${auth.login.replace(/^an? /, '')} from auth.json. repoint rollback restores it.`,
+      consent: `Remove your ${auth.login} from auth.json. repoint rollback restores it.`,
       ...(auth.shadowedKey === undefined ? {} : { fix: withoutLogin }),
       severity: 'error',
       cause: 'key-missing',

@@ -5,7 +5,8 @@ import type { FileFix, Finding } from '../../finding.ts'
 import type { Client, ClientName } from '../contract/client.ts'
 import type { SensitiveSettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import { fileOf } from '../files/read-file.ts'
+import type { ResolveInput } from '../contract/setup.ts'
+import { fileOf, type ReadFile } from '../files/read-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
 
@@ -94,6 +95,20 @@ export function planFixes(
   return kinds.map((kind) =>
     editFile({ client, sensitiveSettings, file: fileOf(files, kind), changes: [], fixes }),
   )
+}
+
+/**
+ * Sets an option in a file. If the option is undecided, the setting stays, except that `--defaults` removes
+ * it.
+ */
+export function optionChange(
+  file: Pick<ReadFile, 'get'>,
+  path: SettingPath,
+  value: string | number | undefined,
+  { resetToDefaults }: Pick<ResolveInput, 'resetToDefaults'>,
+): readonly SettingChange[] {
+  const isRemoved = resetToDefaults === true && file.get(path) !== undefined
+  return value === undefined && !isRemoved ? [] : [{ path, value }]
 }
 
 /** The hint, fix and consent of a finding that `change` removes from a file, and that the user may miss. */
