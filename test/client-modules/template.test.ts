@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Client, ClientModule } from '../../src/clients/contract/client.ts'
+import type { Client, ClientModule, ClientName } from '../../src/clients/contract/client.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { key, planOn, readValues, written } from './support.ts'
 
 const compiler = resolve('node_modules/typescript/bin/tsc')
+const biome = resolve('node_modules/@biomejs/biome/bin/biome')
 
 /** The files of the example module in docs/adding-a-client.md, by their path. */
 function templateFiles(): Readonly<Record<string, string>> {
@@ -15,6 +16,19 @@ function templateFiles(): Readonly<Record<string, string>> {
   const blocks = page.matchAll(/`src\/clients\/sprout\/(.+?)`:\n\n```ts\n([\s\S]+?)```/g)
   return Object.fromEntries([...blocks].map(([, name, text]) => [name!, text!]))
 }
+
+test('the example client in docs/adding-a-client.md has the format of the code', () => {
+  const files = Object.entries(templateFiles())
+  expect(files.length).toBeGreaterThan(2)
+  for (const [name, text] of files) {
+    const path = `src/clients/sprout/${name}`
+    const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${path}`], {
+      input: text,
+      encoding: 'utf8',
+    })
+    expect([path, formatted.stdout]).toEqual([path, text])
+  }
+})
 
 test('the example client in docs/adding-a-client.md compiles, and can be set up, read back and undone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-template-'))
@@ -45,7 +59,8 @@ test('the example client in docs/adding-a-client.md compiles, and can be set up,
   expect(checked.stdout).toBe('')
 
   const { sprout } = (await import(join(folder, 'sprout.ts'))) as { sprout: ClientModule }
-  const client: Client = { ...sprout, id: 'sprout', family: 'sprout', label: 'Sprout' }
+  const { sproutName } = (await import(join(folder, 'name.ts'))) as { sproutName: ClientName }
+  const client: Client = { ...sprout, ...sproutName }
 
   const disk = { '.sprout/settings.json': '{\n  // mine\n  "theme": "dark",\n}\n' }
   const { machine, edits, target } = planOn(client, disk)

@@ -62,6 +62,7 @@ const shared = {
   // It cannot send the key in `api-key` only: it sends the token or the API key in addition to every other
   // header.
   sends: { headers: true, keyHeaders: { messages: ['x-api-key'] } },
+  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -89,12 +90,6 @@ const shared = {
     familyOptions: ['slot', 'reasoningEffort', 'discoverModels'],
     modelSuffix: windowSuffix,
   },
-  accepts: responses.protocols,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
-  firstRequest,
-  launchSettings,
-  check,
 
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
@@ -162,8 +157,6 @@ const shared = {
     ]
   },
 
-  gatewaySettings,
-
   read(files) {
     const file = fileOf(files, 'settings')
     const settings = readSettings(file)
@@ -214,11 +207,19 @@ const shared = {
       findings: unreadable(ignored && brokenText(file.path, ignored)),
     }
   },
+
+  check,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  firstRequest,
+  launchSettings,
+  gatewaySettings,
 } as const satisfies Partial<ClientModule>
 
 /** Claude Code with Claude models: each slot keeps its meaning. */
 export const claude: ClientModule = {
   ...shared,
+
   resolve: resolveSlots,
   plan: (files, target) => plan(claudeName.id, files, target),
 }
@@ -226,6 +227,7 @@ export const claude: ClientModule = {
 /** Claude Code with GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
+
   resolve: resolveMapping,
   plan: (files, target) => plan(claudeGptName.id, files, target),
 }

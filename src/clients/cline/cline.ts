@@ -56,6 +56,7 @@ export const cline: ClientModule = {
   protocols: ['chat'],
   // Without an apiKey Cline sends no `authorization`, unless OPENAI_API_KEY is set.
   sends: { headers: true, keyHeaders: { chat: keyHeaders } },
+  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -101,6 +102,32 @@ export const cline: ClientModule = {
     ]
   },
 
+  read(files) {
+    const file = readProviders(fileOf(files, 'providers'))
+    const { path, ignored, used, settings } = file
+    if (ignored !== undefined)
+      return { ...emptyState, findings: unreadable(brokenText(path, ignored)) }
+    const isLoggedIn = used !== undefined && hasLogin(file, used)
+    if (used !== providerId || isLoggedIn)
+      return { ...emptyState, login: isLoggedIn ? `the login of its provider ${used}` : undefined }
+
+    const url = textIn(settings, ['baseUrl'])
+    const apiKey = textIn(settings, ['apiKey'])
+    const { headers, keyed } = readHeaders(settings['headers'])
+    const key = apiKey ? { key: apiKey } : keyed
+    const model = textIn(settings, ['model'])
+    return {
+      endpoint: {
+        baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
+        ...key,
+        headers,
+      },
+      options: { model, contextWindow: numberIn(settings, ['contextWindow']) },
+      sources: sourcesIn(path, { baseUrl: url, model, key: key?.key }),
+      findings: [],
+    }
+  },
+
   /**
    * Leaves out the window if the model's answers are known to be shorter than the limit that Cline requests
    * once it knows a window. Cline ignores `maxTokens` everywhere.
@@ -131,46 +158,17 @@ export const cline: ClientModule = {
   },
 
   plan,
-
-  accepts: responses.protocols,
+  check,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
+  launchSettings,
 
   gatewaySettings(files) {
     const file = fileOf(files, 'providers')
     if (cline.read(files).endpoint.baseUrl === undefined) return {}
     return { providers: gatewaySettingsIn(sensitiveSettings, file, providerId) }
   },
-
-  read(files) {
-    const file = readProviders(fileOf(files, 'providers'))
-    const { path, ignored, used, settings } = file
-    if (ignored !== undefined)
-      return { ...emptyState, findings: unreadable(brokenText(path, ignored)) }
-    const isLoggedIn = used !== undefined && hasLogin(file, used)
-    if (used !== providerId || isLoggedIn)
-      return { ...emptyState, login: isLoggedIn ? `the login of its provider ${used}` : undefined }
-
-    const url = textIn(settings, ['baseUrl'])
-    const apiKey = textIn(settings, ['apiKey'])
-    const { headers, keyed } = readHeaders(settings['headers'])
-    const key = apiKey ? { key: apiKey } : keyed
-    const model = textIn(settings, ['model'])
-    return {
-      endpoint: {
-        baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
-        ...key,
-        headers,
-      },
-      options: { model, contextWindow: numberIn(settings, ['contextWindow']) },
-      sources: sourcesIn(path, { baseUrl: url, model, key: key?.key }),
-      findings: [],
-    }
-  },
-
-  launchSettings,
-  check,
 }
 
 /**

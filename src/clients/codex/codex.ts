@@ -69,6 +69,7 @@ export const codex: ClientModule = {
   },
   protocols: ['responses'],
   sends: { headers: true, keyHeaders: { responses: keyHeaders }, queries: true },
+  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -82,19 +83,8 @@ export const codex: ClientModule = {
     reservedProviderIds: reservedIds,
     gatewayVariables: { addresses: [], others: ['CODEX_API_KEY'] },
   },
+
   files: codexFiles,
-  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], contextWindows)),
-  accepts: responses.protocols,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
-  firstRequest,
-  sideEffects: (world, change) => (change.by === 'forget' ? [] : aboutConversations(world, change)),
-  launchSettings,
-  check,
-
-  plan,
-
-  gatewaySettings,
 
   read(files) {
     const config = readKind(files, 'config')
@@ -141,8 +131,18 @@ export const codex: ClientModule = {
         }),
         ...(usesAuthFile && { key: authFile.path }),
       },
-      login: auth.login,
+      login: auth.login && `a ${auth.login}`,
       findings: unreadable(config.problem ?? (fault && `${fault.location}: ${fault.message}`)),
     }
   },
+
+  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], contextWindows)),
+  plan,
+  check,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  firstRequest,
+  launchSettings,
+  gatewaySettings,
+  sideEffects: (world, change) => (change.by === 'forget' ? [] : aboutConversations(world, change)),
 }

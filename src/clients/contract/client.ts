@@ -26,21 +26,26 @@ export interface ClientName {
 export interface Client extends ClientName, ClientModule {}
 
 /**
- * A client describes which files it reads, what they mean, and what a setup changes in them. Its functions
- * return edits, findings and requests; the commands write the files and send the requests. The functions are
- * pure, except those with a `ClientWorld`: they may also look at processes and at files that no setup writes,
- * and return a function that stops the client's background server.
+ * A client says which files it reads, what they mean, and what a setup changes in them. Its functions return
+ * edits, findings and requests; the commands write the files and send the requests. The functions are pure,
+ * except those with a `ClientWorld`: they may also look at processes and at files that no setup writes, and
+ * return a function that stops the client's background server.
  */
 export interface ClientModule {
-  /** The installed program: its command, its versions, how to start it with one prompt. */
+  // What the client is, and what it can send.
+
+  /** The client's installed program: its command, its versions, how to start it with one prompt. */
   readonly program: Program
   /** The protocols that the client supports, the usual one first. */
   readonly protocols: readonly [Protocol, ...Protocol[]]
-  /** The headers and parameters that the client can send in addition to the key. */
+  /** The headers and parameters that the client can send in addition to the key. Absent: none. */
   readonly sends?: SendingRules
   /** How the client handles unusual responses. */
   readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
-  /** Facts about its config format. */
+
+  // The client's files now.
+
+  /** Facts about the format of the client's files. */
   readonly config: ConfigRules
 
   /**
@@ -50,22 +55,15 @@ export interface ClientModule {
   files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
   /**
-   * The settings in the client's files now. `check` reports layers above the editable files (project, managed,
-   * environment). Never throws: a file that the client cannot read becomes a finding.
+   * What the client's own files say. `check` reports layers above them (project, managed, environment). Never
+   * throws: a file that the client cannot read becomes a finding.
    */
   read(files: LoadedFiles): ClientState
 
-  /**
-   * The settings that point the client at a gateway, with the models chosen for it, by the kind of file. None
-   * if the client uses its vendor's service. `repoint off` removes these settings.
-   *
-   * Only this list differs between clients. `planOwnService` finds for all of them what each setting was
-   * before, and which edits follow.
-   */
-  gatewaySettings(files: LoadedFiles): GatewaySettings
+  // A setup, in its order.
 
   /**
-   * Chooses a value for every option.
+   * The options that the client gets: a value for every one.
    *
    * @param version of the installed client. Absent: not installed, or unknown
    * @returns a finding if no value is possible: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
@@ -74,7 +72,7 @@ export interface ClientModule {
   resolve(input: ResolveInput, version?: string): ResolvedOptions | Finding
 
   /**
-   * The edits that make the files say what `target` says, in write order. A file that already says it
+   * The edits that make the client's files say what `target` says, in write order. A file that already says it
    * has the same bytes before and after.
    *
    * @throws UserError `config-invalid`, `config-conflict`
@@ -82,31 +80,45 @@ export interface ClientModule {
   plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[]
 
   /**
-   * Reports what would keep the client from using the gateway after the setup of `target`. Without a target,
-   * reports what is wrong now.
+   * What would keep the client from using the gateway after the setup of `target`. Without a target: what is
+   * wrong now.
    */
   check(context: ClientContext, target?: SetupTarget): Findings
+
+  // The probe, which sends the client's first request.
 
   /** The client's recorded first requests. Only a probe loads them: they are large. */
   loadRecordings(): Promise<Recordings>
 
   /**
-   * The client's first request, which the probe sends: the recorded one, changed as the client's files, the
-   * environment and the installed version would change it.
+   * The client's first request: the recorded one, changed as the client's files, the environment and the
+   * installed version would change it.
    */
   firstRequest(recordings: Recordings, files: LoadedFiles, input: FirstRequestInput): FirstRequest
 
+  // `repoint run`.
+
   /**
-   * How `repoint run` points one process at the gateway without changing a file. The key is in the
-   * variable `runKeyVariable`, never in the arguments. If absent, `run` sets the variables that programs
-   * usually read.
+   * What points one process of the client at the gateway without changing a file. The key is in the variable
+   * `runKeyVariable`, never in the arguments. If absent, `run` sets the variables that programs usually read.
    *
    * @throws UserError `usage` if the command line already says otherwise
    */
   launchSettings?(files: LoadedFiles, target: SetupTarget, process: ProcessToStart): LaunchSettings
 
+  // The way back.
+
   /**
-   * Reports what a change of the files means for data that repoint does not edit: recorded conversations,
+   * The settings that point the client at a gateway, with the models chosen for it, by the kind of file. None
+   * if the client uses its own service. `repoint off` removes these settings.
+   *
+   * Only this list differs between clients. `planOwnService` finds for all of them what each setting was
+   * before, and which edits follow.
+   */
+  gatewaySettings(files: LoadedFiles): GatewaySettings
+
+  /**
+   * What a change of the client's files means for data that repoint does not edit: recorded conversations,
    * the client's own copies of the key.
    */
   sideEffects?(world: ClientWorld, change: FileChange): Findings
@@ -127,17 +139,6 @@ export interface SendingRules {
   readonly defaultKeyHeader?: Partial<Readonly<Record<Protocol, KeyHeader>>>
 }
 
-/** The parts of the outside world that a client module may use. Checks only read from it. */
-export type ClientWorld = Pick<Platform, 'files' | 'processes' | 'machine'>
-
-/** Whether the files are set up for this client of its family. */
-export function isConfiguredAs(
-  { id, family }: Pick<ClientName, 'id' | 'family'>,
-  { configuredAs = family }: Pick<ClientState, 'configuredAs'>,
-): boolean {
-  return configuredAs === id
-}
-
 /** A client's files, and the machine around them: the input of its checks. */
 export interface ClientContext {
   readonly files: LoadedFiles
@@ -149,4 +150,15 @@ export interface ClientContext {
   /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
   readonly world: ClientWorld
+}
+
+/** The parts of the outside world that a client module may use. Checks only read from it. */
+export type ClientWorld = Pick<Platform, 'files' | 'processes' | 'machine'>
+
+/** Whether the files are set up for this client of its family. */
+export function isConfiguredAs(
+  { id, family }: Pick<ClientName, 'id' | 'family'>,
+  { configuredAs = family }: Pick<ClientState, 'configuredAs'>,
+): boolean {
+  return configuredAs === id
 }

@@ -1,9 +1,6 @@
 import type { SettingPath } from '../../edits/types.ts'
 import type { OptionName } from './options.ts'
 
-/** Settings by the kind of their file. The empty path is the whole file. */
-export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
-
 /** Facts about a client's config format. */
 export interface ConfigRules {
   /** The settings that decide where the client sends its key. */
@@ -22,13 +19,6 @@ export interface ConfigRules {
   readonly familyOptions?: readonly OptionName[]
   /** The text that the files append to the ID of a model: `[1m]`. */
   readonly modelSuffix?: RegExp
-}
-
-/** Environment variables that point a client at a gateway, whatever its files say. */
-export interface GatewayVariables {
-  readonly addresses: readonly string[]
-  /** Keys, and the models of a gateway. */
-  readonly others: readonly string[]
 }
 
 /** The settings that decide where a client's key is sent. Every check of files that the user did not write uses them. */
@@ -79,3 +69,13 @@ export interface Interpolation {
   /** The client also replaces them in the names of settings. */
   readonly isInKeys?: true
 }
+
+/** Environment variables that point a client at a gateway, whatever its files say. */
+export interface GatewayVariables {
+  readonly addresses: readonly string[]
+  /** Keys, and the models of a gateway. */
+  readonly others: readonly string[]
+}
+
+/** Settings by the kind of their file. The empty path is the whole file. */
+export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>

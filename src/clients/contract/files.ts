@@ -1,13 +1,6 @@
 import type { Bytes, FileEdit } from '../../edits/types.ts'
 
-/** A change of a client's files. */
-export interface FileChange {
-  /** `undo`: it removes what a setup wrote. `forget`: only repoint's records go, the files stay. */
-  readonly by: 'setup' | 'undo' | 'forget'
-  readonly before: LoadedFiles
-  readonly after: LoadedFiles
-}
-
+/** A file that a client reads. */
 export interface ConfigFile {
   /** The name of the file in the client's module: `config`, `auth`, `settings`. */
   readonly kind: string
@@ -44,4 +37,12 @@ export type LoadedFiles = readonly LoadedFile[]
 export interface LoadedFile extends ConfigFile {
   /** null: no such file. */
   readonly bytes: Bytes | null
+}
+
+/** A change of a client's files. */
+export interface FileChange {
+  /** `undo`: it removes what a setup wrote. `forget`: only repoint's records go, the files stay. */
+  readonly by: 'setup' | 'undo' | 'forget'
+  readonly before: LoadedFiles
+  readonly after: LoadedFiles
 }

@@ -1,6 +1,85 @@
 import type { CertificateStores, Protocol } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 
+/** A client's installed program. */
+export interface Program {
+  // Finding it, and its versions.
+
+  /** The command that starts the client. */
+  readonly command: string
+  /**
+   * The npm packages that contain the client. `*` at the end matches a platform: `@openai/codex-*` is
+   * `@openai/codex-linux-x64` and others.
+   */
+  readonly packages: readonly string[]
+  /** The client replaces itself, so it can be newer than its package says. */
+  readonly updatesItself?: true
+  /** The versions of the client that our tests run. */
+  readonly testedVersions: readonly string[]
+  /** The oldest version of the client that works with a setup. Absent: every tested version works. */
+  readonly minVersion?: string
+  /** The oldest version of the client that `launchSettings` works with. Absent: `minVersion`. */
+  readonly minVersionForRun?: string
+  /** The client sends other model IDs in other versions. */
+  readonly needsVersion?: boolean
+
+  // Starting it.
+
+  /**
+   * The arguments with which the client answers `prompt` once, without a terminal.
+   *
+   * @param version of the installed client. Absent: unknown; then the newest
+   */
+  readonly pingArgs: (prompt: string, version?: string) => readonly string[]
+  /** Added to the client's environment for `pingArgs`, so that it fails fast. */
+  readonly pingEnv: Readonly<Record<string, string>>
+  /** Finds the answer in the client's output. Absent: the whole output is the answer. */
+  readonly answerIn?: (stdout: string) => string | undefined
+  /** The arguments with which the client prints the models that it knows. */
+  readonly modelTableArgs?: readonly string[]
+  /** The working folders that the client's arguments name, as typed. */
+  readonly foldersIn?: (args: readonly string[]) => readonly string[]
+
+  // Its certificate authorities.
+
+  /** The variables that name the client a PEM file with more of them. The first one that is set counts. */
+  readonly caFileVariables: readonly [string, ...string[]]
+  /** The places where the client finds them in addition to the public ones. */
+  readonly certificateStores: (env: Machine['env']) => CertificateStores
+
+  // After a setup.
+
+  /** What the user does so that a running client reads a change. */
+  readonly restartAdvice: string
+  /** How the client continues an old conversation, and the settings that the conversation keeps. */
+  readonly resume?: { readonly command: string; readonly keeps: string }
+}
+
+/** A client's `first-requests.json`, which `scripts/record-first-requests.js` writes. */
+export interface Recordings {
+  readonly date: string
+  /** The newest version that was run. */
+  readonly newest: string
+  /** Each tool as the newest version sends it, by its name in `requests`. */
+  readonly tools: Readonly<Record<string, object>>
+  /** Of each kind and protocol the oldest version first. */
+  readonly requests: readonly RecordedRequest[]
+}
+
+/** A client's first request, recorded from the real program. The model is not part of the body. */
+export interface RecordedRequest {
+  /** Which shape it is, where a version sends several over one protocol. */
+  readonly kind: string
+  readonly protocol: string
+  /** The version that was run. Later ones send the same, up to the next recording. */
+  readonly version: string
+  /** Of the URL. Absent: none. */
+  readonly query?: string
+  readonly headers: Readonly<Record<string, string>>
+  /** With the names of its tools instead of the tools. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
 /** The request that `firstRequest` describes. */
 export interface FirstRequestInput {
   readonly model: string
@@ -31,70 +110,4 @@ export interface LaunchSettings {
 export interface ProcessToStart extends LaunchSettings {
   /** The absolute path of a folder that repoint removes when the process ends. */
   readonly tempFolder: string
-}
-
-export interface Program {
-  /** The step that makes a running client read a change. */
-  readonly restartAdvice: string
-  /** The model IDs that the client sends depend on its version. */
-  readonly needsVersion?: boolean
-  /** The command that continues an old conversation, and the settings that the conversation keeps. */
-  readonly resume?: { readonly command: string; readonly keeps: string }
-  readonly command: string
-  /**
-   * The npm packages that contain the program. `*` at the end matches a platform: `@openai/codex-*` is
-   * `@openai/codex-linux-x64` and others.
-   */
-  readonly packages: readonly string[]
-  /** The program replaces itself, so it can be newer than its package says. */
-  readonly updatesItself?: true
-  /** Versions of the client that our tests run against. */
-  readonly testedVersions: readonly string[]
-  /** The working folders that the program's arguments name, as typed. */
-  readonly foldersIn?: (args: readonly string[]) => readonly string[]
-  /** The oldest version that works with a setup. Absent: every tested version works. */
-  readonly minVersion?: string
-  /** The oldest version that `launchSettings` works with. Absent: `minVersion`. */
-  readonly minVersionForRun?: string
-  /**
-   * Arguments that make the client answer `prompt` once without a terminal.
-   *
-   * @param version of the installed client. Absent: unknown; then the newest
-   */
-  readonly pingArgs: (prompt: string, version?: string) => readonly string[]
-  /** Arguments that make the client print the models that it knows. */
-  readonly modelTableArgs?: readonly string[]
-  /** Finds the answer in the client's output. Absent: the whole output is the answer. */
-  readonly answerIn?: (stdout: string) => string | undefined
-  /** Variables that name a PEM file with more certificate authorities. The first one that is set counts. */
-  readonly caFileVariables: readonly [string, ...string[]]
-  /** The places where the client finds certificate authorities in addition to the public ones. */
-  readonly certificateStores: (env: Machine['env']) => CertificateStores
-  /** Added to the environment of `pingArgs`, so that it fails fast. */
-  readonly pingEnv: Readonly<Record<string, string>>
-}
-
-/** A client's first request, recorded from the real program. The model is not part of the body. */
-export interface RecordedRequest {
-  /** Which shape it is, where a version sends several over one protocol. */
-  readonly kind: string
-  readonly protocol: string
-  /** The version that was run. Later ones send the same, up to the next recording. */
-  readonly version: string
-  /** Of the URL. Absent: none. */
-  readonly query?: string
-  readonly headers: Readonly<Record<string, string>>
-  /** With the names of its tools instead of the tools. */
-  readonly body: Readonly<Record<string, unknown>>
-}
-
-/** A client's `first-requests.json`, which `scripts/record-first-requests.js` writes. */
-export interface Recordings {
-  readonly date: string
-  /** The newest version that was run. */
-  readonly newest: string
-  /** Each tool as the newest version sends it, by its name in `requests`. */
-  readonly tools: Readonly<Record<string, object>>
-  /** Of each kind and protocol the oldest version first. */
-  readonly requests: readonly RecordedRequest[]
 }

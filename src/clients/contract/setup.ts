@@ -16,20 +16,20 @@ import type {
 import type { ClientOptions, Slot } from './options.ts'
 import type { ClientState } from './state.ts'
 
-export interface ModelUse extends ChosenModel {
-  /** Absent: the client has one model. */
-  readonly role?: string
+/** The input for a client's decision about its options. Requested options override previous ones. */
+export interface ResolveInput {
+  readonly requested: ClientOptions
+  /** The part of the previous setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
+  readonly previous?: PreviousSetup | undefined
+  /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
+  readonly resetToDefaults?: boolean
+  readonly gatewayInfo: GatewayInfo
 }
 
-/** A model that the gateway rejected over one protocol. */
-export interface RejectedModel extends ModelRoute {
-  readonly error: UserError
-}
-
-/** A model in a client's picker. */
-export interface OfferedModel extends CatalogModel {
-  /** Absent: the protocol of the model that the client starts with. */
-  readonly protocol?: Protocol | undefined
+/** The options that an earlier setup left in the client's files. */
+export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
+  /** The options were chosen for another gateway. */
+  readonly isOtherGateway?: boolean
 }
 
 /** The gateway's answers so far. */
@@ -51,25 +51,26 @@ export interface GatewayInfo {
   readonly modelTable?: string | undefined
 }
 
-/** The options that an earlier setup left in the client's files. */
-export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
-  /** The options were chosen for another gateway. */
-  readonly isOtherGateway?: boolean
-}
-
-/** The input for a client's decision about its options. Requested options override previous ones. */
-export interface ResolveInput {
-  readonly requested: ClientOptions
-  /** The part of the previous setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
-  readonly previous?: PreviousSetup | undefined
-  /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
-  readonly resetToDefaults?: boolean
-  readonly gatewayInfo: GatewayInfo
+/** A model that the gateway rejected over one protocol. */
+export interface RejectedModel extends ModelRoute {
+  readonly error: UserError
 }
 
 /** All options of a client, decided. */
 export interface ResolvedOptions {
-  /** The ID in the client's first request. The probe sends it too. */
+  /** The name of the model in reports. */
+  readonly model: string
+  readonly smallModel?: string
+  /** In tokens. Absent: unknown, or the client knows it; then the setup does not change it. */
+  readonly contextWindow?: number
+  /** The models that rules chose, by role. Absent: the user chose them all, now or before. */
+  readonly uses?: readonly ModelUse[]
+  /** The notes about these options. */
+  readonly findings: readonly Finding[]
+
+  // What the probe sends.
+
+  /** The ID of the model in the client's first request. */
   readonly probeModel: string
   /** The protocol of that request. Absent: the client's usual one. */
   readonly protocol?: Protocol
@@ -77,26 +78,36 @@ export interface ResolvedOptions {
   readonly probeHint?: string
   /** Other models that the client will request, as the setup writes them. */
   readonly otherModels?: readonly string[]
-  /** The name of the model in reports. */
-  readonly model: string
-  readonly slot?: Slot
-  /** A model that the client starts with instead of a slot. */
-  readonly startModel?: string
-  readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
-  readonly subagentModel?: string
-  readonly smallModel?: string
-  /** The models that rules chose, by role. Absent: the user chose them all, now or before. */
-  readonly uses?: readonly ModelUse[]
-  /** The models in the client's picker. */
+
+  // The client's picker.
+
+  /** The models in it. */
   readonly offered?: readonly OfferedModel[]
   /** `offered` contains every model that the gateway has for this client. */
   readonly offersWholeCatalog?: boolean
+
+  // Only Claude Code has the following: see `ClientOptions`.
+
+  readonly slot?: Slot
+  readonly startModel?: string
+  readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
+  readonly subagentModel?: string
+
+  // Only Codex has the following.
+
   /** The text of the file that describes the models, and the IDs in it. */
   readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
-  /** In tokens. Absent: unknown, or the client knows it; then the setup does not change it. */
-  readonly contextWindow?: number
-  /** The notes about these options. */
-  readonly findings: readonly Finding[]
+}
+
+/** A model in a client's picker. */
+export interface OfferedModel extends CatalogModel {
+  /** Absent: the protocol of the model that the client starts with. */
+  readonly protocol?: Protocol | undefined
+}
+
+export interface ModelUse extends ChosenModel {
+  /** Absent: the client has one model. */
+  readonly role?: string
 }
 
 /** The settings that a client's files should have after a setup. */

@@ -2,32 +2,6 @@ import type { Finding } from '../../finding.ts'
 import type { ExtraHeader, KeyHeader, QueryParameter } from '../../gateway/types.ts'
 import type { ClientOptions, OptionName } from './options.ts'
 
-/** How a client reaches its gateway, as its files say. A value that no file sets is absent. */
-export interface Endpoint {
-  /**
-   * As configured, without a slash at the end. The client appends its route. Absent: it uses its own
-   * service, also with a key in its files.
-   */
-  readonly baseUrl?: string | undefined
-  readonly key?: string | undefined
-  /** The header that holds the key. Absent: `authorization: Bearer`. */
-  readonly keyHeader?: KeyHeader | undefined
-  readonly headers?: readonly ExtraHeader[] | undefined
-  readonly query?: readonly QueryParameter[] | undefined
-  /** The PEM file with more certificate authorities. Absent: the environment decides. */
-  readonly caFile?: string | undefined
-  /** Another address that gets the key, for example from old conversations. */
-  readonly alsoSendsTo?: string | undefined
-}
-
-/** The key that a client would send. */
-export interface FoundKey {
-  readonly key: string
-  readonly keyHeader?: KeyHeader
-  /** The file that holds it. */
-  readonly keyPath: string
-}
-
 /** A client's settings, as its files say now. */
 export interface ClientState {
   readonly endpoint: Endpoint
@@ -48,12 +22,38 @@ export interface ClientState {
   readonly findings: readonly Finding[]
 }
 
+/** How a client reaches its gateway, as its files say. A value that no file sets is absent. */
+export interface Endpoint {
+  /**
+   * As configured, without a slash at the end. The client appends its route. Absent: it uses its own
+   * service, also with a key in its files.
+   */
+  readonly baseUrl?: string | undefined
+  readonly key?: string | undefined
+  /** The header that holds the key. Absent: `authorization: Bearer`. */
+  readonly keyHeader?: KeyHeader | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
+  readonly query?: readonly QueryParameter[] | undefined
+  /** The PEM file with more certificate authorities. Absent: the environment decides. */
+  readonly caFile?: string | undefined
+  /** Another address that gets the key, for example from old conversations. */
+  readonly alsoSendsTo?: string | undefined
+}
+
 /** The absolute paths of the files that set these values. Absent: no file does. */
 export interface Sources {
   readonly baseUrl?: string | undefined
   readonly model?: string | undefined
   readonly smallModel?: string | undefined
   readonly key?: string | undefined
+}
+
+/** The key that a client would send. */
+export interface FoundKey {
+  readonly key: string
+  readonly keyHeader?: KeyHeader
+  /** The file that holds it. */
+  readonly keyPath: string
 }
 
 /** The state of a client whose files say nothing. */

@@ -51,6 +51,7 @@ export const copilot: ClientModule = {
   },
   protocols,
   sends: { headers: true },
+  accepts: responses.protocols,
   config: {
     // Not run in a folder that has such files.
     sensitiveSettings: { codeWord: 'settings', rows: [] },
@@ -70,18 +71,18 @@ export const copilot: ClientModule = {
       ],
     },
   },
+
   files: () => [],
+  read: () => emptyState,
 
   // It knows the windows of many models, and assumes a small one for the others.
   resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, otherwise: '' }),
 
   plan: () => [],
-  gatewaySettings: () => ({}),
-  accepts: responses.protocols,
+  check: () => [],
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
-  read: () => emptyState,
 
   launchSettings(_, target, { args, env }) {
     const headers = (target.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
@@ -101,5 +102,5 @@ export const copilot: ClientModule = {
     }
   },
 
-  check: () => [],
+  gatewaySettings: () => ({}),
 }

@@ -56,6 +56,7 @@ export const droid: ClientModule = {
   },
   protocols,
   sends,
+  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -113,22 +114,6 @@ export const droid: ClientModule = {
     ]
   },
 
-  resolve(input) {
-    const usable = protocolsForKey({ ...droidName, protocols, sends }, input)
-    if (isFinding(usable)) return usable
-    const otherwise = 'droid assumes one when it compacts its conversations'
-    return resolveWithPicker(input, usable, { otherwise })
-  },
-
-  plan,
-
-  accepts: responses.protocols,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
-  firstRequest,
-
-  gatewaySettings,
-
   read(files) {
     const settings = readSettings(fileOf(files, 'settings'))
     const { path, defaultModel: chosen, ignored } = settings
@@ -165,8 +150,20 @@ export const droid: ClientModule = {
     }
   },
 
-  launchSettings,
+  resolve(input) {
+    const usable = protocolsForKey({ ...droidName, protocols, sends }, input)
+    if (isFinding(usable)) return usable
+    const otherwise = 'droid assumes one when it compacts its conversations'
+    return resolveWithPicker(input, usable, { otherwise })
+  },
+
+  plan,
   check,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  firstRequest,
+  launchSettings,
+  gatewaySettings,
 }
 
 /** The program of 0.225.2 names these folders; not run. */

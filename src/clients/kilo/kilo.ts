@@ -73,7 +73,9 @@ const shared = clientOf(layout, {
 
 export const kilo: ClientModule = {
   ...shared,
+
   files: (machine, disk) => [...shared.files(machine, disk), ...startedFile(machine, disk)],
+
   *check(context, target) {
     yield* shared.check(context, target)
     yield* target ? checkFirstStart(context) : serverLeftRunning(context.world)

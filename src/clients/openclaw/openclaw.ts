@@ -59,6 +59,7 @@ export const openclaw: ClientModule = {
     headers: true,
     keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: keyHeaders },
   },
+  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -95,31 +96,6 @@ export const openclaw: ClientModule = {
     ]
   },
 
-  resolve(input) {
-    const resolved = resolveWithPicker(input, protocols, {
-      otherwise: 'OpenClaw assumes 200,000 tokens',
-    })
-    if (isFinding(resolved)) return resolved
-
-    const isLimitNamed = input.requested.maxOutputTokens !== undefined
-    const offered = resolved.offered?.map((model): OfferedModel => {
-      const { id, maxOutputTokens: most } = model
-      if (most === undefined || (isLimitNamed && id === resolved.model)) return model
-      return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
-    })
-
-    return { ...resolved, ...compact({ offered }) }
-  },
-
-  plan,
-
-  accepts: responses.protocols,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
-  firstRequest,
-
-  gatewaySettings,
-
   read(files) {
     const file = readConfig(files)
     if (file.ignored !== undefined)
@@ -141,6 +117,30 @@ export const openclaw: ClientModule = {
     }
   },
 
+  resolve(input) {
+    const resolved = resolveWithPicker(input, protocols, {
+      otherwise: 'OpenClaw assumes 200,000 tokens',
+    })
+    if (isFinding(resolved)) return resolved
+
+    const isLimitNamed = input.requested.maxOutputTokens !== undefined
+    const offered = resolved.offered?.map((model): OfferedModel => {
+      const { id, maxOutputTokens: most } = model
+      if (most === undefined || (isLimitNamed && id === resolved.model)) return model
+      return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
+    })
+
+    return { ...resolved, ...compact({ offered }) }
+  },
+
+  plan,
+  check,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  firstRequest,
+  launchSettings,
+  gatewaySettings,
+
   /** Whenever OpenClaw changes its file, it keeps the earlier versions next to it (2026.9.6, 2026-11-23). */
   sideEffects({ files }, { by, before }) {
     const { path } = fileOf(before, 'config')
@@ -157,9 +157,6 @@ export const openclaw: ClientModule = {
       hint: `To remove it: delete ${copy}`,
     }))
   },
-
-  launchSettings,
-  check,
 }
 
 /**

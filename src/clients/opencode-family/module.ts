@@ -91,22 +91,8 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
         others: [`${variables}_AUTH_CONTENT`],
       },
     },
+
     files: (machine, disk) => filesOf(layout, machine, disk),
-
-    resolve(input) {
-      const usable = protocolsForKey({ label, protocols, sends }, input)
-      if (isFinding(usable)) return usable
-      const window = { otherwise: withoutWindow }
-      const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
-      if (isFinding(resolved)) return resolved
-
-      return withSmallModel(input, resolved)
-    },
-
-    plan: (files, target) => plan(layout, files, target),
-
-    loadRecordings: layout.loadRecordings,
-    firstRequest: (recordings, files, input) => firstRequest(layout, recordings, files, input),
 
     read(files) {
       const { value, problem } = mergedConfig(files)
@@ -152,9 +138,21 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       }
     },
 
-    gatewaySettings: (files) => gatewaySettings(layout, files),
+    resolve(input) {
+      const usable = protocolsForKey({ label, protocols, sends }, input)
+      if (isFinding(usable)) return usable
+      const window = { otherwise: withoutWindow }
+      const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
+      if (isFinding(resolved)) return resolved
 
-    launchSettings: (files, target, process) => launchSettings(layout, files, target, process),
+      return withSmallModel(input, resolved)
+    },
+
+    plan: (files, target) => plan(layout, files, target),
     check: (context, target) => check(layout, context, target),
+    loadRecordings: layout.loadRecordings,
+    firstRequest: (recordings, files, input) => firstRequest(layout, recordings, files, input),
+    launchSettings: (files, target, process) => launchSettings(layout, files, target, process),
+    gatewaySettings: (files) => gatewaySettings(layout, files),
   }
 }

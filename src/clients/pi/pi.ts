@@ -52,6 +52,7 @@ export const pi: ClientModule = {
     headers: true,
     keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: keyHeaders },
   },
+  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -92,33 +93,6 @@ export const pi: ClientModule = {
     ]
   },
 
-  resolve: (input) =>
-    resolveWithPicker(input, protocols, { otherwise: 'pi assumes 128,000 tokens' }),
-
-  plan,
-
-  accepts: responses.protocols,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
-  firstRequest,
-
-  /** A vendor's login stays if pi ships the provider and only its address was changed. */
-  gatewaySettings(files) {
-    const {
-      endpoint: { baseUrl },
-      options: { providerId },
-    } = pi.read(files)
-    if (baseUrl === undefined || providerId === undefined) return {}
-
-    const login = loginOf(files, providerId)
-    const isVendors = reservedIds.includes(providerId) && login?.['type'] !== 'api_key'
-    return {
-      auth: login === undefined || isVendors ? [] : [[providerId]],
-      models: gatewaySettingsIn(sensitiveSettings, fileOf(files, 'models'), providerId),
-      settings: [['defaultProvider'], ['defaultModel']],
-    }
-  },
-
   read(files) {
     const [models, settings] = [readModels(files), readSettings(files)]
     const { providerId, model } = startingModel(settings)
@@ -150,6 +124,30 @@ export const pi: ClientModule = {
     }
   },
 
-  launchSettings,
+  resolve: (input) =>
+    resolveWithPicker(input, protocols, { otherwise: 'pi assumes 128,000 tokens' }),
+
+  plan,
   check,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  firstRequest,
+  launchSettings,
+
+  /** A vendor's login stays if pi ships the provider and only its address was changed. */
+  gatewaySettings(files) {
+    const {
+      endpoint: { baseUrl },
+      options: { providerId },
+    } = pi.read(files)
+    if (baseUrl === undefined || providerId === undefined) return {}
+
+    const login = loginOf(files, providerId)
+    const isVendors = reservedIds.includes(providerId) && login?.['type'] !== 'api_key'
+    return {
+      auth: login === undefined || isVendors ? [] : [[providerId]],
+      models: gatewaySettingsIn(sensitiveSettings, fileOf(files, 'models'), providerId),
+      settings: [['defaultProvider'], ['defaultModel']],
+    }
+  },
 }

@@ -58,6 +58,7 @@ export const qwen: ClientModule = {
   protocols,
   // Qwen Code always sends the key as a bearer token, in addition to any headers.
   sends: { headers: true },
+  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -131,37 +132,6 @@ export const qwen: ClientModule = {
     ]
   },
 
-  resolve(input, version) {
-    const supported = supportedProtocols(input, version)
-    if (isFinding(supported)) return supported
-    const resolved = resolveWithPicker(input, supported, {
-      knows: knowsWindow,
-      otherwise: 'Qwen Code assumes 200,000 tokens',
-    })
-    if (isFinding(resolved)) return resolved
-
-    const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
-    const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
-      const listedWindow = listed.get(model.id)?.contextWindow
-      return compact({
-        ...model,
-        contextWindow: knowsWindow(model.id) ? listedWindow : contextWindow,
-      })
-    })
-
-    const findings = [...(resolved.findings ?? []), ...aboutModelFlag(offered)]
-    return { ...resolved, findings, ...compact({ offered }) }
-  },
-
-  plan,
-
-  accepts: responses.protocols,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
-  firstRequest,
-
-  gatewaySettings,
-
   /** Reads only the kinds of login that a setup writes. */
   read(files) {
     const { value, problem } = mergedSettings(files)
@@ -197,8 +167,35 @@ export const qwen: ClientModule = {
     }
   },
 
-  launchSettings,
+  resolve(input, version) {
+    const supported = supportedProtocols(input, version)
+    if (isFinding(supported)) return supported
+    const resolved = resolveWithPicker(input, supported, {
+      knows: knowsWindow,
+      otherwise: 'Qwen Code assumes 200,000 tokens',
+    })
+    if (isFinding(resolved)) return resolved
+
+    const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
+    const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
+      const listedWindow = listed.get(model.id)?.contextWindow
+      return compact({
+        ...model,
+        contextWindow: knowsWindow(model.id) ? listedWindow : contextWindow,
+      })
+    })
+
+    const findings = [...(resolved.findings ?? []), ...aboutModelFlag(offered)]
+    return { ...resolved, findings, ...compact({ offered }) }
+  },
+
+  plan,
   check,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  firstRequest,
+  launchSettings,
+  gatewaySettings,
 }
 
 /** On macOS and Windows from its source; on Linux tried with the variable. */
