@@ -2,7 +2,7 @@ import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { usesByRules } from '../clients/models/resolve.ts'
 import { UserError } from '../errors.ts'
-import { aliasTarget, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
+import { aliasesIn, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
 import { commandOf, examples, gatewayCommand, newestGateway } from './command.ts'
 import { askCatalog } from './gateways/ask-catalog.ts'
@@ -24,9 +24,10 @@ export const command = commandOf(define, async (session, flags) => {
   const { finder, answer: catalog } = await askCatalog(session, flags)
   if (catalog instanceof UserError) throw catalog
   const uses = usesByModel(catalog, await loadClients())
+  const aliasTarget = aliasesIn(catalog)
 
   session.showFindings()
-  showModels(session, catalog, uses)
+  showModels(session, catalog, { uses, aliasTarget })
   session.remark('')
   session.remark('? unknown · - no')
   session.document({
@@ -34,7 +35,7 @@ export const command = commandOf(define, async (session, flags) => {
     baseUrl: finder.access.baseUrl,
     models: catalog.models.map((model) => ({
       id: model.id,
-      aliasOf: aliasTarget(catalog, model.id) ?? null,
+      aliasOf: aliasTarget(model.id) ?? null,
       endpointTypes: model.endpointTypes ?? null,
       isChat: isChatModel(model),
       speaks: Object.fromEntries(protocols.map((name) => [name, supportsProtocol(model, name)])),
@@ -49,12 +50,18 @@ export const command = commandOf(define, async (session, flags) => {
 function showModels(
   session: Session,
   catalog: Catalog,
-  uses: ReadonlyMap<string, readonly ClientUse[]>,
+  {
+    uses,
+    aliasTarget,
+  }: {
+    uses: ReadonlyMap<string, readonly ClientUse[]>
+    aliasTarget: (id: string) => string | undefined
+  },
 ): void {
   const supported = (model: CatalogModel) =>
     isChatModel(model) ? protocols.map((name) => cellFor(model, name)).join(' ') : 'not for chat'
   const chosenFor = ({ id }: CatalogModel) => {
-    const full = aliasTarget(catalog, id)
+    const full = aliasTarget(id)
     const alias = full === undefined ? [] : [`alias of ${full}`]
     return [...alias, ...(uses.get(id) ?? []).map(({ use }) => use)].join(', ')
   }

@@ -12,7 +12,7 @@ import {
   previousTiers,
   solReason,
 } from './gpt-models.ts'
-import { compareVersions, plainModelName, removeVendor } from './ids.ts'
+import { plainModelName, removeVendor } from './ids.ts'
 
 /** A model, and the reason why the rules chose it, as text. */
 export interface ChosenModel {
@@ -175,12 +175,22 @@ export function onlyModel(catalog: Catalog, ...protocols: readonly Protocol[]): 
 }
 
 /** The listed model for a short family ID. Undefined if the ID is not such an alias here. */
-export function aliasTarget({ models }: Catalog, id: string): string | undefined {
+export function aliasTarget(catalog: Catalog, id: string): string | undefined {
   const short = parseGptId(id)
-  if (short === undefined || !isBare(short)) return undefined
-  return gptModels(models.filter(isChatModel)).find(
-    ({ id }) => id.variant === 'sol' && compareVersions(id.family, short.family) === 0,
-  )?.model.id
+  return short !== undefined && isBare(short) ? aliasesIn(catalog)(id) : undefined
+}
+
+/** Like `aliasTarget`, for many IDs: it sorts the models of the catalog once. */
+export function aliasesIn({ models }: Catalog): (id: string) => string | undefined {
+  const sols = new Map<string, string>()
+  for (const { id, model } of gptModels(models.filter(isChatModel))) {
+    const family = id.family.join('.')
+    if (id.variant === 'sol' && !sols.has(family)) sols.set(family, model.id)
+  }
+  return (id) => {
+    const short = parseGptId(id)
+    return short !== undefined && isBare(short) ? sols.get(short.family.join('.')) : undefined
+  }
 }
 
 /** For each word, the IDs of messages models that contain it, such as `opus`. */
