@@ -75,7 +75,7 @@ describe('hostile catalog: the commands', () => {
     ['codex', ['--dry-run', '--model', 'gpt-5.6-soll']],
     ['claude-gpt', ['--dry-run']],
   ])('%s %j ends in time', { timeout: 60_000 }, async (command, args) => {
-    const server = await aGatewayWith(lists['130,000 families with a sol'])
+    const server = await aGatewayWith(lists['30,000 families, base and mini'])
     const { baseUrl } = accessTo(server)
     const { status, stderr } = await runInProcess(
       aHome({}),
