@@ -33,6 +33,8 @@ export default defineConfig({
           name: 'unit',
           testTimeout: 30_000,
           ...inMemory,
+          // Of the tests that only wait and therefore run at once.
+          maxConcurrency: 8,
           // Neither src nor a test keeps state in a module that another could see: loaded once a worker,
           // it costs half the processor time.
           isolate: false,

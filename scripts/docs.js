@@ -4,8 +4,9 @@
  * proves), and by their marks the tables of clients, of what a setup changes, of exit statuses and of error codes. With
  * --check it changes nothing and ends with status 1 where something is out of date.
  */
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { main } from '../dist/cli.mjs'
+import { nodePlatform } from '../dist/platform.mjs'
 import { codeRows } from './docs/errors.js'
 import { manPage } from './docs/man.js'
 import { providersPage } from './docs/providers.js'
@@ -52,8 +53,10 @@ const blocks = {
   exit: exitTable(),
 }
 let isStale = false
-const overview = helpOf('--all')
-const named = namesIn(overview).map((name) => ({ name, help: helpOf(name, '--all') }))
+const platform = nodePlatform()
+const overview = await helpOf('--all')
+const named = []
+for (const name of namesIn(overview)) named.push({ name, help: await helpOf(name, '--all') })
 const program = JSON.parse(readFileSync('package.json', 'utf8'))
 write('man/repoint.1', () =>
   manPage({ command: 'repoint', version: program.version, overview, commands: named }),
@@ -155,12 +158,22 @@ ${sections.join('\n\n')}
 `
 }
 
-function helpOf(...command) {
-  const env = { PATH: process.env.PATH, LANG: 'C.UTF-8' }
-  return execFileSync(process.execPath, ['bin/repoint.js', ...command, '--help'], {
-    encoding: 'utf8',
-    env,
-  })
+/** The help of a command, as a pipe gets it. */
+async function helpOf(...command) {
+  let help = ''
+  const terminal = {
+    ...platform.terminal,
+    canAsk: false,
+    stdoutIsTerminal: false,
+    stderrIsTerminal: false,
+    columns: 80,
+    out: (text) => {
+      help += text
+    },
+  }
+  const machine = { ...platform.machine, env: { PATH: process.env.PATH, LANG: 'C.UTF-8' } }
+  await main({ ...platform, machine, terminal }, [...command, '--help'])
+  return help
 }
 
 function changesTable() {

@@ -41,6 +41,8 @@ interface Options {
   readonly chain?: string
   readonly host?: string
   readonly isHttp2Only?: boolean
+  /** Of a concurrent test: Vitest's own may belong to a test that runs at the same time. */
+  readonly onTestFinished?: typeof onTestFinished
 }
 
 /** A server of our own on a free port, closed with the test. */
@@ -73,7 +75,7 @@ export async function aServer(handler: Handler, options: Options = {}): Promise<
     : secrets
       ? https.createServer(secrets, listener)
       : http.createServer(listener)
-  return { seen, ...(await listening(server, options.host)) }
+  return { seen, ...(await listening(server, options)) }
 }
 
 /** A server of bare TCP, or of TLS with a certificate, whose answers `onSocket` writes. */
@@ -93,7 +95,7 @@ export async function aSocketServer(
 
 async function listening(
   server: net.Server,
-  host = '127.0.0.1',
+  { host = '127.0.0.1', onTestFinished: whenFinished = onTestFinished }: Options = {},
 ): Promise<{ port: number; connections: () => number }> {
   const sockets = new Set<net.Socket>()
   let count = 0
@@ -106,7 +108,7 @@ async function listening(
     server.on('error', reject)
     server.listen(0, host, resolve)
   })
-  onTestFinished(() => {
+  whenFinished(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })

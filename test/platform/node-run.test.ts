@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildSync } from 'esbuild'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { nodeProcesses } from '../../src/platform/node-processes.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { aHome } from '../support/home.ts'
@@ -29,8 +29,8 @@ async function endsSoon(pid: number): Promise<boolean> {
   return false
 }
 
-function aCommand(text: string): string {
-  const home = aHome({ command: text })
+function aCommand(text: string, whenFinished = onTestFinished): string {
+  const home = aHome({ command: text }, whenFinished)
   chmodSync(home.at('command'), 0o755)
   return home.at('command')
 }
@@ -56,22 +56,6 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     const childPid = Number(result.stdout.split('\n')[0])
     expect(isAlive(childPid)).toBe(true)
     process.kill(childPid)
-  })
-
-  test('ends at its time limit with all its child processes', async () => {
-    const slow = aCommand('#!/bin/sh\nsleep 25 &\necho "$!"\nsleep 25\necho never\n')
-    const begin = Date.now()
-    const result = await run(slow, [], { timeoutMs: 300 })
-    expect(Date.now() - begin).toBeLessThan(5_000)
-    expect(result).toMatchObject({ exitStatus: undefined, reason: 'timed-out' })
-    expect(await endsSoon(Number(result.stdout))).toBe(true)
-  })
-
-  test('is killed after its time limit if it ignores signals', async () => {
-    const deaf = aCommand('#!/bin/sh\ntrap "" TERM\nwhile true; do sleep 1; done\n')
-    const begin = Date.now()
-    expect(await run(deaf, [], { timeoutMs: 200 })).toMatchObject({ reason: 'timed-out' })
-    expect(Date.now() - begin).toBeLessThan(6_000)
   })
 
   test('that ends immediately has all of its output read', async () => {
@@ -104,28 +88,64 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
       delete process.env['REPOINT_TEST_OTHER']
     }
   })
-
-  test('ends when a signal ends repoint', async () => {
-    const command = aCommand('#!/bin/sh\necho "$$" > "$0.pid"\nexec sleep 60\n')
-    const home = aHome()
-    buildSync({
-      stdin: {
-        contents: `import { run } from './src/platform/node-run.ts'
-          void run('linux', ${JSON.stringify(command)}, [], { timeoutMs: 60_000 })`,
-        resolveDir: process.cwd(),
-        loader: 'ts',
-      },
-      outfile: home.at('caller.cjs'),
-      bundle: true,
-      platform: 'node',
-      logLevel: 'error',
-    })
-    const caller = spawn(process.execPath, [home.at('caller.cjs')], { stdio: 'ignore' })
-    const ended = once(caller, 'exit')
-    const pid = () => Number(existsSync(`${command}.pid`) && readFileSync(`${command}.pid`, 'utf8'))
-    while (!pid()) await sleep(20)
-    caller.kill('SIGINT')
-    expect(await ended).toEqual([null, 'SIGINT'])
-    expect(await endsSoon(pid())).toBe(true)
-  })
 })
+
+// These tests only wait, so they wait together.
+describe.runIf(process.platform !== 'win32')(
+  'a command that does not end',
+  { concurrent: true },
+  () => {
+    test('ends at its time limit with all its child processes', async ({
+      expect,
+      onTestFinished,
+    }) => {
+      const slow = aCommand(
+        '#!/bin/sh\nsleep 25 &\necho "$!"\nsleep 25\necho never\n',
+        onTestFinished,
+      )
+      const begin = Date.now()
+      const result = await run(slow, [], { timeoutMs: 300 })
+      expect(Date.now() - begin).toBeLessThan(5_000)
+      expect(result).toMatchObject({ exitStatus: undefined, reason: 'timed-out' })
+      expect(await endsSoon(Number(result.stdout))).toBe(true)
+    })
+
+    test('is killed after its time limit if it ignores signals', async ({
+      expect,
+      onTestFinished,
+    }) => {
+      const deaf = aCommand(
+        '#!/bin/sh\ntrap "" TERM\nwhile true; do sleep 1; done\n',
+        onTestFinished,
+      )
+      const begin = Date.now()
+      expect(await run(deaf, [], { timeoutMs: 200 })).toMatchObject({ reason: 'timed-out' })
+      expect(Date.now() - begin).toBeLessThan(6_000)
+    })
+
+    test('ends when a signal ends repoint', async ({ expect, onTestFinished }) => {
+      const command = aCommand('#!/bin/sh\necho "$$" > "$0.pid"\nexec sleep 60\n', onTestFinished)
+      const home = aHome({}, onTestFinished)
+      buildSync({
+        stdin: {
+          contents: `import { run } from './src/platform/node-run.ts'
+          void run('linux', ${JSON.stringify(command)}, [], { timeoutMs: 60_000 })`,
+          resolveDir: process.cwd(),
+          loader: 'ts',
+        },
+        outfile: home.at('caller.cjs'),
+        bundle: true,
+        platform: 'node',
+        logLevel: 'error',
+      })
+      const caller = spawn(process.execPath, [home.at('caller.cjs')], { stdio: 'ignore' })
+      const ended = once(caller, 'exit')
+      const pid = () =>
+        Number(existsSync(`${command}.pid`) && readFileSync(`${command}.pid`, 'utf8'))
+      while (!pid()) await sleep(20)
+      caller.kill('SIGINT')
+      expect(await ended).toEqual([null, 'SIGINT'])
+      expect(await endsSoon(pid())).toBe(true)
+    })
+  },
+)

@@ -33,6 +33,11 @@ function starts(home: Home): readonly string[] {
   return home.text(startsFile).trim().split('\n')
 }
 
+/** The program's `--version` prints nothing. */
+function withSilentProgram(client: Pick<Client, 'program'>): Home {
+  return aHomeWith(client, 'exit 0')
+}
+
 /** The program's `--version` never ends, so repoint gives up after a moment. */
 function withSlowProgram(client: Pick<Client, 'program'>): Home {
   return aHomeWith(client, 'case "$1" in --version) exec sleep 60 ;; esac')
@@ -66,7 +71,7 @@ describe.each(clients)('a $id that does not report its version', (client) => {
   }
 
   test('is refused by a setup if it has an oldest version, and reported if its version matters', async () => {
-    const home = withSlowProgram(client)
+    const home = withSilentProgram(client)
     const before = home.snapshot()
     const { status, stdout } = await repoint(home, ...setupArgs(client), '--json')
     const { error, warnings } = JSON.parse(stdout)
@@ -84,7 +89,7 @@ describe.each(clients)('a $id that does not report its version', (client) => {
   })
 
   test('is refused by `run` if it has an oldest version, and reported if its version matters', async () => {
-    const home = withSlowProgram(client)
+    const home = withSilentProgram(client)
     const at = ['--base-url', gateway.url, '--key-env', 'REPOINT_API_KEY']
     const line = ['run', ...at, '--', program.command, 'hello']
     const { status, stderr } = await repoint(home, ...line)
@@ -101,19 +106,25 @@ describe.each(fileClients)('a $id that does not report its version', (client) =>
   const { program, family } = client
 
   test('is not started by `status`', async () => {
-    const home = withSlowProgram(client)
+    const home = withSilentProgram(client)
     expect((await repoint(home, 'status', family)).status).toBe(0)
     expect(starts(home)).toEqual([])
   })
 
   test('is reported by `doctor`, as a problem if it has an oldest version', async () => {
-    const home = withSlowProgram(client)
+    const home = withSilentProgram(client)
     const { stdout } = await repoint(home, 'doctor', family, '--no-verify', '--json')
     const found = JSON.parse(stdout).checks.filter(({ id }: { id: string }) => id === unknown)
     const result = program.minVersion === undefined ? 'warning' : 'problem'
     expect(found).toMatchObject([{ about: family, result }])
     expect(found[0].cure).toContain(`${program.command} --version`)
   })
+})
+
+test('a program that never answers does not report its version either', async () => {
+  const client = clients.find(({ program }) => program.minVersion !== undefined)!
+  const { status, stdout } = await repoint(withSlowProgram(client), ...setupArgs(client), '--json')
+  expect({ status, code: JSON.parse(stdout).error?.code }).toEqual({ status: 8, code: unknown })
 })
 
 test('`demo` starts no client', { timeout: 30_000 }, async () => {

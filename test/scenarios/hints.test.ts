@@ -392,7 +392,7 @@ const states: readonly State[] = [
     code: 'timeout',
     when: 'a model that loads for a long time',
     make: async () => {
-      const { url } = await aGateway({ faults: [{ delayMs: 3_000, times: 2 }] as never })
+      const { url } = await aGateway({ faults: [{ delayMs: 1_500, times: 2 }] as never })
       return { args: codex(url, '--timeout', '1'), env: withKey }
     },
     hint: '--timeout 120',

@@ -137,38 +137,45 @@ test('a slow list of models stops no named model, because it gets only a part of
   expect((await failure(proofOf('codex', access))).code).toBe('timeout')
 })
 
-test.each([
-  ['codex', 'team-sol'],
-  ['codex', undefined],
-])(
-  'a silent host is reported after two fifths of the time, with one request to each route: %s %s',
-  async (id, model) => {
-    const server = await aServer(() => {})
-    const hostState = { hasAnswered: false }
-    const access = { ...accessTo(server, { timeoutMs: 7_500 }), hostState }
-    const begun = performance.now()
-    expect((await failure(proofOf(id, access, model))).code).toBe('timeout')
-    // Requests one after the other would take 7.5 s, and with a named model 11.25 s.
-    expect(performance.now() - begun).toBeLessThan(model ? 11_000 : 7_400)
-    expect(asked(server)).toEqual(['GET /v1/models', ...(model ? ['POST /v1/responses'] : [])])
-  },
-)
+describe.concurrent('a host that is slow', () => {
+  test.for<readonly [string, string | undefined]>([
+    ['codex', 'team-sol'],
+    ['codex', undefined],
+  ])(
+    'and sends nothing is reported after two fifths of the time, with one request to each route: %s %s',
+    async ([id, model], { expect, onTestFinished }) => {
+      const server = await aServer(() => {}, { onTestFinished })
+      const hostState = { hasAnswered: false }
+      const access = { ...accessTo(server, { timeoutMs: 7_500 }), hostState }
+      const begun = performance.now()
+      expect((await failure(proofOf(id, access, model))).code).toBe('timeout')
+      // Requests one after the other would take 7.5 s, and with a named model 11.25 s.
+      expect(performance.now() - begun).toBeLessThan(model ? 11_000 : 7_400)
+      expect(asked(server)).toEqual(['GET /v1/models', ...(model ? ['POST /v1/responses'] : [])])
+    },
+  )
 
-test.each(['codex', 'opencode'])(
-  'a slow catalog causes no second inference: %s',
-  async (client) => {
-    const model = 'gpt-5.6-sol'
-    const server = await aServer((request, response) => {
-      const isList = request.method === 'GET'
-      const answer = () =>
-        isList ? sendJson(response, 200, { data: [{ id: model }] }) : goodGateway(request, response)
-      setTimeout(answer, isList ? 2_500 : 0)
-    })
-    const proof = await proofOf(client, accessTo(server, { timeoutMs: 20_000 }), model)
-    expect(proof.catalog?.models).toHaveLength(1)
-    expect(asked(server)).toEqual(['GET /v1/models', 'POST /v1/responses'])
-  },
-)
+  test.for(['codex', 'opencode'])(
+    'with its catalog causes no second inference: %s',
+    async (client, { expect, onTestFinished }) => {
+      const model = 'gpt-5.6-sol'
+      const server = await aServer(
+        (request, response) => {
+          const isList = request.method === 'GET'
+          const answer = () =>
+            isList
+              ? sendJson(response, 200, { data: [{ id: model }] })
+              : goodGateway(request, response)
+          setTimeout(answer, isList ? 2_500 : 0)
+        },
+        { onTestFinished },
+      )
+      const proof = await proofOf(client, accessTo(server, { timeoutMs: 20_000 }), model)
+      expect(proof.catalog?.models).toHaveLength(1)
+      expect(asked(server)).toEqual(['GET /v1/models', 'POST /v1/responses'])
+    },
+  )
+})
 
 test.each([
   ['is missing', 404, { detail: 'Not Found' }],

@@ -5,11 +5,11 @@ import { isComplete } from '../../../src/gateway/judge/proof.ts'
 
 describe('diagnose: a body on which a slow pattern would take very long', () => {
   const busy: readonly (readonly [string, string, string])[] = [
-    ['endless titles', 'text/html', '<title>'.repeat(1_000_000)],
-    ['spaces after a request id', 'text/plain', `request id${' '.repeat(7_000_000)}`],
-    ['a request id without an end', 'text/plain', 'request id a'.repeat(500_000)],
-    ['comments', 'text/html', '<!---->'.repeat(1_000_000)],
-    ['an error of blanks', 'application/json', `{"error":{"message":"${' '.repeat(7_000_000)}"}}`],
+    ['endless titles', 'text/html', '<title>'.repeat(150_000)],
+    ['spaces after a request id', 'text/plain', `request id${' '.repeat(1_000_000)}`],
+    ['a request id without an end', 'text/plain', 'request id a'.repeat(80_000)],
+    ['comments', 'text/html', '<!---->'.repeat(150_000)],
+    ['an error of blanks', 'application/json', `{"error":{"message":"${' '.repeat(1_000_000)}"}}`],
     [
       'events that never end',
       'text/event-stream',
@@ -17,7 +17,7 @@ describe('diagnose: a body on which a slow pattern would take very long', () => 
     ],
   ]
   test.each(busy)('%s', (_name, type, body) => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     for (const asked of ['catalog', 'chat', 'responses', 'messages'] as const) {
       for (const status of [200, 403, 404, 500]) {
         const answer: HttpAnswer = {
@@ -31,6 +31,7 @@ describe('diagnose: a body on which a slow pattern would take very long', () => 
       }
     }
     for (const protocol of ['chat', 'responses', 'messages'] as const) isComplete(protocol, body)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    // Processor time, because the machine may be busy. A pattern that backtracks needs minutes for 1 MB.
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000)
   })
 })
