@@ -12,9 +12,9 @@ import {
   inUse,
   keyVariable,
   listPath,
-  literalIn,
   paths,
   readSettings,
+  textWithoutVariables,
   usualVariables,
 } from './settings.ts'
 
@@ -32,7 +32,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const { url, key, entry, variable, protocol } = used
   // The addresses of one gateway differ only in a `/v1`, whatever the protocol.
   const isAtGateway = (listed: Table) =>
-    entry !== undefined && isSameButVersion(literalIn(listed, ['baseUrl']) ?? '', url)
+    entry !== undefined && isSameButVersion(textWithoutVariables(listed, ['baseUrl']) ?? '', url)
   const lists = protocols.map((protocol) => {
     const entries = entriesIn(root, protocol)
     return {
@@ -49,10 +49,10 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
     ...(variable === usual.key ? [usual.url, usual.model] : []).map((name) => ['env', name]),
     paths.type,
     // Qwen Code does not read these if the entry has its own.
-    ...(literalIn(root, ['security', 'auth', 'apiKey']) === key
+    ...(textWithoutVariables(root, ['security', 'auth', 'apiKey']) === key
       ? [['security', 'auth', 'apiKey']]
       : []),
-    ...(literalIn(entry, ['baseUrl']) ? [] : [['security', 'auth', 'baseUrl']]),
+    ...(textWithoutVariables(entry, ['baseUrl']) ? [] : [['security', 'auth', 'baseUrl']]),
     paths.model,
     paths.modelUrl,
   ]

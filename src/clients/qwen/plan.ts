@@ -22,19 +22,18 @@ import {
 import { qwenName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
-  elementOf,
   entryPath,
   firstOwnPath,
   isBehindAnother,
   isCurrentLayout,
   layoutVersion,
-  listPath,
-  literalIn,
   loginTypes,
+  newFirstPath,
   paths,
   type RepointEntry,
   readSettings,
   repointEntries,
+  textWithoutVariables,
 } from './settings.ts'
 
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
@@ -58,6 +57,10 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   const ours = repointEntries(now.document?.root)
   const entries = entriesToWrite(ours, target)
 
+  // The address next to the model tells entries with the same ID apart.
+  const needsUrl =
+    now.text(paths.modelUrl) !== undefined || isBehindAnother(now, { model, protocol })
+
   return [
     ...leavingEntries(file, ours, entries, target),
     // Only Qwen Code itself can migrate a file of an older layout.
@@ -66,9 +69,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
     ...entries.flatMap((entry) => entryChanges(entry, target)),
     { path: paths.type, value: loginTypes[protocol] },
     { path: paths.model, value: model },
-    ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, { model, protocol })
-      ? []
-      : [{ path: paths.modelUrl, value: target.baseUrl }]),
+    ...(needsUrl ? [{ path: paths.modelUrl, value: target.baseUrl }] : []),
   ]
 }
 
@@ -95,15 +96,7 @@ function entriesToWrite(
 ): readonly EntryToWrite[] {
   const { model: id, protocol = usualProtocol, contextWindow } = resolved
   const [chosen = { id }, ...others] = resolved.offered ?? []
-  const presentOf = (model: OfferedModel) => {
-    const all = ours.filter((entry) => entry.id === model.id)
-    return all.find((entry) => entry.protocol === protocolFor(resolved, model)) ?? all[0]
-  }
-
-  // An entry for a model that the gateway no longer has becomes the entry of the chosen one.
-  const first = ours.find((entry) => entry.protocol === protocol) ?? ours[0]
-  const isFirstLost = first !== undefined && !others.some(({ id }) => id === first.id)
-  const present = presentOf(chosen) ?? (isFirstLost ? first : undefined)
+  const present = presentEntry(ours, id, protocol) ?? lostEntry(ours, others, protocol)
 
   const started: EntryToWrite = {
     model: { ...chosen, ...compact({ contextWindow }) },
@@ -112,20 +105,43 @@ function entriesToWrite(
     present,
   }
   const offered = others.map((model): EntryToWrite => {
-    const path = entryPath(protocolFor(resolved, model), model.id)
-    return { model, path, name: model.displayName ?? model.id, present: presentOf(model) }
+    const ofModel = protocolFor(resolved, model)
+    return {
+      model,
+      path: entryPath(ofModel, model.id),
+      name: model.displayName ?? model.id,
+      present: presentEntry(ours, model.id, ofModel),
+    }
   })
   return [started, ...offered]
 }
 
+/** Our entry for a model: the one over this protocol, or else one over another. */
+function presentEntry(
+  ours: readonly RepointEntry[],
+  model: string,
+  protocol: Protocol,
+): RepointEntry | undefined {
+  const ofModel = ours.filter(({ id }) => id === model)
+  return ofModel.find((entry) => entry.protocol === protocol) ?? ofModel[0]
+}
+
+/** The first of our entries, if the gateway no longer has its model. */
+function lostEntry(
+  ours: readonly RepointEntry[],
+  others: readonly OfferedModel[],
+  protocol: Protocol,
+): RepointEntry | undefined {
+  const first = ours.find((entry) => entry.protocol === protocol) ?? ours[0]
+  return others.some(({ id }) => id === first?.id) ? undefined : first
+}
+
 /** Where the entry of the model that Qwen Code starts with is, or will be. */
 function startPath(id: string, protocol: Protocol, present: RepointEntry | undefined): SettingPath {
-  if (present?.protocol !== protocol) {
-    // There may be other entries of ours, so the model identifies a new one too.
-    return [...listPath(protocol), { ...elementOf(id), isFirst: true }]
-  }
-
-  return present.id === id ? entryPath(protocol, id) : firstOwnPath(protocol)
+  if (present?.protocol !== protocol) return newFirstPath(protocol, id)
+  if (present.id === id) return entryPath(protocol, id)
+  // The entry gets another ID, so its ID cannot identify it.
+  return firstOwnPath(protocol)
 }
 
 /** Removes our entries that no entry of the setup replaces. */
@@ -148,19 +164,16 @@ function leavingEntries(
 }
 
 function isOtherGateway(entry: Table, baseUrl: string): boolean {
-  return !isUrlOf(literalIn(entry, ['baseUrl']) ?? '', baseUrl)
+  return !isUrlOf(textWithoutVariables(entry, ['baseUrl']) ?? '', baseUrl)
 }
 
-/** The changes to an entry. One of another protocol moves to the list of this one, with all its members. */
-function entryChanges(
-  { model, path, name, present }: EntryToWrite,
-  target: SetupTarget,
-): readonly SettingChange[] {
-  const { resolved } = target
-  const protocol = protocolFor(resolved, model)
+/** The changes to an entry. */
+function entryChanges(entry: EntryToWrite, target: SetupTarget): readonly SettingChange[] {
+  const { model, path, name, present } = entry
+  const protocol = protocolFor(target.resolved, model)
   const baseUrl = baseUrlFor(target, protocol)
   const now = present?.entry
-  const isMoved = present !== undefined && present.protocol !== protocol
+  const headers = valueIn(now, paths.headers)
   const config = {
     path: [...path, 'generationConfig'],
     now: tableIn(now, ['generationConfig']),
@@ -172,17 +185,13 @@ function entryChanges(
     path: [...config.path, 'samplingParams'],
     now: tableIn(config.now, ['samplingParams']),
   }
-  const headers = valueIn(now, paths.headers)
+  const isChosen = model.id === target.resolved.model
+  const isNamed = textWithoutVariables(now, ['name']) !== undefined
 
   return [
-    ...(isMoved
-      ? [
-          { path: entryPath(present.protocol, present.id), value: undefined },
-          { path, value: { ...present.entry, id: model.id } },
-        ]
-      : []),
-    ...(model.id === resolved.model ? [{ path: [...path, 'id'], value: model.id }] : []),
-    ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
+    ...moveChanges(entry, protocol),
+    ...(isChosen ? [{ path: [...path, 'id'], value: model.id }] : []),
+    ...(isNamed ? [] : [{ path: [...path, 'name'], value: name }]),
     { path: [...path, 'baseUrl'], value: baseUrl },
     ...factChanges(config, model, factsOf(model, protocol), target),
     // Keeps other members, such as a temperature that the user set.
@@ -191,7 +200,19 @@ function entryChanges(
   ]
 }
 
-/** What a new entry of the model says in `generationConfig`, besides the headers. */
+/** Moves an entry of another protocol to the list of this one, with all its members. */
+function moveChanges(
+  { model, path, present }: EntryToWrite,
+  protocol: Protocol,
+): readonly SettingChange[] {
+  if (present === undefined || present.protocol === protocol) return []
+  return [
+    { path: entryPath(present.protocol, present.id), value: undefined },
+    { path, value: { ...present.entry, id: model.id } },
+  ]
+}
+
+/** What a new entry of the model says in `generationConfig`, in addition to the headers. */
 export function generationConfigOf(
   model: CatalogModel,
   protocol: Protocol,

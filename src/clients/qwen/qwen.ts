@@ -25,12 +25,12 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   inUse,
   listPath,
-  literalIn,
   loginTypes,
   mergedSettings,
   minVersionForProtocols,
   paths,
   repointEntries,
+  textWithoutVariables,
   userFiles,
   variablePattern,
 } from './settings.ts'
@@ -138,7 +138,7 @@ export const qwen: ClientModule = {
     if (problem !== undefined) return { ...emptyState, findings: unreadable(problem) }
     const used = inUse(value)
     if (used === undefined) {
-      const type = literalIn(value, paths.type)
+      const type = textWithoutVariables(value, paths.type)
       const hasLogin = type === 'qwen-oauth' && layersOf(files, 'login').length > 0
       return { ...emptyState, login: hasLogin ? "an account of Qwen Code's vendor" : undefined }
     }

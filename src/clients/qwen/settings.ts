@@ -62,7 +62,7 @@ export const minVersionForProtocols = '0.23.4'
 
 /** The protocol of the login in use. Undefined: another kind of login. */
 export function loginProtocol(settings: ConfigValue | undefined): Protocol | undefined {
-  const type = literalIn(settings, paths.type)
+  const type = textWithoutVariables(settings, paths.type)
   return protocols.find((protocol) => loginTypes[protocol] === type)
 }
 
@@ -86,14 +86,19 @@ export function listPath(protocol: Protocol): SettingPath {
   return ['modelProviders', loginTypes[protocol]]
 }
 
-/** The first of our entries in a list. */
-export function firstOwnPath(protocol: Protocol): SettingPath {
-  return [...listPath(protocol), { element: { envKey: keyVariable }, isFirst: true }]
-}
-
-/** Our entry for a model. */
+/** The path of our entry for a model. */
 export function entryPath(protocol: Protocol, id: string): SettingPath {
   return [...listPath(protocol), elementOf(id)]
+}
+
+/** The path of a new entry for a model, at the start of the list. */
+export function newFirstPath(protocol: Protocol, id: string): SettingPath {
+  return [...listPath(protocol), { ...elementOf(id), isFirst: true }]
+}
+
+/** The path of the first of our entries, whatever its model is. */
+export function firstOwnPath(protocol: Protocol): SettingPath {
+  return [...listPath(protocol), { element: { envKey: keyVariable }, isFirst: true }]
 }
 
 /** Identifies our entry for a model in its list. */
@@ -124,8 +129,8 @@ export function mergedSettings(files: LoadedFiles): {
   return { value: mergedFiles(userFiles(files)), problem: undefined }
 }
 
-/** A text. Undefined if it is empty or contains a variable (`$NAME`, `${NAME}`). */
-export function literalIn(
+/** Undefined if the value is no text, is empty or contains a variable (`$NAME`, `${NAME}`). */
+export function textWithoutVariables(
   settings: ConfigValue | undefined,
   path: SettingPath,
 ): string | undefined {
@@ -168,8 +173,8 @@ export function repointEntries(settings: ConfigValue | undefined): readonly Repo
  */
 function entryInUse(settings: ConfigValue, protocol: Protocol): Table | undefined {
   const entries = entriesIn(settings, protocol)
-  const url = literalIn(settings, paths.modelUrl)
-  const sameId = entries.filter(({ id }) => id === literalIn(settings, paths.model))
+  const url = textWithoutVariables(settings, paths.modelUrl)
+  const sameId = entries.filter(({ id }) => id === textWithoutVariables(settings, paths.model))
   return (
     sameId.find(({ baseUrl }) => url !== undefined && baseUrl === url) ?? sameId[0] ?? entries[0]
   )
@@ -207,19 +212,22 @@ export function inUse(settings: ConfigValue): InUse | undefined {
   const usual = usualVariables[protocol]
   const entry = entryInUse(settings, protocol)
   const auth = valueIn(settings, ['security', 'auth'])
-  const variable = literalIn(entry, ['envKey']) ?? usual.key
+  const variable = textWithoutVariables(entry, ['envKey']) ?? usual.key
   const variables = [...new Set([variable, usual.key])]
-  const key = variables.map((name) => literalIn(settings, ['env', name])).find(Boolean)
+  const key = variables.map((name) => textWithoutVariables(settings, ['env', name])).find(Boolean)
 
   return {
     protocol,
     url: [
-      literalIn(entry, ['baseUrl']),
-      literalIn(settings, ['env', usual.url]),
-      literalIn(auth, ['baseUrl']),
+      textWithoutVariables(entry, ['baseUrl']),
+      textWithoutVariables(settings, ['env', usual.url]),
+      textWithoutVariables(auth, ['baseUrl']),
     ].find(Boolean),
-    model: entry === undefined ? literalIn(settings, paths.model) : literalIn(entry, ['id']),
-    key: key ?? literalIn(auth, ['apiKey']),
+    model:
+      entry === undefined
+        ? textWithoutVariables(settings, paths.model)
+        : textWithoutVariables(entry, ['id']),
+    key: key ?? textWithoutVariables(auth, ['apiKey']),
     variable,
     entry,
   }
