@@ -294,17 +294,12 @@ function showUsageError(session: Session, error: CommanderError, args: readonly 
   return showError(session, asUsageError(error, args, meantIn(error, args[0] ?? '')), args)
 }
 
-/** The command, client or flag that the user meant by a wrong name. Undefined: no sure guess. */
+/** The command or flag that the user meant by a wrong name. Undefined: no sure guess. */
 function meantIn({ code, message }: CommanderError, first: string): string | undefined {
-  const [typed = '', ...suggested] = message.match(/(?<=')[^']*(?=')|--[\w-]+(?=[,?])/g) ?? []
-  if (code === 'commander.unknownOption') return guessName(typed, suggested)
-  if (code === 'commander.invalidArgument') {
-    const [, choices = ''] = /Allowed choices are (.*)\.$/.exec(message) ?? []
-    const ids = choices.split(', ')
-    const meant = [...clientRows, ...environmentRows].find(({ alsoCalled }) =>
-      alsoCalled?.includes(typed),
-    )
-    return meant && ids.includes(meant.id) ? meant.id : guessName(typed, ids)
+  if (code === 'commander.unknownOption') {
+    // Commander names the flags only in its message: the typed one, then those of the same spelling.
+    const [typed = '', ...similar] = message.match(/--[\w-]+/g) ?? []
+    return guessName(typed, similar)
   }
 
   if (code !== 'commander.unknownCommand') return undefined

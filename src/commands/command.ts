@@ -7,11 +7,11 @@ import {
   Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
-import { clientRows } from '../clients/list.ts'
+import { clientRows, environmentRows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
 import { isPlainName } from '../gateway/models/catalog-page.ts'
-import { beginsLikeKey, looksLikeKey } from '../text.ts'
+import { beginsLikeKey, guessName, looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
 
 /** A command of the command line. It passes its exit status to `end`. */
@@ -27,7 +27,7 @@ export function commandOf<Defined extends CommandUnknownOpts>(
 ): ListedCommand {
   return (session, end) => {
     const command = define()
-    for (const argument of command.registeredArguments) refuseKeysIn(argument)
+    for (const argument of command.registeredArguments) checkWords(argument, command.name())
     return command.action(async (...invocation) =>
       end(await run(session, ...(invocation as Invocation<Defined>))),
     )
@@ -78,18 +78,33 @@ export function clientsArgument(description: string) {
 }
 
 /**
- * Makes an argument reject a word that looks like a key. The name of a gateway can look like a key, so a
- * `GatewayArgument` rejects only a word that begins like one.
+ * Makes an argument reject a word that looks like a key, and one that is none of its choices. A
+ * `GatewayArgument` also accepts the names of gateways, which can look like a key but not begin like one.
  */
-function refuseKeysIn(argument: Argument): void {
+function checkWords(argument: Argument, command: string): void {
   if (argument instanceof ForeignArgument) return
-  const { parseArg, variadic } = argument
-  const isKey = argument instanceof GatewayArgument ? beginsLikeKey : looksLikeKey
+  const { parseArg, variadic, argChoices } = argument
+  const isGateway = argument instanceof GatewayArgument
+  const isKey = isGateway ? beginsLikeKey : looksLikeKey
 
   argument.argParser((word: string, before: unknown) => {
     if (isKey(word)) throw keyOnCommandLineError()
+    if (argChoices && !isGateway && !argChoices.includes(word))
+      throw unknownChoice(word, argChoices, command)
     if (parseArg !== undefined) return parseArg(word, before)
     return variadic ? [...((before as string[] | undefined) ?? []), word] : word
+  })
+}
+
+function unknownChoice(word: string, choices: readonly string[], command: string): UserError {
+  const renamed = [...clientRows, ...environmentRows].find(({ alsoCalled }) =>
+    alsoCalled?.includes(word),
+  )
+  const meant = renamed && choices.includes(renamed.id) ? renamed.id : guessName(word, choices)
+  return new UserError({
+    code: 'usage',
+    message: `'${word}' is none of: ${choices.join(', ')}`,
+    hint: meant === undefined ? `See: repoint ${command} --help` : `Did you mean ${meant}?`,
   })
 }
 
@@ -191,7 +206,7 @@ export function modelId(text: string): string {
 /**
  * Commander's error as a `UserError`, without the values of options, because they can be secrets.
  *
- * @param suggestion the command, client or flag that the misspelt word probably means
+ * @param suggestion the command or flag that the misspelt word probably means
  */
 export function asUsageError(
   error: CommanderError,
