@@ -20,10 +20,10 @@ import {
   newestGateway,
   noFlags,
 } from './command.ts'
+import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
 import { presetUnlessNamed } from './find-gateway/gateways-in-use.ts'
 import type { FoundGateway } from './find-gateway/types.ts'
-import { accessToSaved, withSavedGatewayHint } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
 import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'

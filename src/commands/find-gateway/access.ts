@@ -1,4 +1,9 @@
+import { UserError } from '../../errors.ts'
+import { withHint } from '../../gateway/ask.ts'
+import { baseUrlsOf } from '../../gateway/base-urls.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
 import type { Session } from '../screen/session.ts'
 
 /** The access to a gateway from this machine, until the user interrupts the command. */
@@ -8,4 +13,26 @@ export function accessTo(
 ): GatewayAccess {
   const hostState = { hasAnswered: false }
   return { ...gateway, env: platform.machine.env, signal: platform.interrupt, hostState }
+}
+
+/** The access to a saved gateway. */
+export function accessToSaved(
+  session: Session,
+  saved: SavedGateway,
+  timeoutMs: number,
+): GatewayAccess {
+  return accessTo(session, { ...saved, baseUrls: baseUrlsOf(saved), timeoutMs })
+}
+
+/**
+ * Replaces the hint of a failure by the command that changes the key or the address of a saved gateway. The
+ * commands that call this have no flags for them.
+ */
+export function withSavedGatewayHint({ name, baseUrl }: SavedGateway, error: unknown): unknown {
+  if (!(error instanceof UserError)) return error
+  if (traitsOf(error)?.blames === 'key')
+    return withHint(error, `Save the new key: repoint gateways add ${baseUrl} --name ${name}`)
+  if (error.hint?.includes('--base-url'))
+    return withHint(error, `Save the other address: repoint gateways add URL`)
+  return error
 }

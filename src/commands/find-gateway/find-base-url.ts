@@ -1,11 +1,11 @@
 import { resultOf, UserError } from '../../errors.ts'
+import { knownHosts } from '../../gateway/hosts.ts'
 import { normaliseBaseUrl } from '../../gateway/input/base-url.ts'
-import { savedGatewaysIfReadable } from '../../state/find-gateways.ts'
+import type { AskChoice } from '../../platform/platform.ts'
+import { savedChoices, savedGatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { keepAddress } from '../../state/last-address.ts'
 import type { Session } from '../screen/session.ts'
-import { gatewayChoices } from './gateway-choices.ts'
-import { problemAtPrompt } from './prompt.ts'
 import type { AddressFlags, Preset, SourcedValue } from './types.ts'
 
 /**
@@ -57,7 +57,7 @@ function askForAddress(
 ): Promise<string> {
   const { ask } = session.platform
   ask.hold()
-  const validate = (text: string) => problemAtPrompt(session, () => cleanAddress(text, flags))
+  const validate = (text: string) => session.problemAtPrompt(() => cleanAddress(text, flags))
   if (offersGateways)
     return ask.search({
       message: 'Gateway address, for example gw.example or openrouter.ai:',
@@ -70,6 +70,41 @@ function askForAddress(
     validate,
   })
 }
+
+/**
+ * The gateways to choose from: the address in the environment, the last address unless it is saved, and
+ * the saved gateways. While the user types, the list also has the known hosts.
+ */
+function gatewayChoices(
+  session: Session,
+  { fromEnvironment, last }: Record<'fromEnvironment' | 'last', string | undefined>,
+): readonly AskChoice[] {
+  const saved = savedGatewaysIfReadable(session)
+  const isSaved = saved.some(({ baseUrl }) => baseUrl === last)
+  const addresses = new Set([fromEnvironment, isSaved ? undefined : last].filter(Boolean))
+  return [
+    ...[...addresses].map((value) => ({ value: value!, name: value! })),
+    ...savedChoices(session.platform, saved),
+    ...hostChoices,
+  ]
+}
+
+const hostChoices = knownHosts.flatMap((known): AskChoice[] => {
+  const { name, host, product = '', chat, messages, pages } = known
+  // The user must fill in the rest of such a host.
+  if (host.includes('*')) return []
+  const address = host + product
+  const keywords = [chat, messages, ...pages].join(' ')
+  return [
+    {
+      value: `https://${address}`,
+      name: `${name}  ${address}`,
+      short: address,
+      keywords,
+      isHidden: true,
+    },
+  ]
+})
 
 /**
  * The saved gateway with this name, or the only one with this address.

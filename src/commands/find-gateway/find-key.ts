@@ -5,7 +5,6 @@ import { type ImportLink, readImportLink } from '../../gateway/input/link.ts'
 import { isImportLink } from '../../text.ts'
 import type { GatewayFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import { problemAtPrompt } from './prompt.ts'
 import type { AddressFlags, Preset, SourcedValue } from './types.ts'
 
 /**
@@ -31,7 +30,7 @@ export async function findKey(
 
   session.platform.ask.hold()
   const { value: baseUrl, isFromPrompt: isAddressTyped } = given.address
-  const validate = (text: string) => problemAtPrompt(session, () => cleanedKey(text, flags))
+  const validate = (text: string) => session.problemAtPrompt(() => cleanedKey(text, flags))
   const reusable = inUse.find((setup) => setup.baseUrl === baseUrl && validate(setup.key) === true)
   // The user just typed the address, so the question does not repeat it.
   const forAddress = isAddressTyped ? '' : ` for ${baseUrl}`

@@ -26,6 +26,7 @@ import {
   modelId,
   refuseKeys,
 } from '../command.ts'
+import { accessToSaved, withSavedGatewayHint } from '../find-gateway/access.ts'
 import { findGateway } from '../find-gateway/find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './by-folder.ts'
@@ -37,7 +38,6 @@ import {
   type RunRequest,
 } from './one-run.ts'
 import { firstInstalled, pointShell, shellOf } from './run-shell.ts'
-import { accessToSaved, withSavedGatewayHint } from './saved.ts'
 
 function define() {
   return gatewayCommand('run')

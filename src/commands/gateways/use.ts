@@ -19,9 +19,9 @@ import {
   oneOfEachFamily,
   timeoutOption,
 } from '../command.ts'
+import { accessToSaved, withSavedGatewayHint } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup/setup.ts'
-import { accessToSaved, withSavedGatewayHint } from './saved.ts'
 
 function define() {
   return new Command('use')

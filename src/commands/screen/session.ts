@@ -1,4 +1,4 @@
-import { type FilesState, UserError } from '../../errors.ts'
+import { type FilesState, resultOf, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import { maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
@@ -150,6 +150,16 @@ export class Session {
     const { home, os } = this.platform.machine
     const separator = os === 'win32' ? '\\' : '/'
     return this.redact(printable(text)).replaceAll(`${home}${separator}`, `~${separator}`)
+  }
+
+  /** Why an answer is not valid, in the words that a prompt shows. The answer itself can be a secret. */
+  problemAtPrompt(check: () => unknown): true | string {
+    const problem = resultOf(check)
+    if (!(problem instanceof UserError)) return true
+    const { message, hintAtPrompt } = problem
+    const text = this.forPeople(hintAtPrompt ? `${message}. ${hintAtPrompt}` : message)
+    // The prompt puts its own `> ` in front.
+    return wrapLine(text, this.platform.terminal.columns - 2).replaceAll('\n', '\n  ')
   }
 
   /** Prints clean text on standard output, with the colours and signs that it can show. */
