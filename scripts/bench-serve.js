@@ -1,12 +1,16 @@
-// `npm run bench:serve`: the gateway against a bare one, in one run.
-//
-// What is compared is the processor time of the serving process for one answer: other work on the machine
-// changes that least. Both are asked in turn, over sixteen kept connections with one request at a time on
-// each; a ratio of 0.5 means that an answer of the gateway takes twice the time of a bare one. The bare
-// one parses the body and makes the same answer's text, a stream event by event. The gateway besides
-// checks the key and the shape, decides, and keeps both bodies for the log.
-//
-// Exits with 1 if a goal is missed by more than 15 %: so much one run differs from the next.
+/**
+ * Measures the local gateway against a bare HTTP server. Run it after a change of the path that each
+ * request takes through src/serve. Exits with 1 if a goal is missed by more than 15 %, because two runs
+ * differ by that much.
+ *
+ *   npm run bench:serve
+ *
+ * It compares the processor time of the server for one answer, because other work on the machine changes
+ * that least. Both servers are asked in turn, over sixteen open connections with one request at a time on
+ * each. A ratio of 0.5 means that the gateway takes twice the time. The bare server parses the body and
+ * writes the text of the same answer, a stream event by event. The gateway also checks the key and the
+ * request's shape, chooses the answer, and logs both bodies.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -1,13 +1,13 @@
 /**
- * Measures how long the commands take beside another program in the same loop, and what growth and an
- * installation cost. Ends with status 1 when a limit is missed by more than 15 %.
+ * Measures how long the commands take, what more models or runs cost, and what an installation costs. Run it
+ * after a change of the start or of a dependency. Exits with 1 if a limit is missed by more than 15 %.
  *
- * A ratio is the median over the rounds, each of which runs every command once in a new, empty home,
- * in an environment as users have it: NODE_EXTRA_CA_CERTS would make Node itself three times slower
- * and every ratio look good.
+ *   npm run bench              everything
+ *   npm run bench -- --quick   fewer rounds, and no installation
  *
- *   npm run bench              all of it
- *   npm run bench -- --quick   fewer rounds, nothing installed
+ * Each time is compared with that of another program in the same loop. A ratio is the median over the
+ * rounds. Each round runs every command once in a new, empty home, in an environment as users have it:
+ * NODE_EXTRA_CA_CERTS would make Node itself three times slower, and every ratio would look good.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,12 +1,13 @@
 /**
- * Bundles src into dist, so that the published package has no dependencies. Each dynamic import
- * becomes a file of its own, read only when it is used.
+ * Bundles src into dist, so that the published package has no dependencies. Run it before bin/repoint.js;
+ * the npm scripts do so. A module that is imported dynamically becomes a separate file.
  *
- * dist/cli.mjs, platform.mjs  What bin/repoint.js puts together.
+ *   npm run build
+ *   node scripts/build.js --if-older   builds only if a source is newer, so that suites can run side by side
+ *
+ * dist/cli.mjs, platform.mjs  What bin/repoint.js starts.
  * dist/gateway.mjs, types/    The local gateway, for programs that import `repoint/gateway`.
- * dist/sbom.json              Which packages are bundled, for programs that check them.
- *
- * With --if-older it builds only if something has changed since, so that suites can run side by side.
+ * dist/sbom.json              The bundled packages, for programs that check them.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

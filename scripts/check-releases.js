@@ -11,12 +11,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { importSource } from './import-source.js'
 import { installVersion } from './install.js'
 import { offline } from './offline.js'
 import { clients } from './real-clients.js'
-import { source } from './source.js'
 
-const { sentFirst } = await source("export { sentFirst } from './src/clients/claude/sent.ts'")
+const { sentFirst } = await importSource("export { sentFirst } from './src/clients/claude/sent.ts'")
 
 const recentMinors = 6
 

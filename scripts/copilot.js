@@ -1,4 +1,4 @@
-/** GitHub Copilot CLI. It has no file: only its environment names the gateway. */
+/** Starts GitHub Copilot CLI, which repoint does not set up: only its environment names the gateway. */
 import { join } from 'node:path'
 import { modulesOf } from './install.js'
 

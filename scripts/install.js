@@ -1,6 +1,7 @@
 /**
- * What some suites need and no contributor should have to install: real clients, official SDKs and
- * other Nodes from npm, each set in a folder of its own below .cache, and Debian's tools.
+ * Installs what some suites need and contributors should not have to install: real clients, official SDKs
+ * and other versions of Node from npm, each set in its own folder below .cache, and tools of Debian. The
+ * suites call it; run it to install a set before its suite.
  *
  *   node scripts/install.js clients
  */
@@ -47,7 +48,7 @@ export const packageSets = {
     '@mastra/core': '1.71.0',
     '@mariozechner/pi-ai': '0.73.1',
   },
-  // Their types become the shapes of requests: scripts/schemas.js.
+  // Their types become the shapes of requests: scripts/write-schemas.js.
   schemas: {
     openai: '7.57.0',
     '@anthropic-ai/sdk': '1.12.0',

@@ -1,8 +1,9 @@
 /**
- * Records the first request of each real client, which repoint's probe sends:
- * src/clients/NAME/first-requests.json. Only its texts are shortened. `npm run test:clients` compares them.
+ * Records the first request of each real client, which repoint's probe sends, into
+ * src/clients/NAME/first-requests.json. Run it when a client is added or a new version sends another
+ * request: `npm run test:clients` compares them. Only the texts of a request are shortened.
  *
- *   node scripts/record-first-requests.js [NAME …]      absent: every client
+ *   node scripts/record-first-requests.js [NAME …]      the default is every client
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -11,10 +12,10 @@ import { compactRecordings } from './first-requests/compact.js'
 import { recordFirstRequest } from './first-requests/record.js'
 import { shortenRequest } from './first-requests/shorten.js'
 import { situations } from './first-requests/situations.js'
+import { importSource } from './import-source.js'
 import { installPackages, installVersion } from './install.js'
 import { offline } from './offline.js'
 import { clients } from './real-clients.js'
-import { source } from './source.js'
 
 const atOnce = 3
 const isInside = 'REPOINT_RECORDS'
@@ -47,7 +48,7 @@ const recorded = {
   copilot,
 }
 
-const { prompt } = await source("export { prompt } from './src/gateway/probe-request.ts'")
+const { prompt } = await importSource("export { prompt } from './src/gateway/probe-request.ts'")
 for (const name of names) await recordClient(name)
 
 async function recordClient(name) {

@@ -1,9 +1,10 @@
 /**
- * Mutation tests: which changes of the code would no test notice? One room a run, minutes each:
+ * Configures the mutation tests, which find changes of the code that no test notices. Run them for one part
+ * of src after a change of it; each part takes minutes.
  *
  *   npm run test:mutation -- edits
  */
-export const rooms = {
+export const parts = {
   edits: { mutate: ['src/edits/**/*.ts'], tests: ['test/edits/**/*.test.ts'] },
   transaction: { mutate: ['src/transaction/**/*.ts'], tests: ['test/transaction/**/*.test.ts'] },
   gateway: {
@@ -16,11 +17,11 @@ export const rooms = {
   },
 }
 
-export const room = rooms[process.env.MUTATION_ROOM]
-if (room === undefined) throw new Error(`Name a room: ${Object.keys(rooms).join(', ')}`)
+export const part = parts[process.env.MUTATION_PART]
+if (part === undefined) throw new Error(`Name a part: ${Object.keys(parts).join(', ')}`)
 
 export default {
-  mutate: room.mutate,
+  mutate: part.mutate,
   testRunner: 'vitest',
   // Threads cannot set the umask. By `related` Vitest 4.1.12 finds no test at all.
   vitest: { configFile: 'scripts/vitest.mutation.config.js', related: false, pool: 'forks' },
@@ -29,10 +30,10 @@ export default {
   tsconfigFile: 'none',
   tempDirName: '.cache/stryker',
   ignorePatterns: ['.cache', 'docs'],
-  // Mere text: what an error says.
+  // The texts of errors.
   mutator: { excludedMutations: ['StringLiteral'] },
   coverageAnalysis: 'perTest',
-  // What runs while a test file is loaded would cost the whole suite a mutant. What tests run too is still judged.
+  // Each mutant of code that runs while a module is loaded would need the whole suite.
   ignoreStatic: true,
   timeoutMS: 20_000,
   thresholds: { high: 95, low: 90, break: 90 },

@@ -1,15 +1,20 @@
 /**
- * Runs a suite with what it needs: `node scripts/test.js SUITE [what vitest takes]`. A suite is a
- * project of vitest.config.js, `properties` (many more runs of the property tests), `sweeps` (every case
- * of the default tests that try a sample otherwise), `nodes` (the default tests that depend on Node, on the
- * other supported ones, most of them on the newest) or `mutation ROOM`.
+ * Runs a test suite, and installs what it needs first. The npm scripts `test` and `test:SUITE` call it.
+ *
+ *   node scripts/test.js SUITE [arguments of vitest]
+ *
+ * A suite is a project of vitest.config.js, or one of these:
+ * properties      the property tests, with many more runs
+ * sweeps          tests that try a sample by default, with every case
+ * nodes           the tests that depend on Node, on the other supported versions; most on the newest
+ * mutation PART   the mutation tests of one part of src
  */
 import { spawnSync } from 'node:child_process'
 import { installPackages, installTools, modulesOf, nodeOf } from './install.js'
 import { ownNode, supportedNodes } from './nodes.js'
 import { offline } from './offline.js'
 
-/** What a suite needs beside what `npm ci` installs. */
+/** What a suite needs in addition to what `npm ci` installs. */
 const needs = {
   crash: { tools: { strace: 'strace' } },
   clients: {
@@ -61,12 +66,12 @@ const needs = {
 }
 
 /**
- * What depends on Node most: files, processes, connections, and whole commands. The oldest Node runs
+ * The tests that depend on Node most: files, processes, connections, and whole commands. The oldest Node runs
  * everything, in the default suite.
  */
 const core = ['test/platform', 'test/gateway/http', 'test/scenarios/clients.test.ts']
 
-/** Beside these what the newest Node may do otherwise than all before it. */
+/** More tests for the newest Node, which may differ from all earlier ones. */
 const newest = [
   ...core,
   'test/serve',
@@ -117,14 +122,14 @@ function onOtherNodes() {
   return Math.max(...results)
 }
 
-function mutate([room, ...extra]) {
+function mutate([part, ...extra]) {
   installPackages('mutation')
   const stryker = `${modulesOf('mutation')}/@stryker-mutator/core/bin/stryker.js`
-  const env = { MUTATION_ROOM: room }
+  const env = { MUTATION_PART: part }
   return start([nodeOf(22), stryker, 'run', 'scripts/stryker.config.js', ...extra], env)
 }
 
-/** Returns the exit status; 1 where it was ended by a signal. */
+/** Returns the exit status; 1 if a signal ended the process. */
 function start([command, ...args], env = {}) {
   const { status } = spawnSync(command, args, {
     stdio: 'inherit',

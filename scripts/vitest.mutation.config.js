@@ -1,15 +1,16 @@
+/** Configures vitest for the mutation tests of one part of src: see stryker.config.js. */
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { room } from './stryker.config.js'
+import { part } from './stryker.config.js'
 
-/** Only the room's own tests: what they miss counts as missed. */
+/** Only the tests of the part: what they miss counts as missed. */
 export default defineConfig({
   test: {
-    include: room.tests,
-    // Loaded before any test: what a test loads by itself would be judged by that test alone.
-    setupFiles: globSync(room.mutate).map((path) => resolve(path)),
-    // They take seconds each: they say how long it may take, or sweep over every call of a run.
+    include: part.tests,
+    // Loaded before any test. Otherwise only the test that loads a module would judge it.
+    setupFiles: globSync(part.mutate).map((path) => resolve(path)),
+    // These take seconds each: they measure time, or try every file call of a run.
     exclude: ['**/busy-*.test.ts', '**/{power-loss,faults}.test.ts'],
     root: '.',
     testTimeout: 30_000,

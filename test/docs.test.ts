@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 test('docs: the help pages and the tables of the README are those of the program', {
   timeout: 120_000,
 }, () => {
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/docs.js', '--check'], {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/write-docs.js', '--check'], {
     encoding: 'utf8',
   })
   expect(stderr).toBe('')

@@ -1,6 +1,7 @@
-// The yardstick: the least that a gateway does. A node:http server that collects a body, parses it, and
-// writes an answer whose objects are made text again each time. Takes, as its first message, a list of
-// answers: { headers, writes }; the path of a request is its place in it.
+/**
+ * The bare server of bench-serve.js: it collects a body, parses it, and writes the text of an answer. Its first
+ * message is a list of answers, { headers, writes }. The path of a request is the index of its answer.
+ */
 import { createServer } from 'node:http'
 
 process.once('message', (given) => {

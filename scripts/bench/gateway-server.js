@@ -1,4 +1,4 @@
-// The gateway as a separate process, which reports how much time and memory it used.
+/** Runs the local gateway in a separate process, which reports the time and the memory that it used. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startGateway } from '../../dist/gateway.mjs'
 

@@ -1,4 +1,4 @@
-// Loads a server over keep-alive connections, one request at a time on each.
+/** Sends requests to a server over open connections, one request at a time on each. */
 import { connect } from 'node:net'
 
 /** One whole answer as raw text, chunk frames included. */

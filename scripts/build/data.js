@@ -1,6 +1,7 @@
+/** Removes from the bundled data what only developers read: where a row comes from, and when. */
 import { readFileSync } from 'node:fs'
 
-/** The members of the data that only developers read: where each row comes from, and when. */
+/** The members to remove, by the name of the file. */
 const forDevelopers = [
   [/[\\/](?:hosts|rules|families)\.json$/, ['source']],
   [/[\\/]first-requests\.json$/, ['date']],
@@ -10,7 +11,7 @@ const forDevelopers = [
   ],
 ]
 
-/** An esbuild plugin that bundles the data of src without those members. */
+/** The plugin of esbuild. */
 export const dataForUsers = {
   name: 'data-for-users',
   setup({ onLoad }) {

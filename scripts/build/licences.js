@@ -1,8 +1,9 @@
+/** Collects the licences of the bundled packages. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The licences of all packages that went into the bundles, as one Markdown text.
+ * The licences of all bundled packages, as one Markdown text.
  *
  * @param inputs paths of bundled sources, relative to the project
  * @throws Error if a package names no licence

@@ -1,9 +1,10 @@
+/** Writes the type declarations of the local gateway: dist/types. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** Writes the declarations that `entry` shows, and of no other module. */
+/** Keeps the declarations that `entry` exports or needs, and removes those of other modules. */
 export function declareTypes(entry) {
   const require = createRequire(import.meta.url)
   const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')

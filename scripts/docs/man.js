@@ -1,4 +1,4 @@
-/** The manual page, out of the help of every command. */
+/** Formats the manual page from the help of every command. */
 
 /**
  * @param command what people type; the package may be called otherwise

@@ -1,9 +1,9 @@
+/** Makes a file of recorded first requests small, because it is part of the published package. */
 import { pruneSchemas } from './schemas.js'
 
 /**
- * The text of a file of recordings, which is part of the published package: so each tool is written once, as
- * the newest version sends it, and a request only names its tools. A request that equals the one of an
- * earlier version is left out.
+ * The text of a file of recordings. Each tool is written once, as the newest version sends it, and a request
+ * only names its tools. A request that equals the one of an earlier version is left out.
  *
  * @param requests of each kind and protocol the oldest version first
  * @param newest the newest version that was run

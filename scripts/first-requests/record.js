@@ -1,4 +1,4 @@
-/** The first request of a real client to the local gateway. */
+/** Records the first request of a real client at the local gateway. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'

@@ -1,3 +1,4 @@
+/** Draws a terminal's screen as SVG. */
 /** Sizes in pixels of the drawing. */
 const cell = { width: 8.4, height: 19 }
 const margin = { side: 18, top: 48, bottom: 18 }

@@ -1,4 +1,4 @@
-/** Summarizes how a client handles unusual responses, from the rows of `scripts/responses.js`. */
+/** Summarizes how a client handles unusual responses, from the rows of `scripts/try-responses.js`. */
 
 const statuses = [429, 500, 502, 503, 529]
 

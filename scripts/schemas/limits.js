@@ -1,4 +1,4 @@
-/** For scripts/schemas.js: the limits of a request body that no type says. */
+/** For scripts/write-schemas.js: the limits of a request body that no type says. */
 
 /** What limits a kind of value, as an API description and as our rules name it. */
 const keywords = {

@@ -94,7 +94,7 @@ export interface Safeguards {
   readonly beta: string
 }
 
-/** What a client does with the responses over one protocol. scripts/responses.js finds it out. */
+/** What a client does with the responses over one protocol. scripts/try-responses.js finds it out. */
 export interface AcceptedResponses {
   /** The flaws (src/gateway/judge/flaws.ts) that make the client reject a response. */
   readonly rejects: readonly string[]

@@ -13,7 +13,7 @@ const program = resolve('dist/binary/repoint')
 
 let server: { url: string; end(): Promise<void> }
 beforeAll(async () => {
-  execFileSync(process.execPath, ['scripts/binary.js'], { stdio: 'ignore' })
+  execFileSync(process.execPath, ['scripts/build-binary.js'], { stdio: 'ignore' })
   server = await serveAlone()
 })
 afterAll(() => server?.end())

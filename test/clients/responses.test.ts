@@ -29,7 +29,7 @@ const clients = await loadPrograms()
 test.each(samples)('%s over %s: %s', { timeout: 400_000 }, async (client, protocol, cases) => {
   const { stdout } = await execa(
     process.execPath,
-    ['scripts/responses.js', client, protocol, ...cases.split(' ')],
+    ['scripts/try-responses.js', client, protocol, ...cases.split(' ')],
     { env: { AT_ONCE: '1' } },
   )
   const rows: readonly Row[] = stdout

@@ -218,7 +218,7 @@ test('a host that is killed during a run is complete after the next run', async 
 })
 
 test('a host without Node gets the single executable, which sets up and undoes the same', async () => {
-  execFileSync(process.execPath, ['scripts/binary.js'], { stdio: 'ignore' })
+  execFileSync(process.execPath, ['scripts/build-binary.js'], { stdio: 'ignore' })
   await fleet.stop('host2')
   rmSync(fleet.shared('host2', 'bin/repoint'))
   await fleet.start('host2', {}, false)

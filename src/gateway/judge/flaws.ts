@@ -1,6 +1,6 @@
 /**
  * What is unusual about a streamed answer. A flaw is one way in which a response differs from a vendor's. Each
- * client accepts some flaws and rejects others: scripts/responses.js finds out which, with the cases of the
+ * client accepts some flaws and rejects others: scripts/try-responses.js finds out which, with the cases of the
  * same names. Some flaws are about the transport, some about the end, and some about the shape of the events.
  */
 import { asObject } from '../foreign-text.ts'

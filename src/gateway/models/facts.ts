@@ -109,7 +109,7 @@ function readNumber(entry: ListEntry, places: readonly string[]): number | undef
     .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0)
 }
 
-/** The source of the snapshot: models.dev, read by scripts/models-snapshot.js. */
+/** The source of the snapshot: models.dev, read by scripts/write-models-snapshot.js. */
 export const snapshotSource = `${snapshot.source}, ${snapshot.date}`
 const rows: ReadonlyMap<string, string> = new Map(Object.entries(snapshot.models))
 

@@ -8,7 +8,7 @@ import { flawWords } from '../../../src/gateway/judge/flaws.ts'
 import { proofIn } from '../../../src/gateway/judge/proof.ts'
 import { type Protocol, protocols } from '../../../src/gateway/types.ts'
 
-/** The responses that scripts/responses.js sent to the real clients, as the judge reads them. */
+/** The responses that scripts/try-responses.js sent to the real clients, as the judge reads them. */
 
 interface Sent {
   readonly status?: number

@@ -5,7 +5,7 @@ import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
 
 /**
- * The rules for a member in addition to its type. scripts/schemas.js generates limits.json from the
+ * The rules for a member in addition to its type. scripts/write-schemas.js generates limits.json from the
  * vendors' documents. rules.json adds and overrides rules, each with a source and a date.
  */
 interface Rule {

@@ -1,14 +1,14 @@
 /**
- * Makes src/gateway/models/snapshot.json: what models.dev (MIT) says of models, by their ids without a
- * vendor. The maker's own entry counts, unless most providers say less: then the cautious value counts.
- * Without the maker's entry, at least two providers are needed: a number is the smallest that a quarter
- * of them give, and an ability is one that three quarters agree on.
+ * Writes src/gateway/models/snapshot.json: what models.dev (MIT) knows about each model, by its ID without
+ * a vendor. Run it for a release, after install.js names a new version of opencode. Its program contains
+ * the table, so no network is needed.
  *
- *   node scripts/models-snapshot.js
+ *   node scripts/write-models-snapshot.js
  *
- * opencode carries the table in its program (scripts/install.js names the version), so no network is
- * needed. A row: context window, output limit, abilities; 0 is unknown; `i`mages, `r`easoning and
- * `t`ools in lower case are there, in upper case they are not.
+ * The entry of the model's maker counts, unless most providers state less: then the smaller value counts.
+ * Without such an entry, at least two providers are needed: a number is the smallest that a quarter of them
+ * state, and an ability is one that three quarters state. A row is the context window, the output limit
+ * (0: unknown) and the abilities `i`mages, `r`easoning and `t`ools: lower case for yes, upper case for no.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,14 @@
 /**
- * Writes the generated parts of the documentation: man/repoint.1 (the help of all commands),
- * docs/tested-versions.md (what `npm run check-releases` saw), docs/providers.md (what test/providers
- * proves), and by their marks the tables of clients, of what a setup changes, of exit statuses and of error codes. With
- * --check it changes nothing and ends with status 1 where something is out of date.
+ * Writes the generated parts of the documentation. Run it after a change of a help text, an error code, or
+ * what is known about clients and providers. With --check it writes nothing, and exits with 1 if a part is
+ * out of date.
+ *
+ *   npm run docs
+ *
+ * man/repoint.1             the help of all commands
+ * docs/tested-versions.md   the results of `npm run check-releases`
+ * docs/providers.md         what test/providers proves
+ * other pages, by their marks: the tables of clients, of what a setup changes, of exit statuses and codes
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { main } from '../dist/cli.mjs'
@@ -10,8 +16,8 @@ import { nodePlatform } from '../dist/platform.mjs'
 import { codeRows } from './docs/errors.js'
 import { manPage } from './docs/man.js'
 import { providersPage } from './docs/providers.js'
+import { importSource } from './import-source.js'
 import { packageSets } from './install.js'
-import { source } from './source.js'
 
 const meanings = {
   0: 'done, or nothing to do',
@@ -31,7 +37,8 @@ const meanings = {
 
 const protocols = { chat: 'chat completions', responses: 'responses', messages: 'messages' }
 
-const { environmentRows, exitStatus, clientRows, loadClients, providers, programs } = await source(`
+const { environmentRows, exitStatus, clientRows, loadClients, providers, programs } =
+  await importSource(`
   export { exitStatus } from './src/errors.ts'
   export { environmentRows, loadClients, clientRows } from './src/clients/list.ts'
   export { table as providers } from './test/providers/table.ts'

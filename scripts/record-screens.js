@@ -1,6 +1,8 @@
 /**
- * Records the guided setup and `repoint doctor` on a real terminal against `repoint serve`, and draws their
- * last screens: docs/images/guided.svg and doctor.svg.
+ * Draws docs/images/guided.svg and doctor.svg: the last screens of the guided setup and of `repoint doctor`,
+ * recorded on a real terminal against `repoint serve`. Run it after a change of these screens.
+ *
+ *   npm run record
  */
 import { spawn as spawnProcess } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

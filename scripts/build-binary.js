@@ -1,11 +1,11 @@
 /**
- * Makes repoint one program that needs no Node on the machine: Node's single executable, which is Node
- * itself with one bundle of ours in it, and beside it its SHA-256.
+ * Builds repoint as one program that needs no Node on the machine, with its SHA-256. Run it for a release.
  *
  *   npm run binary                     dist/binary/repoint, for this machine
- *   npm run binary -- linux-arm64      dist/binary/repoint-linux-arm64, where npm has a Node for that
+ *   npm run binary -- linux-arm64      dist/binary/repoint-linux-arm64, if npm has a Node for that system
  *
- * `--build-sea` with an ES module as main is there from Node 26 on (run with 26.10.0, 2026-11-23).
+ * The program is Node's single executable: Node itself with our bundle in it. `--build-sea` accepts an ES
+ * module from Node 26 on (run with 26.10.0, 2026-11-23).
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

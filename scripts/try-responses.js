@@ -1,10 +1,11 @@
 /**
- * Finds out which unusual responses the real clients accept: each client answers one prompt at a forged
- * gateway on loopback, once for each case of scripts/responses/cases.js. Prints a row a line, as JSON.
- * `table`: reads rows from the standard input and prints what src/clients/NAME/responses.json says.
+ * Finds out which unusual responses a real client accepts. Run it when a client is added or its responses.json
+ * is out of date. The client answers one prompt at a forged gateway on loopback, once for each case of
+ * scripts/responses/cases.js. Prints one row of JSON for each case. `table` turns such rows into the text of
+ * src/clients/NAME/responses.json.
  *
- *   node scripts/responses.js CLIENT PROTOCOL [CASE …]      absent: every case
- *   node scripts/responses.js table < ROWS
+ *   node scripts/try-responses.js CLIENT PROTOCOL [CASE …] > ROWS      the default is every case
+ *   node scripts/try-responses.js table < ROWS
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { homeFor } from './check-releases/try-version.js'
 import { copilot } from './copilot.js'
+import { importSource } from './import-source.js'
 import { modulesOf } from './install.js'
 import { offline } from './offline.js'
 import { clients, programOf } from './real-clients.js'
@@ -20,7 +22,6 @@ import { hasServer, startServer } from './responses/client-server.js'
 import { run } from './responses/process.js'
 import { startForgedGateway } from './responses/server.js'
 import { acceptedFrom } from './responses/table.js'
-import { source } from './source.js'
 
 if (process.argv[2] === 'table') {
   await printTable()
@@ -68,7 +69,9 @@ await Promise.all(
 for (const setup of new Set(setups)) setup.close()
 
 async function printTable() {
-  const { flawWords } = await source("export { flawWords } from './src/gateway/judge/flaws.ts'")
+  const { flawWords } = await importSource(
+    "export { flawWords } from './src/gateway/judge/flaws.ts'",
+  )
   const rows = readFileSync(0, 'utf8')
     .trim()
     .split('\n')

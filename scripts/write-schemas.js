@@ -1,15 +1,16 @@
 /**
- * Makes src/serve/requests/data/shapes.json: what a request body of each protocol may hold, out of the
- * types of the official SDKs, whose makers generate them from the vendors' API descriptions; and
- * limits.json next to it: lengths, counts, ranges and patterns, out of the comments of these types and
- * of OpenAI's API description, of which Anthropic publishes none. To be run again with each new version
- * of them (scripts/install.js names the versions).
+ * Writes src/serve/requests/data/shapes.json and limits.json: what a request body of each protocol may
+ * contain. Run it when install.js names a new version of an SDK.
  *
- *   node scripts/schemas.js [FILE]     FILE: OpenAI's openapi.json; downloaded if absent
+ *   node scripts/write-schemas.js [FILE]     FILE is OpenAI's openapi.json. Without it, the script downloads it
  *
- * The notation, for src/serve/requests/data/shapes.ts: "string", "number", "boolean", "any"; ["a", "b"] one of
- * these texts; 7 the shape at that place of `shared`; {"list": X}; {"map": X}; {"of": {"name": X},
- * "needs": ["name"]} and no other members; {"any": [X, Y]}. Null counts as absent everywhere.
+ * The shapes come from the types of the official SDKs, which the vendors generate from their API
+ * descriptions. The limits (lengths, counts, ranges, patterns) come from the comments of these types and
+ * from OpenAI's API description. Anthropic publishes none.
+ *
+ * The notation of shapes: "string", "number", "boolean", "any"; ["a", "b"] is one of these texts; 7 is the
+ * shape at that index of `shared`; {"list": X}; {"map": X}; {"of": {"name": X}, "needs": ["name"]} has no
+ * other members; {"any": [X, Y]}. Null counts as absent everywhere.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

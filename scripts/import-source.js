@@ -1,11 +1,12 @@
+/** Imports modules of src into a script. The scripts are JavaScript, so esbuild bundles them first. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
-/** What these lines of TypeScript export; their paths begin in our own folder. */
-export async function source(lines) {
+/** Returns what these lines of TypeScript export. Their paths are relative to the root of the project. */
+export async function importSource(lines) {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-docs-'))
   const outfile = join(folder, 'source.mjs')
   try {
