@@ -22,7 +22,7 @@ import { stopOldServers } from './client-state/program.ts'
 import { runsOf } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
-import { listRuns, withPickedRun } from './rollback/list-runs.ts'
+import { showRunList, withPickedRun } from './rollback/list-runs.ts'
 import { problemAfterUndo, refuseUnknownClient } from './rollback/problems.ts'
 import { changesIn, isChanged, keptFindings, showPlan, sideEffects } from './rollback/show-plan.ts'
 import { refuseWrongKey } from './rollback/wrong-key.ts'
@@ -67,7 +67,7 @@ export async function rollback(
   session.addFindings(...superuserFinding(platform))
   settleInterruptedRun(session)
   const runs = runsSoFar(session)
-  if (flags.list) return listRuns(session, runsOfClient(id, runs))
+  if (flags.list) return showRunList(session, runsOfClient(id, runs))
 
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
   const context: RollbackContext = { session, runs, clients }

@@ -72,7 +72,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
 
 function toFileStatus(stats: nodeFs.Stats): FileStatus {
   return {
-    kind: kindOf(stats),
+    kind: fileKind(stats),
     mode: stats.mode & 0o7777,
     uid: stats.uid,
     gid: stats.gid,
@@ -82,7 +82,7 @@ function toFileStatus(stats: nodeFs.Stats): FileStatus {
   }
 }
 
-function kindOf(stats: nodeFs.Stats): FileStatus['kind'] {
+function fileKind(stats: nodeFs.Stats): FileStatus['kind'] {
   if (stats.isFile()) return 'file'
   if (stats.isDirectory()) return 'folder'
   return stats.isSymbolicLink() ? 'symlink' : 'other'

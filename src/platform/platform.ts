@@ -225,7 +225,7 @@ export interface RunOptions {
   readonly cwd?: string
   /** A variable of ours in `env` that the command gets all the same. */
   readonly ownVariable?: string
-  /** The text for its standard input. Absent: empty. */
+  /** The text for its standard input. */
   readonly input?: string
 }
 

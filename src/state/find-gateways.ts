@@ -78,7 +78,7 @@ export function savedExtras(session: MaskingSession) {
 
 /** The base URLs of the saved gateway with this address. */
 export function savedBaseUrls(world: World, baseUrl: string): BaseUrls | undefined {
-  const saved = gatewayAt(world, baseUrl)
+  const saved = savedGatewayAt(world, baseUrl)
   return saved && baseUrlsOf(saved)
 }
 
@@ -89,10 +89,10 @@ export function caFileFor(
   flag: string | undefined,
 ): string | undefined {
   if (flag) return resolve(world.machine.cwd, flag)
-  return gatewayAt(world, baseUrl)?.caFile
+  return savedGatewayAt(world, baseUrl)?.caFile
 }
 
-function gatewayAt(world: World, baseUrl: string): SavedGateway | undefined {
+function savedGatewayAt(world: World, baseUrl: string): SavedGateway | undefined {
   return gatewaysIfReadable(world).find((gateway) => gateway.baseUrl === baseUrl)
 }
 
@@ -103,7 +103,7 @@ interface UsedGateway {
   readonly headers?: readonly ExtraHeader[] | undefined
 }
 
-/** The name of the saved gateway that a client uses. Undefined if there is none, or the list is unreadable. */
+/** The name of the saved gateway that a client uses, if the list is readable. */
 export function findGatewayName(
   session: MaskingSession,
   protocol: Protocol,

@@ -38,7 +38,7 @@ const savedGateway = v.pipe(
         at: text,
         protocol: v.picklist(protocols),
         model: text,
-        /** Whether the gateway answers Claude Code's `safeguards`. Absent: it was not asked. */
+        /** Whether the gateway answers Claude Code's `safeguards`. */
         answersSafeguards: v.exactOptional(v.boolean()),
       }),
     ),

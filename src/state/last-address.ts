@@ -28,7 +28,7 @@ export function keepAddress(platform: Platform, baseUrl: string): void {
   })
 }
 
-/** The address of the last start. Undefined: its setup succeeded, or there was none. */
+/** The address of the last start, unless its setup succeeded. */
 export function keptAddress({
   files,
   machine,

@@ -19,7 +19,6 @@ export interface AnsweredProbe {
 export interface GatewayToSave {
   /** Without a name, `saveGateway` chooses one. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
-  /** Absent if no probe was sent. */
   readonly proof?: AnsweredProbe | undefined
 }
 

@@ -69,7 +69,7 @@ function changeToWrite(
   const now = readIfExists(world.files, world.machine, change.target.realPath)
   // Another program, most likely another run, has already written the same contents.
   if (sameBytes(now, edit.after) && hasPlannedMode(edit, change.target)) return undefined
-  if (!sameBytes(now, edit.before)) throw changedUnderneath(world, paths, edit, now)
+  if (!sameBytes(now, edit.before)) throw changedUnderneathError(world, paths, edit, now)
   return change
 }
 
@@ -149,7 +149,7 @@ export function refuseDuplicateTargets({ machine }: World, changes: readonly Cha
   })
 }
 
-function changedUnderneath(
+function changedUnderneathError(
   world: World,
   paths: StatePaths,
   edit: FileEdit,

@@ -1,10 +1,13 @@
 /**
  * Restores the files of a run that did not finish: it failed, or its process was killed.
  *
- * `draft.json` means that the run switched no file yet, so only what it created is removed.
- * `journal.json` means that it may have switched some files, so these get their saved copies back.
+ *     draft.json      the run switched no file yet: removes what it created
+ *     journal.json    it switched auth.json, and not config.toml: restores auth.json from its copy
+ *
+ * Then the journal or draft is deleted, and nothing of the run is left.
  */
 import { dirname } from 'node:path'
+import type { Bytes } from '../edits/types.ts'
 import { resultOf, UserError } from '../errors.ts'
 import {
   createFolders,
@@ -21,6 +24,7 @@ import {
   isWritten,
   type RecordedFile,
   type RunDocument,
+  type RunRecord,
   type StagedFile,
   stagedFiles,
   type World,
@@ -76,6 +80,154 @@ export function restoreUnfinishedRun(world: World, paths: StatePaths): Recovered
   return restoreJournal(world, paths) ?? discardDraft(world, paths)
 }
 
+function restoreJournal(world: World, paths: StatePaths): RecoveredRun | undefined {
+  const document = readRunDocument(world, paths.journal)
+  if (document === undefined) return undefined
+  if (document === 'damaged') {
+    const record = setJournalAside(world, paths)
+    throw unusableJournalError(world, record, {
+      problem: 'is damaged, or another version of repoint wrote it',
+    })
+  }
+
+  const recovered = resultOf(() =>
+    wrapFileErrors(world.machine, paths.journal, () => restoreFiles(world, paths, document)),
+  )
+  if (!(recovered instanceof UserError)) return recovered
+  if (recovered.code !== 'backup-missing') throw withFilesState(recovered, 'pending')
+
+  const record = setJournalAside(world, paths, document)
+  throw unusableJournalError(world, record, {
+    problem: 'names a copy that is missing',
+    run: document.run,
+    cause: recovered,
+  })
+}
+
+/** Restores the switched files, unless someone changed them. Then ends the run. */
+function restoreFiles(world: World, paths: StatePaths, document: RunDocument): RecoveredRun {
+  const { files, machine } = world
+
+  const unfinished = stagedFiles(document).map(
+    (staged): UnfinishedFile =>
+      wrapFileErrors(machine, staged.file.path, () => ({
+        ...staged,
+        state: switchState(world, staged),
+      })),
+  )
+  const written = unfinished.filter(({ file }) => isWritten(file))
+  const restored = written.filter((candidate) => canBeRestored(candidate, unfinished))
+  restoreFromCopies(world, document, restored)
+
+  const kept = written.filter((candidate) => !restored.includes(candidate))
+  if (kept.length > 0) return recordPartialRun(world, paths, document, { restored, kept })
+
+  files.rename(paths.journal, paths.draft)
+  // Its copies may be removed after this, so the journal must not come back after a crash.
+  files.fsyncFolder(paths.folder)
+  removeTraces(world, paths, document)
+
+  const hasSwitched = unfinished.some(({ state }) => state === 'new')
+  const outcome = hasSwitched ? 'restored' : 'discarded'
+  return { run: document.run.id, outcome, files: filePaths(written), kept: [] }
+}
+
+/** A file of an unfinished run, and how far its switch got. */
+interface UnfinishedFile extends StagedFile {
+  readonly state: SwitchState
+}
+
+/** `untouched`: the run did not switch the file. `changed`: someone changed it after the switch. */
+type SwitchState = CurrentVersion | 'untouched' | 'changed'
+
+function switchState(world: World, { file, temp }: StagedFile): SwitchState {
+  if (!isWritten(file)) return 'untouched'
+  const now = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
+  if (now !== 'other') return now
+  // The switch renames the new version. If it is still there, the file was not switched.
+  return pathExists(world.files, temp) ? 'untouched' : 'changed'
+}
+
+/** Whether the client's path resolves to another file than at the time of the run. */
+function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFile): boolean {
+  const target = resultOf(() => findTarget(files, machine, path))
+  return target instanceof UserError || target.realPath !== realPath
+}
+
+/**
+ * Whether a file can be restored. A file that someone changed after its switch stays. Of the same
+ * client's other files, only those are restored that lead away from the gateway, because a restored key
+ * must never meet the gateway's address.
+ *
+ * For example, a setup switches auth.json with the key, then config.toml with the address:
+ *
+ *     someone changed    restored       stays        because
+ *     auth.json          config.toml    auth.json    the client no longer uses the gateway
+ *     config.toml        -              both         the login would be sent to the gateway
+ *
+ * An undo switches the address first. Everything it switched leads away from the gateway, so all files
+ * of the client stay.
+ */
+function canBeRestored(candidate: UnfinishedFile, unfinished: readonly UnfinishedFile[]): boolean {
+  const ofClient = unfinished.filter(({ file }) => file.client === candidate.file.client)
+  const lastChanged = ofClient.findLastIndex(({ state }) => state === 'changed')
+  if (lastChanged < 0) return true
+
+  const startsWithKey = ofClient[0]?.file.holdsSecret === true
+  return startsWithKey && ofClient.indexOf(candidate) > lastChanged
+}
+
+/** Restores the files from their copies, the last one first. */
+function restoreFromCopies(
+  world: World,
+  document: RunDocument,
+  restored: readonly UnfinishedFile[],
+): void {
+  const { files, machine } = world
+  // All copies are read before the first file changes, because one of them may be missing.
+  const withCopies = restored.map((unfinished) => ({
+    ...unfinished,
+    copy: contentsOf(world, unfinished.file.before),
+  }))
+
+  for (const { file, temp, state, copy } of withCopies.toReversed())
+    wrapFileErrors(machine, file.path, () => {
+      if (state === 'new') restoreFile(world, document, { file, temp }, copy)
+      // An earlier restore may have renamed the file without flushing the folder.
+      else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
+    })
+}
+
+function restoreFile(
+  world: World,
+  document: RunDocument,
+  { file, temp }: StagedFile,
+  copy: Bytes | null,
+): void {
+  const reversed: StagedFile = { temp, file: { ...file, before: file.after, after: file.before } }
+  if (copy !== null) {
+    createFolders(world.files, document.dropFolders)
+    removeStage(world, temp)
+    writeTemp(world, reversed, { bytes: copy, isRestored: true })
+  }
+  switchFile(world, reversed)
+}
+
+/** Records an unfinished run, because some of its files stay. */
+function recordPartialRun(
+  world: World,
+  paths: StatePaths,
+  { run, temps }: RunDocument,
+  { restored, kept }: Readonly<Record<'restored' | 'kept', readonly UnfinishedFile[]>>,
+): RecoveredRun {
+  const { files } = world
+  for (const temp of temps) removeStage(world, temp)
+  files.rename(paths.journal, paths.record(run.id))
+  files.fsyncFolder(paths.folder)
+
+  return { run: run.id, outcome: 'left', files: filePaths(restored), kept: filePaths(kept) }
+}
+
 /** A run that has only a draft has switched no file. Removes the draft and what it created. */
 function discardDraft(world: World, paths: StatePaths): RecoveredRun | undefined {
   const document = readRunDocument(world, paths.draft)
@@ -87,9 +239,10 @@ function discardDraft(world: World, paths: StatePaths): RecoveredRun | undefined
       ignoreMissing(() => world.files.unlink(paths.draft))
       return undefined
     }
+
     removeTraces(world, paths, document)
-    const { id, files } = document.run
-    return { run: id, outcome: 'discarded', files: filePaths(files.filter(isWritten)), kept: [] }
+    const written = stagedFiles(document).filter(({ file }) => isWritten(file))
+    return { run: document.run.id, outcome: 'discarded', files: filePaths(written), kept: [] }
   })
 }
 
@@ -101,6 +254,38 @@ function removeTraces(world: World, paths: StatePaths, { run, temps }: RunDocume
   removeUnusedBlobs(world, paths)
   ignoreMissing(() => files.unlink(paths.draft))
   files.fsyncFolder(paths.folder)
+}
+
+/**
+ * Renames an unusable journal to a record, as far as possible. It then counts as a damaged record, so
+ * that no rollback skips it silently. Returns the path of the record.
+ */
+function setJournalAside(world: World, paths: StatePaths, document?: RunDocument): string {
+  const { files, clock } = world
+  const id = document?.run.id ?? nextRunId(clock.now(), recordNames(world, paths))
+
+  for (const temp of document?.temps ?? []) ignoreFileErrors(() => removeStage(world, temp))
+  ignoreFileErrors(() => {
+    files.rename(paths.journal, paths.record(id))
+    files.fsyncFolder(paths.folder)
+  })
+  return paths.record(id)
+}
+
+function unusableJournalError(
+  { machine }: World,
+  record: string,
+  { problem, run, cause }: { problem: string; run?: RunRecord; cause?: UserError },
+): UserError {
+  const places = run?.files.map(({ path }) => displayPath(machine, path)).join(', ')
+
+  return new UserError({
+    code: 'record-damaged',
+    message: `The journal of an interrupted run ${problem}. repoint renamed it to ${displayPath(machine, record)}`,
+    files: 'unknown',
+    hint: `See what your clients use: repoint status. Then set them up again${places ? ` (${places})` : ''}. To delete the journal and all records: repoint forget --all`,
+    cause,
+  })
 }
 
 /**
@@ -119,172 +304,6 @@ export function abandonRun(world: World, paths: StatePaths): void {
   }
 }
 
-function restoreJournal(world: World, paths: StatePaths): RecoveredRun | undefined {
-  const document = readRunDocument(world, paths.journal)
-  if (document === undefined) return undefined
-  if (document === 'damaged')
-    throw setJournalAside(world, paths, 'is damaged, or another version of repoint wrote it')
-
-  const { machine } = world
-  try {
-    return wrapFileErrors(machine, paths.journal, () => restoreFiles(world, paths, document))
-  } catch (error) {
-    if (error instanceof UserError && error.code === 'backup-missing')
-      throw setJournalAside(world, paths, 'names a copy that is missing', document, error)
-    throw withFilesState(error, 'pending')
-  }
-}
-
-/** Restores the switched files from their copies, the last one first. */
-function restoreFiles(world: World, paths: StatePaths, document: RunDocument): RecoveredRun {
-  const { files, machine } = world
-  const { run } = document
-
-  const unfinished: readonly UnfinishedFile[] = stagedFiles(document).map((staged) =>
-    wrapFileErrors(machine, staged.file.path, () => ({
-      ...staged,
-      state: switchState(world, staged),
-    })),
-  )
-  const restored = filesToRestore(unfinished).filter(({ file }) => isWritten(file))
-  // All copies are read before the first file changes, because one of them may be missing.
-  const withCopies = restored.map((unfinishedFile) => ({
-    ...unfinishedFile,
-    copy: contentsOf(world, unfinishedFile.file.before),
-  }))
-
-  for (const { file, temp, state, copy } of withCopies.toReversed())
-    wrapFileErrors(machine, file.path, () => {
-      if (state === 'new') restoreFile(world, document, { file, temp }, copy)
-      // An earlier restore may have renamed the file without flushing the folder.
-      else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
-    })
-
-  const written = unfinished.filter(({ file }) => isWritten(file))
-  const keptFiles = written.filter((file) => !restored.includes(file)).map(({ file }) => file)
-  if (keptFiles.length > 0) return recordPartialRun(world, paths, document, keptFiles)
-
-  files.rename(paths.journal, paths.draft)
-  // Its copies may be removed after this, so the journal must not come back after a crash.
-  files.fsyncFolder(paths.folder)
-  removeTraces(world, paths, document)
-
-  const hasSwitched = unfinished.some(({ state }) => state === 'new')
-  const outcome = hasSwitched ? 'restored' : 'discarded'
-  return { run: run.id, outcome, files: filePaths(run.files.filter(isWritten)), kept: [] }
-}
-
-/** Records an unfinished run, because some of its files stay. */
-function recordPartialRun(
-  world: World,
-  paths: StatePaths,
-  { run, temps }: RunDocument,
-  keptFiles: readonly RecordedFile[],
-): RecoveredRun {
-  const { files } = world
-  for (const temp of temps) removeStage(world, temp)
-  files.rename(paths.journal, paths.record(run.id))
-  files.fsyncFolder(paths.folder)
-
-  const restored = run.files.filter((file) => isWritten(file) && !keptFiles.includes(file))
-  return { run: run.id, outcome: 'left', files: filePaths(restored), kept: filePaths(keptFiles) }
-}
-
-/** `untouched`: the run did not switch the file. `changed`: someone changed it after the switch. */
-type SwitchState = CurrentVersion | 'untouched' | 'changed'
-
-/** A file of an unfinished run, and how far its switch got. */
-interface UnfinishedFile extends StagedFile {
-  readonly state: SwitchState
-}
-
-function switchState(world: World, { file, temp }: StagedFile): SwitchState {
-  if (!isWritten(file)) return 'untouched'
-  const now = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
-  if (now !== 'other') return now
-  // The switch renames the new version. If it is still there, the file was not switched.
-  return pathExists(world.files, temp) ? 'untouched' : 'changed'
-}
-
-/** Whether the client's path resolves to another file than at the time of the run. */
-function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFile): boolean {
-  const target = resultOf(() => findTarget(files, machine, path))
-  return target instanceof UserError || target.realPath !== realPath
-}
-
-/**
- * The files to restore. A file that someone changed after its switch stays. Of the same client's other
- * files, only those are restored that lead away from the gateway, because a restored key must never
- * meet the gateway's address.
- *
- * For example, a setup switches auth.json with the key, then config.toml with the address:
- *
- *     someone changed    restored       stays        because
- *     auth.json          config.toml    auth.json    the client no longer uses the gateway
- *     config.toml        -              both         the login would be sent to the gateway
- *
- * An undo switches the address first. Everything it switched leads away from the gateway, so all files
- * of the client stay.
- */
-function filesToRestore(unfinished: readonly UnfinishedFile[]): readonly UnfinishedFile[] {
-  return unfinished.filter((unfinishedFile, index) => {
-    const isSameClient = ({ file }: UnfinishedFile) => file.client === unfinishedFile.file.client
-    const lastChanged = unfinished.findLastIndex(
-      (candidate) => isSameClient(candidate) && candidate.state === 'changed',
-    )
-    if (lastChanged < 0) return true
-
-    const startsWithKey = unfinished.find(isSameClient)?.file.holdsSecret === true
-    return startsWithKey && index > lastChanged
-  })
-}
-
-function restoreFile(
-  world: World,
-  document: RunDocument,
-  { file, temp }: StagedFile,
-  bytes: Uint8Array | null,
-): void {
-  const reversed: StagedFile = { temp, file: { ...file, before: file.after, after: file.before } }
-  if (bytes !== null) {
-    createFolders(world.files, document.dropFolders)
-    removeStage(world, temp)
-    writeTemp(world, reversed, { bytes, isRestored: true })
-  }
-  switchFile(world, reversed)
-}
-
-/**
- * Renames an unusable journal to a record. It then counts as a damaged record, so that no rollback skips
- * it silently.
- */
-function setJournalAside(
-  world: World,
-  paths: StatePaths,
-  problem: string,
-  document?: RunDocument,
-  cause?: unknown,
-): UserError {
-  const { files, machine, clock } = world
-  const id = document?.run.id ?? nextRunId(clock.now(), recordNames(world, paths))
-
-  for (const temp of document?.temps ?? []) ignoreFileErrors(() => removeStage(world, temp))
-  ignoreFileErrors(() => {
-    files.rename(paths.journal, paths.record(id))
-    files.fsyncFolder(paths.folder)
-  })
-
-  const places = document?.run.files.map(({ path }) => displayPath(machine, path)).join(', ')
-
-  return new UserError({
-    code: 'record-damaged',
-    message: `The journal of an interrupted run ${problem}. repoint renamed it to ${displayPath(machine, paths.record(id))}`,
-    files: 'unknown',
-    hint: `See what your clients use: repoint status. Then set them up again${places ? ` (${places})` : ''}. To delete the journal and all records: repoint forget --all`,
-    cause,
-  })
-}
-
-function filePaths(files: readonly RecordedFile[]): string[] {
-  return files.map(({ path }) => path)
+function filePaths(files: readonly StagedFile[]): string[] {
+  return files.map(({ file }) => file.path)
 }

@@ -8,7 +8,7 @@
  * A failure before the last rename restores every file. Tests make each file call fail, so the order of
  * the calls is part of the contract.
  */
-import { UserError } from '../errors.ts'
+import { type FilesState, resultOf, UserError } from '../errors.ts'
 import type { ComposedFile, ComposedRun } from './compose.ts'
 import {
   createDurably,
@@ -52,7 +52,7 @@ export function switchFiles(world: World, paths: StatePaths, composed: ComposedR
     commitRun(fileSwitch)
   } catch (error) {
     const failure = toFileError(world.machine, fileSwitch.currentPath, error)
-    throw restoreAfterFailure(world, paths, failure, fileSwitch.undoCommit)
+    throw withFilesState(failure, restoreAfterFailure(fileSwitch))
   }
 }
 
@@ -92,7 +92,7 @@ function switchTargets(fileSwitch: FileSwitch): void {
     const { file } = composedFile
     if (!isWritten(file)) continue
     fileSwitch.currentPath = file.path
-    if (currentVersion(world, file) !== 'old') throw changedDuringRun(world, file)
+    if (currentVersion(world, file) !== 'old') throw changedDuringRunError(world, file)
     switchFile(world, composedFile)
   }
 }
@@ -133,28 +133,21 @@ function stageFile(world: World, kind: RunRecord['kind'], composedFile: Composed
   })
 }
 
-/** Restores the files after a failure. @returns the error to throw, with the state of the files */
-function restoreAfterFailure(
-  world: World,
-  paths: StatePaths,
-  failure: unknown,
-  undoCommit: (() => void) | undefined,
-): unknown {
+/** Restores the files after a failure, and returns their state. */
+function restoreAfterFailure({ world, paths, undoCommit }: FileSwitch): FilesState {
   try {
     undoCommit?.()
   } catch {
-    return withFilesState(failure, 'changed')
+    return 'changed'
   }
 
-  try {
-    const keptFiles = restoreUnfinishedRun(world, paths)?.kept ?? []
-    return keptFiles.length === 0 ? failure : withFilesState(failure, 'unknown')
-  } catch (error) {
-    return error instanceof UserError ? withFilesState(failure, error.files) : error
-  }
+  const recovered = resultOf(() => restoreUnfinishedRun(world, paths))
+  if (recovered instanceof UserError) return recovered.files
+  const keptFiles = recovered?.kept ?? []
+  return keptFiles.length === 0 ? 'unchanged' : 'unknown'
 }
 
-function changedDuringRun(world: World, file: RecordedFile): UserError {
+function changedDuringRunError(world: World, file: RecordedFile): UserError {
   return new UserError({
     code: 'changed-underneath',
     message: `Another program changed ${displayPath(world.machine, file.path)} during this run`,

@@ -11,7 +11,6 @@ import type { World } from './record.ts'
 export interface TargetFile {
   /** The path after all symlinks are resolved. */
   readonly realPath: string
-  /** Undefined if the file does not exist yet. */
   readonly status: FileStatus | undefined
   /** Folders that must be created first, outermost first. */
   readonly missingFolders: readonly string[]
@@ -41,7 +40,7 @@ export function refuseInvalidUtf8(machine: Machine, path: string): void {
  */
 export function findTarget(files: Files, machine: Machine, path: string): TargetFile {
   refuseInvalidUtf8(machine, path)
-  const conflict = (problem: string, hint: string) =>
+  const conflictError = (problem: string, hint: string) =>
     new UserError({
       code: 'config-conflict',
       message: `${displayPath(machine, path)} ${problem}`,
@@ -57,20 +56,21 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
     if (status === undefined) {
       const missing = missingFolders(files, dirname(current))
       if (visited.size > 0 && missing.length > 0)
-        throw conflict(
+        throw conflictError(
           `is a symbolic link into a folder that does not exist: ${displayPath(machine, current)}`,
           'Create that folder or remove the link, then run the same command again.',
         )
       const realPath = resolveMissing(files, current, missing)
       if (realPath === undefined)
-        throw conflict('is below a symbolic link whose target does not exist', hint)
+        throw conflictError('is below a symbolic link whose target does not exist', hint)
       return { realPath, status, missingFolders: missing }
     }
 
     if (status.kind !== 'symlink') {
-      if (status.kind !== 'file') throw conflict(`is ${kindNames[status.kind]}, not a file`, hint)
+      if (status.kind !== 'file')
+        throw conflictError(`is ${kindNames[status.kind]}, not a file`, hint)
       if (status.links > 1)
-        throw conflict(
+        throw conflictError(
           `has ${status.links} names (hard links), and a new file would separate them`,
           'Make it a separate file: cp -p FILE FILE.own && mv FILE.own FILE. Or make the other names symbolic links.',
         )
@@ -81,7 +81,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
     current = resolve(files.realpath(dirname(current)), files.readlink(current))
   }
 
-  throw conflict('is a symbolic link to itself', hint)
+  throw conflictError('is a symbolic link to itself', hint)
 }
 
 const kindNames = { folder: 'a folder', other: 'a device, a pipe or a socket' }
@@ -142,7 +142,7 @@ export function refuseUnsafeAsRoot(
 ): void {
   const { files, machine, processes } = world
   if (!isRoot(world)) return
-  const refuse = (problem: string) =>
+  const unsafeError = (problem: string) =>
     new UserError({
       code: 'not-permitted',
       message: `repoint runs as root, and ${displayPath(machine, path)} ${problem}`,
@@ -152,17 +152,17 @@ export function refuseUnsafeAsRoot(
   if (!isInside(path, machine.home)) {
     const place = findUnsafeFolder(world, path) ?? findUnsafeFolder(world, realPath)
     if (place === undefined) return
-    throw refuse(`is open to other users, who can write at ${place}`)
+    throw unsafeError(`is open to other users, who can write at ${place}`)
   }
 
   const owner = ownerUid(files, machine.home)
   if (owner !== processes.uid) throw foreignHomeError(world, owner)
   const home = resolveExisting(files, machine.home)
-  if (!isInside(realPath, home)) throw refuse(`is outside root's home, ${home}`)
+  if (!isInside(realPath, home)) throw unsafeError(`is outside root's home, ${home}`)
 
   for (let place = realPath; place !== home; place = dirname(place))
     if (ownerUid(files, place) !== processes.uid)
-      throw refuse(`belongs to another user, or is in a folder of another user: ${place}`)
+      throw unsafeError(`belongs to another user, or is in a folder of another user: ${place}`)
 }
 
 /**

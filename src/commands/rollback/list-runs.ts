@@ -7,7 +7,7 @@ import type { RollbackContext } from './context.ts'
 import { describeRun, timeAgo, whatItDid } from './describe.ts'
 
 /** Shows the runs, newest first. Returns the exit status. */
-export function listRuns(session: Session, runs: Runs): number {
+export function showRunList(session: Session, runs: Runs): number {
   session.showFindings()
   if (runs.length === 0) session.say('repoint has recorded no run.')
   else showTable(session, runs)

@@ -126,7 +126,7 @@ function refuseForeignFiles(
 /** Copies contain keys, and repoint does what its records say, so no other user may write here. */
 function checkFolderOwner({ files, machine, processes }: World, folder: string): void {
   const { kind, mode, uid } = files.lstat(folder)
-  const refuse = (problem: string, hint: string) =>
+  const unsafeError = (problem: string, hint: string) =>
     new UserError({
       code: 'not-permitted',
       message: `The state folder ${displayPath(machine, folder)} ${problem}`,
@@ -134,16 +134,16 @@ function checkFolderOwner({ files, machine, processes }: World, folder: string):
     })
 
   if (kind !== 'folder')
-    throw refuse(
+    throw unsafeError(
       kind === 'symlink' ? 'is a symbolic link' : 'is not a folder',
       'Move it away, or set REPOINT_STATE_DIR to another folder.',
     )
   if (machine.os === 'win32') return
   if (uid !== processes.uid)
-    throw refuse(
+    throw unsafeError(
       'belongs to another user',
       'Run repoint as that user, or set REPOINT_STATE_DIR to another folder.',
     )
   if ((mode & 0o022) !== 0)
-    throw refuse('is open: other users can write in it', `Close it: chmod 700 ${folder}`)
+    throw unsafeError('is open: other users can write in it', `Close it: chmod 700 ${folder}`)
 }

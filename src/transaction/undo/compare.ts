@@ -51,7 +51,7 @@ export function compareSettings(
     valuePathsAt(before?.root, written?.root, setting.path).map((path): ComparedValue => {
       const earlier = before?.get(path)
       const ours = written?.get(path)
-      const now = valueAt(history, 'now', path)
+      const now = valueInVersion(history, 'now', path)
 
       return {
         path,
@@ -75,7 +75,7 @@ function countsAsOurs(
 }
 
 /** The value at `path` in one of the three versions. Only that version is read. */
-export function valueAt(
+export function valueInVersion(
   history: FileHistory,
   version: 'before' | 'written' | 'now',
   path: SettingPath,

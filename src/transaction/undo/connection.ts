@@ -10,7 +10,7 @@ import {
   compareSettings,
   historyOf,
   type ModelCheck,
-  valueAt,
+  valueInVersion,
 } from './compare.ts'
 
 /**
@@ -58,7 +58,7 @@ function hadAddress(files: readonly RecordedFile[], contents: Contents): boolean
   return files.some((file) =>
     file.settings
       .filter(isAddress)
-      .some(({ path }) => valueAt(historyOf(contents, file), 'before', path) !== undefined),
+      .some(({ path }) => valueInVersion(historyOf(contents, file), 'before', path) !== undefined),
   )
 }
 
@@ -83,7 +83,7 @@ function connectsToGateway(files: readonly RecordedFile[], contents: Contents): 
       .filter(isAddress)
       .some(
         ({ path }) =>
-          !isDeepStrictEqual(valueAt(history, 'before', path), valueAt(history, 'written', path)),
+          !isDeepStrictEqual(valueInVersion(history, 'before', path), valueInVersion(history, 'written', path)),
       )
   })
 }
@@ -93,7 +93,7 @@ function usesAnotherProvider(files: readonly RecordedFile[], contents: Contents)
   return files.some((file) =>
     file.settings.some(({ role, path, ourPrefix }) => {
       if (role !== 'model' || ourPrefix === undefined) return false
-      const model = valueAt(historyOf(contents, file), 'now', path)
+      const model = valueInVersion(historyOf(contents, file), 'now', path)
       return typeof model === 'string' && !model.startsWith(ourPrefix)
     }),
   )

@@ -10,7 +10,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { resultOf, UserError } from '../../errors.ts'
 import { type FileVersion, isSameContent, type RecordedFile } from '../record.ts'
-import { compareSettings, type FileHistory, valueAt } from './compare.ts'
+import { compareSettings, type FileHistory, valueInVersion } from './compare.ts'
 import {
   type KeptPath,
   type UndoneFile,
@@ -88,8 +88,8 @@ function undoWholeFile(history: FileHistory): UndoneFile {
   if (isReformatted) return restoreCopy(history)
 
   const keepsOurKey = file.settings.some(({ isSecret, path }) => {
-    const value = valueAt(history, 'now', path)
-    const ours = valueAt(history, 'written', path)
+    const value = valueInVersion(history, 'now', path)
+    const ours = valueInVersion(history, 'written', path)
     return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
   })
 

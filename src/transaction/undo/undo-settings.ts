@@ -16,7 +16,7 @@ import {
   type FileHistory,
   type ModelCheck,
   settingAt,
-  valueAt,
+  valueInVersion,
 } from './compare.ts'
 
 /**
@@ -89,7 +89,7 @@ export function undoSettings(
   ]
   if (undone.bytes === null) return { result: null, kept }
 
-  const mode = modeAfter(history, now, undone.kept)
+  const mode = modeAfterUndo(history, now, undone.kept)
   return { result: copies.add(undone.bytes, { ...now, mode }), kept }
 }
 
@@ -107,8 +107,8 @@ function withWrittenValues(
   const { copies, file } = history
   const changes = values
     .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
-    .filter(({ path, now: value }) => !isDeepStrictEqual(value, valueAt(history, 'written', path)))
-    .map(({ path }) => ({ path, value: valueAt(history, 'written', path) }))
+    .filter(({ path, now: value }) => !isDeepStrictEqual(value, valueInVersion(history, 'written', path)))
+    .map(({ path }) => ({ path, value: valueInVersion(history, 'written', path) }))
 
   const bytes = copies.bytesOf(now) as Bytes
   return changes.length === 0 ? bytes : formatOf(file.format).edit(bytes, changes, file.path)
@@ -131,14 +131,14 @@ function withWrittenTables(history: FileHistory, now: Bytes): Bytes {
   const connectionPaths = file.settings.filter(isConnection).map(({ path }) => path)
 
   const isAsWritten = (path: SettingPath) =>
-    isDeepStrictEqual(document.get(path), valueAt(history, 'written', path))
+    isDeepStrictEqual(document.get(path), valueInVersion(history, 'written', path))
   const isConnectionAsWritten = (table: SettingPath) =>
     connectionPaths.filter((path) => startsWith(path, table)).every(isAsWritten)
 
   const tables = uniquePaths(connectionPaths.map((path) => path.slice(0, -1)))
   const changes = tables
     .filter((table) => isTableOfRun(history, table) && isConnectionAsWritten(table))
-    .map((table) => ({ path: table, value: valueAt(history, 'written', table) }))
+    .map((table) => ({ path: table, value: valueInVersion(history, 'written', table) }))
 
   return format.edit(now, changes, file.path)
 }
@@ -166,7 +166,7 @@ function plainSettingsInSharedTables(
 }
 
 /** The earlier mode. A file that keeps a key also keeps its mode, which closes it to other users. */
-function modeAfter(
+function modeAfterUndo(
   history: FileHistory,
   now: FileVersion,
   keptPaths: readonly SettingPath[],
@@ -179,7 +179,7 @@ function modeAfter(
 
 /** Whether the run created the table. The root of a file is no such table. */
 function isTableOfRun(history: FileHistory, table: SettingPath): boolean {
-  return table.length > 0 && valueAt(history, 'before', table) === undefined
+  return table.length > 0 && valueInVersion(history, 'before', table) === undefined
 }
 
 /** The earlier version. If someone changed the mode since the run, it keeps that mode. */
