@@ -105,7 +105,7 @@ function editText(
     return applySteps({ dialect, start: parsed, fileName, steps, isExpected })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw toEditConflict(dialect, cause, parsed.text, changes, fileName)
+    throw editConflictError(dialect, cause, parsed.text, changes, fileName)
   }
 }
 
@@ -211,7 +211,7 @@ export function applySteps(work: StepsToApply): ParsedText {
 }
 
 /** The error for a conflict, with the lines to add by hand. They have a placeholder for each secret. */
-export function toEditConflict(
+export function editConflictError(
   dialect: Dialect,
   cause: Conflict,
   text: string,

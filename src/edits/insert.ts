@@ -1,4 +1,13 @@
-/** Writes new members at an insertion point, in the layout of their neighbours. */
+/**
+ * Writes new members at an insertion point, in the layout of their neighbours. For example, `y` is new:
+ *
+ *     [table]              a line below the last key       y = 2
+ *     x = 1
+ *
+ *     {}                   fills the braces                { "y": 2 }
+ *     { "x": 1 }           after the last member           { "x": 1, "y": 2 }
+ *     ["x"]                or first, if order counts       ["y", "x"]
+ */
 import {
   type Dialect,
   groupMembers,
@@ -18,6 +27,7 @@ export interface Insertion {
   readonly settings: readonly Pick<PlacedSetting, 'path' | 'content'>[]
 }
 
+/** The splices that write new settings at one place. */
 export function insertSettings(
   dialect: Dialect,
   parsed: ParsedText,
@@ -29,24 +39,6 @@ export function insertSettings(
   if (isFirst) return [insertAtStart(dialect, parsed, insertion)]
   if (container.kind === 'inline') return [insertInline(dialect, parsed, insertion, after)]
   return insertAfter(dialect, parsed, insertion, after)
-}
-
-/** Spells the new members, without the text between them. */
-function spellSettings(
-  dialect: Dialect,
-  { point, settings }: Insertion,
-  layout: MemberLayout,
-): string[] {
-  if (point.container.kind === 'list')
-    return settings.map(({ content }) => dialect.spell(content, layout))
-  if (point.isNextToSiblings)
-    return settings.map(({ path, content }) =>
-      dialect.spellMember(path, dialect.spell(content, layout), layout),
-    )
-
-  return [...groupMembers(settings)].map(([key, content]) =>
-    dialect.spellMember([key], dialect.spell(content, layout), layout),
-  )
 }
 
 /** Inserts new lines after a key of the same table, or after its header. */
@@ -106,8 +98,9 @@ function insertIntoEmpty(dialect: Dialect, parsed: ParsedText, insertion: Insert
   const empty: EmptyContainer = { open, close, inner, outer, closing }
 
   const isMultiLine = /[\r\n]/.test(inner) || (outer.isMultiLine && container.kind === 'object')
-  const fill = isMultiLine ? fillOnLines : fillOnOneLine
-  return fill(dialect, insertion, empty)
+  return isMultiLine
+    ? fillOnLines(dialect, insertion, empty)
+    : fillOnOneLine(dialect, insertion, empty)
 }
 
 /** Braces or brackets without a member. */
@@ -124,6 +117,7 @@ interface EmptyContainer {
   readonly closing: string
 }
 
+/** `{}` becomes `{ "y": 2 }`. */
 function fillOnOneLine(
   dialect: Dialect,
   insertion: Insertion,
@@ -142,6 +136,7 @@ function fillOnOneLine(
   return { start: afterComment, end: afterComment, text: ` ${joined}` }
 }
 
+/** Writes each member on its own line, and the closing brace below them. */
 function fillOnLines(
   dialect: Dialect,
   insertion: Insertion,
@@ -181,7 +176,7 @@ function insertAtStart(dialect: Dialect, parsed: ParsedText, insertion: Insertio
   return { start, end: start, text: members.map((member) => member + blank).join('') }
 }
 
-/** Inserts into a TOML table in braces. */
+/** Inserts into a TOML table in braces, which has no comma at its end. */
 function insertInline(
   dialect: Dialect,
   parsed: ParsedText,
@@ -193,7 +188,10 @@ function insertInline(
   return { start: after.end, end: after.end, text }
 }
 
-/** Inserts after a member, with the separators of its container. */
+/**
+ * Inserts after a member, with the separators of its container. A comma or a comment behind that member
+ * stays behind it.
+ */
 function insertAfter(
   dialect: Dialect,
   parsed: ParsedText,
@@ -226,4 +224,22 @@ function insertAfter(
     { start: after.end, end: after.end, text: ',' },
     { ...afterTail, text: joined },
   ]
+}
+
+/** Spells the new members, without the text between them. */
+function spellSettings(
+  dialect: Dialect,
+  { point, settings }: Insertion,
+  layout: MemberLayout,
+): string[] {
+  if (point.container.kind === 'list')
+    return settings.map(({ content }) => dialect.spell(content, layout))
+  if (point.isNextToSiblings)
+    return settings.map(({ path, content }) =>
+      dialect.spellMember(path, dialect.spell(content, layout), layout),
+    )
+
+  return [...groupMembers(settings)].map(([key, content]) =>
+    dialect.spellMember([key], dialect.spell(content, layout), layout),
+  )
 }

@@ -1,4 +1,13 @@
-/** Removes keys from a text, with their commas, and leaves every other byte as it is. */
+/**
+ * Removes keys from a text, with their commas, and leaves every other byte as it is:
+ *
+ *     text                     without `b`
+ *     { "a": 1, "b": 2 }       { "a": 1 }       the comma before the last member goes too
+ *     { "b": 1, "a": 2 }       { "a": 2 }       otherwise the comma after it
+ *     b = 1  # mine                             in TOML the whole line
+ *     [b]                                       a table goes with its header and its keys
+ *     x = 1
+ */
 import {
   Conflict,
   type Container,
@@ -104,27 +113,26 @@ function memberRemoval(
     tail.endsLine &&
     isBlank(beforeOnLine(text, member)) &&
     (container.kind === 'object' || !tail.hasComment)
+  const removal: MemberRemoval = { member, tail, isWholeLine }
 
-  if (comma !== undefined) return removeWithComma(text, member, { tail, comma, isWholeLine })
-  const removal = isWholeLine
-    ? lineRemoval(text, start, tail.end)
-    : includeSpaces(text, { start, end, text: '' })
-  return removeLast(dialect, text, member, { removed, removal, isWholeLine })
+  return comma === undefined
+    ? removeLast(dialect, text, removal, removed)
+    : removeWithComma(text, removal, comma)
+}
+
+/** A member to remove, and what is next to it. */
+interface MemberRemoval {
+  readonly member: Member
+  readonly tail: ReturnType<typeof findTail>
+  /** The line has nothing else, except a comma and a comment about the member. */
+  readonly isWholeLine: boolean
 }
 
 /** Removes a member that a comma follows. */
 function removeWithComma(
   text: string,
-  member: Member,
-  {
-    tail,
-    comma,
-    isWholeLine,
-  }: {
-    readonly tail: ReturnType<typeof findTail>
-    readonly comma: Splice
-    readonly isWholeLine: boolean
-  },
+  { member, tail, isWholeLine }: MemberRemoval,
+  comma: Splice,
 ): Splice[] {
   const { container, start, end } = member
   if (isWholeLine && tail.comma !== undefined) return [lineRemoval(text, start, tail.end)]
@@ -141,38 +149,31 @@ function removeWithComma(
   return [includeSpaces(text, { start, end, text: '' }), includeSpaces(text, comma)]
 }
 
-/**
- * Removes the last member, and the comma after the last member that stays.
- *
- * @param removal the removal of the member itself
- */
+/** Removes the last member, and the comma after the last member that stays. */
 function removeLast(
   dialect: Dialect,
   text: string,
-  { container, start, end }: Member,
-  {
-    removed,
-    removal,
-    isWholeLine,
-  }: {
-    readonly removed: ReadonlySet<Member>
-    readonly removal: Splice
-    readonly isWholeLine: boolean
-  },
+  { member, tail, isWholeLine }: MemberRemoval,
+  removed: ReadonlySet<Member>,
 ): Splice[] {
+  const { container, start, end } = member
+  const memberOnly = isWholeLine
+    ? lineRemoval(text, start, tail.end)
+    : includeSpaces(text, { start, end, text: '' })
+
   const { members } = container
-  const lastIndex = members.findLastIndex((member) => !removed.has(member))
+  const lastIndex = members.findLastIndex((candidate) => !removed.has(candidate))
   const last = members[lastIndex]
   const following = members[lastIndex + 1]
   const commaBefore = last && following && findComma(dialect, text, last.end)
-  if (!commaBefore) return [removal]
+  if (!commaBefore) return [memberOnly]
 
   const gap = { start: last.end, end: following.start, text: '' }
-  if (isWholeLine || !isPlainComma(text, gap)) return [removal, commaBefore]
+  if (isWholeLine || !isPlainComma(text, gap)) return [memberOnly, commaBefore]
 
   // The blank before the closing brace stays, so that the other members are formatted as before.
   const isAtBrace = isBlank(text.slice(end, container.end - 1))
-  return [isAtBrace ? { start, end, text: '' } : removal, gap]
+  return [isAtBrace ? { start, end, text: '' } : memberOnly, gap]
 }
 
 function isPlainComma(text: string, { start, end }: Splice): boolean {

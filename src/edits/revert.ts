@@ -53,10 +53,10 @@ export function revertText<Parsed extends Text>(
 function planReversals({ before, written, now }: Versions<Text>): readonly Splice[] {
   const ourChanges = diffWords(before.text, written.text)
   const laterChanges = diffWords(written.text, now.text)
-  const places = indexesNow(laterChanges, splitWords(written.text).length)
+  const places = indexesNow(laterChanges, wordsOf(written.text).length)
 
-  const wordsBefore = splitWords(before.text)
-  const offsets = prefixSums(splitWords(now.text).map((word) => word.length))
+  const wordsBefore = wordsOf(before.text)
+  const offsets = prefixSums(wordsOf(now.text).map((word) => word.length))
 
   return ourChanges.flatMap((change) => {
     const span = contiguousSpan(change, places)
@@ -115,7 +115,7 @@ function splitLines(text: string): readonly string[] {
 }
 
 /** Splits a text into strings, words, blanks, line breaks and other characters, each within one line. */
-function splitWords(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r\n|[\s\S]/g) ?? []
 }
 
@@ -129,7 +129,7 @@ interface SplitText {
 
 function splitText(text: string): SplitText {
   const lines = splitLines(text)
-  const wordsByLine = lines.map(splitWords)
+  const wordsByLine = lines.map(wordsOf)
   const firstWords = prefixSums(wordsByLine.map((words) => words.length))
   return { lines, words: wordsByLine.flat(), firstWords }
 }

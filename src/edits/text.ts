@@ -37,7 +37,7 @@ export function decodeText(bytes: Bytes, fileName: string): DecodedText {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     const valid = validUtf8Prefix(bytes)
-    throw unsupported(fileName, 'it is not valid UTF-8', valid, valid.length, cause)
+    throw unsupportedFileError(fileName, 'it is not valid UTF-8', valid, valid.length, cause)
   }
 
   const hasBom = text.startsWith('\ufeff')
@@ -51,14 +51,16 @@ export function encodeText(decoded: DecodedText): Bytes {
 /** A file that a client may accept but repoint does not: it is not UTF-8, or exceeds a limit of ours. */
 export class UnsupportedFile extends UserError {}
 
-/** Like `invalidConfig`, for a file that a client may accept. */
-export function unsupported(...args: Parameters<typeof invalidConfig>): UnsupportedFile {
-  const { code, message, hint, cause } = invalidConfig(...args)
+/** Like `invalidConfigError`, for a file that a client may accept. */
+export function unsupportedFileError(
+  ...args: Parameters<typeof invalidConfigError>
+): UnsupportedFile {
+  const { code, message, hint, cause } = invalidConfigError(...args)
   return new UnsupportedFile({ code, message, hint, cause })
 }
 
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */
-export function invalidConfig(
+export function invalidConfigError(
   fileName: string,
   reason: string,
   text: string,

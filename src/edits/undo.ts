@@ -1,6 +1,17 @@
+/**
+ * Undoes our changes in a file of any format, after others may have changed it too:
+ *
+ *     before         written              now                          undone
+ *     model = "a"    model = "gw"         model = "gw"  # by others    model = "a"  # by others
+ *                    window = 100         window = 200                 window = 200 (kept)
+ *
+ * `revert.ts` first reverts our changes in the text, with blanks and comments, as far as the text is still
+ * there. Settings that still have our values after that are restored one by one, as in a file that a
+ * program rewrote. The second parser of the dialect verifies each step.
+ */
 import { resultOf, UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
-import { applySteps, type ConfigDocument, type EditStep, toEditConflict } from './edit.ts'
+import { applySteps, type ConfigDocument, type EditStep, editConflictError } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
@@ -27,13 +38,7 @@ interface UndoableSetting {
   readonly earlier: Value | undefined
 }
 
-/**
- * Undoes our changes in a file of any format.
- *
- * First it reverts our changes in the text, including blanks and comments, as far as the text is still
- * there. Then it restores the remaining settings one by one, as in a file that was rewritten. Each step is
- * parsed again by the dialect's second parser.
- */
+/** See `Format.undo`. @throws UserError `config-invalid`, `config-conflict` */
 export function undoWith(
   dialect: Dialect,
   versions: Versions<Bytes | null>,
@@ -43,31 +48,31 @@ export function undoWith(
   if (sameBytes(versions.now, versions.written)) return { bytes: versions.before, kept: [] }
 
   const decode = (bytes: Bytes | null) => decodeText(bytes ?? new Uint8Array(), fileName)
-  const decoded = decode(versions.now)
-  const now = dialect.parse(decoded.text, fileName)
+  const decodedNow = decode(versions.now)
+  const now = dialect.parse(decodedNow.text, fileName)
   const [before, written] = withLineBreaksOf(
-    decoded.text,
+    decodedNow.text,
     decode(versions.before).text,
     decode(versions.written).text,
   ).map((text) => dialect.parse(text, fileName)) as [ParsedText, ParsedText]
 
   // The file was deleted: everything that we changed in it stays as it is.
   if (versions.now === null) {
-    const isChanged = (path: SettingPath) =>
+    const isChangedByUs = (path: SettingPath) =>
       !sameValue(getValue(before.root, path), getValue(written.root, path))
-    return { bytes: null, kept: paths.filter(isChanged) }
+    return { bytes: null, kept: paths.filter(isChangedByUs) }
   }
 
   const texts = { before, written, now }
-  const { settings, keptPaths } = classifySettings(texts, paths)
+  const { settings, kept } = classifySettings(texts, paths)
 
   try {
     const { text } = restoreSettings({ dialect, texts, settings, fileName })
-    if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept: keptPaths }
-    return { bytes: encodeText({ ...decoded, text }), kept: keptPaths }
+    const isOurEmptyFile = versions.before === null && dialect.isBlank(text)
+    return { bytes: isOurEmptyFile ? null : encodeText({ ...decodedNow, text }), kept }
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw toEditConflict(dialect, cause, now.text, [], fileName)
+    throw editConflictError(dialect, cause, now.text, [], fileName)
   }
 }
 
@@ -88,25 +93,23 @@ function withLineBreaksOf(now: string, before: string, written: string): string[
 function classifySettings(
   { before, written, now }: Versions<ParsedText>,
   paths: readonly SettingPath[],
-): { settings: UndoableSetting[]; keptPaths: SettingPath[] } {
+): { readonly settings: readonly UndoableSetting[]; readonly kept: readonly SettingPath[] } {
   const settings: UndoableSetting[] = []
-  const keptPaths: SettingPath[] = []
+  const kept: SettingPath[] = []
 
   for (const path of paths.flatMap((table) => splitTables(before.root, written.root, table))) {
     const earlier = getValue(before.root, path)
     const value = getValue(now.root, path)
-    if (sameValue(value, earlier)) continue
+    const isUndoneAlready = sameValue(value, earlier)
+    if (isUndoneAlready) continue
 
     const ours = getValue(written.root, path)
     const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(value, ours)
     if (sameValue(value, ours) || isAddedTo) settings.push({ path, earlier })
-    else keptPaths.push(path)
+    else kept.push(path)
   }
 
-  return {
-    settings: settings.map((setting) => widenToElement(before.root, setting, keptPaths)),
-    keptPaths,
-  }
+  return { settings: settings.map((setting) => widenToElement(before.root, setting, kept)), kept }
 }
 
 /**
@@ -167,30 +170,37 @@ interface UndoContext {
 }
 
 function restoreSettings(undo: UndoContext): ParsedText {
-  const { dialect, texts, settings, fileName } = undo
-  const { before, now } = texts
-  const isAllowed = (root: ValueTable) => isPartlyUndone(root, now.root, settings)
+  const { texts, settings } = undo
+  const isAllowed = (root: ValueTable) => isPartlyUndone(root, texts.now.root, settings)
+
+  const reverted = revertText(texts, (text) => tryParse(undo, text, isAllowed)) ?? texts.now
+  const restored = restoreRemaining(undo, reverted, isAllowed)
+  return removeEmptiedTables(undo, restored)
+}
+
+/** Restores the settings that the reverted text does not restore yet. */
+function restoreRemaining(
+  { dialect, texts, settings, fileName }: UndoContext,
+  start: ParsedText,
+  isAllowed: (root: ValueTable) => boolean,
+): ParsedText {
   const isRestored = (root: ValueTable, { path, earlier }: UndoableSetting) =>
     sameValue(getValue(root, path), earlier)
-
-  const start = revertText(texts, (text) => tryParse(undo, text, isAllowed)) ?? now
   const remaining = settings.filter((setting) => !isRestored(start.root, setting))
-  if (remaining.length === 0) return removeEmptiedTables(undo, start)
+  if (remaining.length === 0) return start
 
   const steps = remaining.map(({ path, earlier: value }): EditStep => {
     if (value === undefined) return { path, content: undefined }
-    const source = sourceAt(before, path)
+    const source = sourceAt(texts.before, path)
     return { path, content: source === undefined ? { value } : { source } }
   })
-  const restored = applySteps({
+  return applySteps({
     dialect,
     start,
     fileName,
     steps,
     isExpected: (root) => settings.every((setting) => isRestored(root, setting)) && isAllowed(root),
   })
-
-  return removeEmptiedTables(undo, restored)
 }
 
 /** Whether `root` is `now` with the earlier values of some of our settings, and no other change. */

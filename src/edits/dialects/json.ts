@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { applySplices, eolAt, invalidConfig, unsupported } from '../text.ts'
+import { applySplices, eolAt, invalidConfigError, unsupportedFileError } from '../text.ts'
 import { plainKey } from '../values/paths.ts'
 import {
   emptyTable,
@@ -52,11 +52,11 @@ function parseRoot(text: string, fileName: string): ValueTable {
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     parseJsonTree(text, fileName)
-    throw invalidConfig(fileName, 'it is not valid JSON', text, 0)
+    throw invalidConfigError(fileName, 'it is not valid JSON', text, 0)
   }
 
   if (!isValueTable(root)) {
-    throw invalidConfig(
+    throw invalidConfigError(
       fileName,
       'its root is not an object',
       text,
@@ -97,7 +97,12 @@ export function findLeniencies(text: string, fileName: string): readonly Lenienc
     }
 
     if ('{['.includes(part) && ++depth > maxNesting) {
-      throw unsupported(fileName, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupportedFileError(
+        fileName,
+        `nested more than ${maxNesting} levels deep`,
+        text,
+        start,
+      )
     }
     if ('}]'.includes(part)) {
       depth--
@@ -155,7 +160,7 @@ function parseJsonTree(text: string, fileName: string): Node | undefined {
   const [error] = errors
   if (error === undefined) return tree
   const reason = printParseErrorCode(error.error).replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
-  throw invalidConfig(fileName, reason.toLowerCase(), text, error.offset)
+  throw invalidConfigError(fileName, reason.toLowerCase(), text, error.offset)
 }
 
 /** @param tree undefined if the text has only blanks and comments */

@@ -1,6 +1,12 @@
 import parse from 'json5/lib/parse.js'
 import type { Node } from 'jsonc-parser'
-import { applySplices, invalidConfig, offsetAt, type Splice, unsupported } from '../text.ts'
+import {
+  applySplices,
+  invalidConfigError,
+  offsetAt,
+  type Splice,
+  unsupportedFileError,
+} from '../text.ts'
 import type { ConfigValue } from '../types.ts'
 import { emptyTable, isValueTable, maxNesting, toValue } from '../values/values.ts'
 import type { Container, Dialect } from './dialect.ts'
@@ -18,7 +24,8 @@ export const json5Dialect: Dialect = {
     if (start === undefined) return { text, root: emptyTable(), containers: [] }
 
     const root = toValue(parseJson5(text, separators, fileName), Number)
-    if (!isValueTable(root)) throw invalidConfig(fileName, 'its root is not an object', text, start)
+    if (!isValueTable(root))
+      throw invalidConfigError(fileName, 'its root is not an object', text, start)
     let containers: readonly Container[] | undefined
 
     return {
@@ -76,7 +83,12 @@ function scanJson5(text: string, fileName: string): Json5Scan {
   for (const { text: part, start, end } of readTokens(text)) {
     root ??= start
     if ('{['.includes(part) && ++depth > maxNesting)
-      throw unsupported(fileName, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupportedFileError(
+        fileName,
+        `nested more than ${maxNesting} levels deep`,
+        text,
+        start,
+      )
     if ('}]'.includes(part)) depth--
     if (/^["'].*[\u2028\u2029]/s.test(part))
       separators.push({ start, end, text: escapeSeparators(part) })
@@ -101,7 +113,7 @@ function parseJson5(text: string, separators: readonly Splice[], fileName: strin
     // The rest of the message quotes the file, which may hold secrets.
     const reason = /invalid (end of input|identifier character|character)/.exec(cause.message)?.[0]
     const offset = offsetAt(text, Number(lineNumber), Number(columnNumber) - 1)
-    throw invalidConfig(fileName, reason ?? 'it is not valid JSON5', text, offset)
+    throw invalidConfigError(fileName, reason ?? 'it is not valid JSON5', text, offset)
   }
 }
 

@@ -1,7 +1,13 @@
 import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
-import { endsWithBlankLine, eolAt, invalidConfig, offsetAt, unsupported } from '../text.ts'
+import {
+  endsWithBlankLine,
+  eolAt,
+  invalidConfigError,
+  offsetAt,
+  unsupportedFileError,
+} from '../text.ts'
 import { plainKey } from '../values/paths.ts'
 import { Literal, maxNesting, toValue, type Value, type ValueTable } from '../values/values.ts'
 import {
@@ -48,7 +54,8 @@ function parseToml(text: string, fileName: string): ValueTable {
   try {
     return replaceDates(parse(text, { integersAsBigInt: true }), 0) as ValueTable
   } catch (cause) {
-    if (cause instanceof RangeError) throw unsupported(fileName, cause.message, text, 0, cause)
+    if (cause instanceof RangeError)
+      throw unsupportedFileError(fileName, cause.message, text, 0, cause)
     if (!(cause instanceof TomlError)) throw cause
 
     const offset = offsetAt(text, cause.line, cause.column - 1)
@@ -56,7 +63,7 @@ function parseToml(text: string, fileName: string): ValueTable {
     const reason = cause.message.replace('Invalid TOML document: ', '').replace(/\n.*/s, '')
     const isSetTwice = /redefine/.test(reason)
     const problem = isSetTwice ? `${keyAt(text, offset)} is set twice` : reason
-    throw invalidConfig(fileName, problem, text, offset)
+    throw invalidConfigError(fileName, problem, text, offset)
   }
 }
 
@@ -84,9 +91,9 @@ function parseTomlTree(text: string, fileName: string): AST.TOMLTopLevelTable {
   } catch (cause) {
     // Seen in toml-eslint-parser 1.0.3 with strings of more than about 125,000 characters (2026-11-21).
     if (cause instanceof RangeError)
-      throw unsupported(fileName, 'a text in it is too long', text, 0, cause)
+      throw unsupportedFileError(fileName, 'a text in it is too long', text, 0, cause)
     if (!(cause instanceof ParseError)) throw cause
-    throw invalidConfig(
+    throw invalidConfigError(
       fileName,
       cause.message,
       text,

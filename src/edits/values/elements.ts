@@ -100,7 +100,7 @@ function identifyingKeys(element: ListElement['element']): readonly string[] {
   return typeof element === 'string' ? [] : Object.keys(element)
 }
 
-/** The values of the identifying keys, as one string. Undefined: the item is another kind of value. */
+/** The values of the identifying keys, as one string. @returns undefined for another kind of value */
 function identityOf(item: Value, keys: readonly string[]): string | undefined {
   if (keys.length === 0) return typeof item === 'string' ? item : undefined
   if (!isValueTable(item)) return undefined
