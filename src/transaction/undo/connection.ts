@@ -83,7 +83,10 @@ function connectsToGateway(files: readonly RecordedFile[], contents: Contents): 
       .filter(isAddress)
       .some(
         ({ path }) =>
-          !isDeepStrictEqual(valueInVersion(history, 'before', path), valueInVersion(history, 'written', path)),
+          !isDeepStrictEqual(
+            valueInVersion(history, 'before', path),
+            valueInVersion(history, 'written', path),
+          ),
       )
   })
 }

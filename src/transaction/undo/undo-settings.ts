@@ -107,8 +107,8 @@ function withWrittenValues(
   const { copies, file } = history
   const changes = values
     .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
-    .filter(({ path, now: value }) => !isDeepStrictEqual(value, valueInVersion(history, 'written', path)))
     .map(({ path }) => ({ path, value: valueInVersion(history, 'written', path) }))
+    .filter(({ path, value }) => !isDeepStrictEqual(value, valueInVersion(history, 'now', path)))
 
   const bytes = copies.bytesOf(now) as Bytes
   return changes.length === 0 ? bytes : formatOf(file.format).edit(bytes, changes, file.path)
