@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { isPrivate } from '../../src/gateway/input/base-url.ts'
+import { isPrivate } from '../../src/gateway/input/local-host.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'

@@ -1,5 +1,5 @@
 import { isSameButVersion } from '../../gateway/base-urls.ts'
-import { isLoopback } from '../../gateway/input/base-url.ts'
+import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { ClientContext } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'

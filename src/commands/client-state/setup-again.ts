@@ -1,6 +1,6 @@
 import type { Client } from '../../clients/contract/client.ts'
 import { baseUrlsOf, messagesBaseUrls } from '../../gateway/base-urls.ts'
-import { isLoopback } from '../../gateway/input/base-url.ts'
+import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Gateway } from '../../gateway/types.ts'
 
 /** The command that sets a client up at its gateway again. */

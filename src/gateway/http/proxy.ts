@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { ifPossible, UserError } from '../../errors.ts'
-import { isLoopback } from '../input/base-url.ts'
+import { isLoopback } from '../input/local-host.ts'
 
 /** A proxy from the environment. */
 export interface ForwardProxy {

@@ -1,26 +1,23 @@
 /**
- * Sends requests to a gateway: deadlines, redirects, and a second try if the connection failed and not the
- * gateway. connection.ts opens connections; decode.ts reads compressed bodies.
+ * Sends requests to a gateway. `request` follows redirects, `transmit` tries again if the connection failed
+ * (retry.ts), and `transmitOn` sends one request on one connection and watches the deadlines. connection.ts opens
+ * connections; response.ts collects what arrives.
  */
 import type { Dispatcher } from 'undici'
-import { compact } from '../../compact.ts'
 import type { HttpAnswer, NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
 import { isPrivatelyTrusted } from './authorities.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
-import { decodeBody } from './decode.ts'
+import { ResponseBuffer, type ResponseLimits, toNetworkFailure } from './response.ts'
+import { type FailedRequest, retryStyle, wasClosedWhileIdle } from './retry.ts'
 
-export interface RequestSpec {
+export interface RequestSpec extends ResponseLimits {
   readonly method: 'GET' | 'POST'
   /** Has the origin of `access.baseUrl`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** The limit for the body, compressed or not. */
-  readonly maxBytes: number
-  /** Whether the text so far is enough, so that the rest need not be read. */
-  readonly isEnough?: (text: string) => boolean
-  /** How long to wait for the end after that. The answer says whether it came. Absent: `streamEndMs`. */
+  /** How long to wait for the end after enough text. The answer says whether it came. Absent: `streamEndMs`. */
   readonly endWithinMs?: number | undefined
   /** The time limit for the response after the request is sent, in ms. Absent: `access.timeoutMs`. */
   readonly answerWithinMs?: number | undefined
@@ -50,7 +47,7 @@ export async function request(
 
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
-    const result = await send({ access, spec, url, deadline })
+    const result = await transmit({ access, spec, url, deadline })
     if (!('status' in result) || redirects === maxRedirects) return result
 
     const next = redirectTarget(spec.method, result, url)
@@ -59,40 +56,18 @@ export async function request(
   }
 }
 
-/** The share of the time limit after which a host that has answered nothing counts as silent. */
-const silentShare = 0.4
-
-/** The least share of the time limit for a request to a model, which may take longer than a catalog. */
-const minShare = 1 / 3
-
-/**
- * When a request to a host that has answered nothing fails. Undefined: the host has answered, or its
- * catalog was not requested, so a model that loads may keep it busy.
- */
-function silentAt({ hostState, timeoutMs }: GatewayAccess, started: number): number | undefined {
-  if (hostState?.askedAt === undefined || hostState.hasAnswered) return undefined
-  return Math.max(hostState.askedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
-}
-
-/**
- * Opens `count` connections for requests that will be sent in parallel. A connection carries one
- * request at a time, and opening it takes two or three round trips. Never throws: the first request
- * reports the problem.
- */
-export async function preopenConnections(access: GatewayAccess, count: number): Promise<void> {
-  const { newConnection } = await import('./connection.ts')
-  try {
-    for (let opened = 0; opened < count; opened++) newConnection(access, defaultStyle).openNow()
-  } catch {
-    // An invalid proxy variable or CA file.
-  }
-}
-
-/** Closes the idle connections. */
-export async function closeIdleConnections(access: GatewayAccess): Promise<void> {
-  const { takeIdle } = await import('./connection.ts')
-  for (let connection = takeIdle(access); connection !== undefined; connection = takeIdle(access))
-    connection.close()
+/** The target of a redirect that stays in the origin and keeps the method. */
+function redirectTarget(
+  method: RequestSpec['method'],
+  answer: HttpAnswer,
+  from: URL,
+): URL | undefined {
+  const allowedStatuses = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
+  const location = answer.headers['location']
+  if (!allowedStatuses.includes(answer.status) || location === undefined) return undefined
+  if (!URL.canParse(location, from.href)) return undefined
+  const to = new URL(location, from)
+  return to.origin === from.origin && to.username === '' ? to : undefined
 }
 
 interface Transmission {
@@ -104,7 +79,7 @@ interface Transmission {
 }
 
 /** Sends a request. If the connection failed, and not the gateway, it retries in a different style. */
-async function send(transmission: Transmission): Promise<HttpAnswer | NetworkFailure> {
+async function transmit(transmission: Transmission): Promise<HttpAnswer | NetworkFailure> {
   // undici is large, so it is loaded only before a request.
   const { newConnection, takeIdle } = await import('./connection.ts')
   const style: ConnectStyle = isPrivatelyTrusted(transmission.access)
@@ -113,7 +88,7 @@ async function send(transmission: Transmission): Promise<HttpAnswer | NetworkFai
 
   let connection = takeIdle(transmission.access) ?? newConnection(transmission.access, style)
   for (;;) {
-    const result = await sendOn(connection, transmission)
+    const result = await transmitOn(connection, transmission)
     if ('status' in result) {
       if (!wasClosedWhileIdle(connection, result)) return result
       connection = newConnection(transmission.access, connection.style)
@@ -125,56 +100,8 @@ async function send(transmission: Transmission): Promise<HttpAnswer | NetworkFai
   }
 }
 
-/**
- * Whether the server closed an idle connection because it received no request in time. It sent the 408
- * before it saw the request, which may be sent again on a new connection (RFC 9110, 15.5.9).
- */
-function wasClosedWhileIdle({ wasIdle }: Connection, { status, headers }: HttpAnswer): boolean {
-  return wasIdle && status === 408 && headers['connection']?.toLowerCase() === 'close'
-}
-
-/** A request without a response, and the error. */
-interface FailedRequest {
-  readonly failure: NetworkFailure
-  readonly error: Error
-}
-
-/** How to open the next connection after a failure. Undefined: the failure counts. */
-function retryStyle(
-  { wasIdle, style }: Connection,
-  { failure, error }: FailedRequest,
-): ConnectStyle | undefined {
-  if (failure.reason !== 'error') return undefined
-  // The server closed the idle connection.
-  if (wasIdle && failure.stage === 'first-byte') return style
-  if (!style.offersHttp2 && wantsHttp2(failure)) return { ...style, offersHttp2: true }
-  // The client may trust more than the public authorities.
-  if (style.trust === 'public' && isUnknownAuthority(failure)) return { ...style, trust: 'client' }
-  // Every address timed out, except the last one, which this machine cannot reach.
-  const isTooShort =
-    error instanceof AggregateError && error.errors.some(({ code }) => code === 'ETIMEDOUT')
-  return isTooShort ? { ...style, addressTimeoutMs: style.addressTimeoutMs * 4 } : undefined
-}
-
-/** Whether the certificate comes from an unknown authority. */
-function isUnknownAuthority({ errorCode }: NetworkFailure): boolean {
-  return /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/.test(
-    errorCode,
-  )
-}
-
-/** Whether the server requires HTTP/2: it aborts the handshake, or answers with an HTTP/2 frame. */
-function wantsHttp2({ url, errorCode, detail, firstBytes = '' }: NetworkFailure): boolean {
-  return (
-    url.startsWith('https:') &&
-    (/NO_APPLICATION_PROTOCOL/.test(errorCode) ||
-      /no application protocol/.test(detail) ||
-      // An HTTP/2 server sends a frame of type 4 on stream 0 first (RFC 9113, 3.4).
-      (firstBytes.startsWith('\0\0') && firstBytes[3] === '\x04'))
-  )
-}
-
-function sendOn(
+/** Sends a request on a connection. Exactly one event ends it: a response, or a failure. */
+function transmitOn(
   connection: Connection,
   transmission: Transmission,
 ): Promise<HttpAnswer | FailedRequest> {
@@ -263,6 +190,21 @@ function sendOn(
   })
 }
 
+/** The share of the time limit after which a host that has answered nothing counts as silent. */
+const silentShare = 0.4
+
+/** The least share of the time limit for a request to a model, which may take longer than a catalog. */
+const minShare = 1 / 3
+
+/**
+ * When a request to a host that has answered nothing fails. Undefined: the host has answered, or its
+ * catalog was not requested, so a model that loads may keep it busy.
+ */
+function silentAt({ hostState, timeoutMs }: GatewayAccess, started: number): number | undefined {
+  if (hostState?.askedAt === undefined || hostState.hasAnswered) return undefined
+  return Math.max(hostState.askedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
+}
+
 function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOptions {
   return {
     origin: url.origin,
@@ -273,110 +215,23 @@ function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOption
   }
 }
 
-/** The response received so far. */
-class ResponseBuffer {
-  status = 0
-  private headers: Record<string, string> = {}
-  private readonly chunks: Uint8Array[] = []
-  private sizeBytes = 0
-  private text = ''
-  private readonly decoder = new TextDecoder()
-  private readonly spec: RequestSpec
-
-  constructor(spec: RequestSpec) {
-    this.spec = spec
-  }
-
-  start(
-    status: number,
-    headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-  ): void {
-    this.status = status
-    for (const [name, value] of Object.entries(headers)) {
-      if (value !== undefined) {
-        this.headers[name] = typeof value === 'string' ? value : value.join(', ')
-      }
-    }
-  }
-
-  add(chunk: Uint8Array): 'more' | 'enough' | 'limit' {
-    const roomBytes = this.spec.maxBytes - this.sizeBytes
-    this.chunks.push(chunk.subarray(0, roomBytes))
-    this.sizeBytes += chunk.length
-    if (chunk.length > roomBytes) return 'limit'
-
-    // A compressed body can only be checked as a whole.
-    if (this.spec.isEnough === undefined || this.headers['content-encoding'] !== undefined) {
-      return 'more'
-    }
-    this.text += this.decoder.decode(chunk, { stream: true })
-
-    return this.spec.isEnough(this.text) ? 'enough' : 'more'
-  }
-
-  async answer(end: {
-    url: URL
-    connection: Connection
-    cut: 'limit' | 'connection' | undefined
-    isOpen: boolean
-  }): Promise<HttpAnswer> {
-    const { spec, status, headers } = this
-    const decoded = await decodeBody(Buffer.concat(this.chunks), headers, spec.maxBytes)
-    return compact({
-      url: end.url.href,
-      status,
-      headers,
-      body: decoded.text,
-      cut: decoded.cut ?? end.cut,
-      isOpen: end.isOpen || undefined,
-      proxy: end.connection.shownProxy,
-    })
+/**
+ * Opens `count` connections for requests that will be sent in parallel. A connection carries one
+ * request at a time, and opening it takes two or three round trips. Never throws: the first request
+ * reports the problem.
+ */
+export async function preopenConnections(access: GatewayAccess, count: number): Promise<void> {
+  const { newConnection } = await import('./connection.ts')
+  try {
+    for (let opened = 0; opened < count; opened++) newConnection(access, defaultStyle).openNow()
+  } catch {
+    // An invalid proxy variable or CA file.
   }
 }
 
-function toNetworkFailure(options: {
-  connection: Connection
-  url: URL
-  reason: NetworkFailure['reason']
-  error: Error
-  waitedMs: number
-}): NetworkFailure {
-  const { connection, url, reason, waitedMs } = options
-  const error = options.error as NodeJS.ErrnoException & {
-    // From undici: bytes that are not HTTP.
-    data?: string
-    // From Node, if a name has several addresses and none responds.
-    errors?: readonly NodeJS.ErrnoException[]
-    // From Node, for a certificate of another host.
-    cert?: { subjectaltname?: string }
-  }
-
-  // undici reports a proxy's rejection only in the message (7.30, lib/dispatcher/proxy-agent.js).
-  const rejection = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
-
-  return compact({
-    url: url.href,
-    stage: rejection === undefined ? connection.stage : 'proxy',
-    errorCode: error.code ?? error.errors?.[0]?.code ?? '',
-    detail: error.cert === undefined ? error.message : (error.cert.subjectaltname ?? ''),
-    reason,
-    waitedMs,
-    firstBytes: typeof error.data === 'string' ? error.data.slice(0, 200) : undefined,
-    proxyStatus: rejection === undefined ? undefined : Number(rejection),
-    proxy: connection.shownProxy,
-  })
-}
-
-/** The target of a redirect that stays in the origin and keeps the method. */
-function redirectTarget(
-  method: RequestSpec['method'],
-  answer: HttpAnswer,
-  from: URL,
-): URL | undefined {
-  const allowedStatuses = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
-  const location = answer.headers['location']
-  if (!allowedStatuses.includes(answer.status) || location === undefined) return undefined
-  if (!URL.canParse(location, from.href)) return undefined
-  const to = new URL(location, from)
-  return to.origin === from.origin && to.username === '' ? to : undefined
+/** Closes the idle connections. */
+export async function closeIdleConnections(access: GatewayAccess): Promise<void> {
+  const { takeIdle } = await import('./connection.ts')
+  for (let connection = takeIdle(access); connection !== undefined; connection = takeIdle(access))
+    connection.close()
 }

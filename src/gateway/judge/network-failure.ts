@@ -1,5 +1,5 @@
 import { cleanForeignText } from '../foreign-text.ts'
-import { isLoopback } from '../input/base-url.ts'
+import { isLoopback } from '../input/local-host.ts'
 import type { NetworkFailure, Outcome, SentRequest } from './answer.ts'
 import {
   diagnoseTls,

@@ -1,6 +1,6 @@
 /** What a failure of TLS means: the wrong port, a certificate, or the handshake itself. */
 import { cleanForeignText } from '../foreign-text.ts'
-import { isLoopback } from '../input/base-url.ts'
+import { isLoopback } from '../input/local-host.ts'
 import type { NetworkFailure, Outcome, SentRequest } from './answer.ts'
 
 /** The outcome of a failed TLS handshake. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { UserError } from '../../../src/errors.ts'
-import { isLoopback, isPrivate, normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
+import { normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
+import { isLoopback, isPrivate } from '../../../src/gateway/input/local-host.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const read = (input: string, allowHttp = false) => normaliseBaseUrl(input, { allowHttp })
