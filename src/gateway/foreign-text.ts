@@ -69,7 +69,7 @@ export function jsonIn(text: string): unknown {
   return ifPossible(() => JSON.parse(text.replace(/^\ufeff/, '')))
 }
 
-/** The value at a path such as `data.limits.0`. Undefined: there is none. */
+/** The value at a path such as `data.limits.0`. */
 export function valueAt(value: unknown, path: string): unknown {
   let inner = value
   for (const name of path.split('.')) {

@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts'
+import { AnsweredBaseUrls, Contradiction, sideOf } from './answered-base-urls.ts'
 import { ask, judge, KeyHeaderError, withHint } from './ask.ts'
 import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
@@ -32,7 +33,7 @@ export class GatewayFinder {
   /** Every access that sent requests. Each has separate connections, which `hangUp` closes. */
   readonly #used: GatewayAccess[]
   /** The base URLs that have answered so far, or that the user named. */
-  #answered: readonly AnsweredBaseUrl[] = []
+  readonly #answered = new AnsweredBaseUrls()
   /**
    * The search for the header that the gateway accepts the key in. It starts when a key is first rejected,
    * runs once, and resolves to undefined if no other header works.
@@ -45,7 +46,7 @@ export class GatewayFinder {
     this.#current = access
     this.#used = [access]
     if (options.isMessagesGiven)
-      this.#answered = [{ side: 'messages', baseUrl: access.baseUrls.messages }]
+      this.#answered.remember({ side: 'messages', baseUrl: access.baseUrls.messages })
   }
 
   /**
@@ -55,8 +56,8 @@ export class GatewayFinder {
   get access(): GatewayAccess {
     const { baseUrls } = this.#original
     const answered: BaseUrls = {
-      chat: this.#answeredAt('chat') ?? baseUrls.chat,
-      messages: this.#answeredAt('messages') ?? baseUrls.messages,
+      chat: this.#answered.at('chat') ?? baseUrls.chat,
+      messages: this.#answered.at('messages') ?? baseUrls.messages,
     }
     if (sameBaseUrls(answered, baseUrls)) return this.#current
     return { ...this.#current, baseUrls: answered }
@@ -80,7 +81,7 @@ export class GatewayFinder {
     const [expectedBaseUrl, ...alternatives] = this.#candidates('chat')
     const askAt = async (baseUrl: string): Promise<Catalog | UserError> => {
       const answer = await catalogOrError(this.#current, { ...options, baseUrl })
-      if (!(answer instanceof UserError)) this.#remember({ side: 'chat', baseUrl })
+      if (!(answer instanceof UserError)) this.#answered.remember({ side: 'chat', baseUrl })
       return answer
     }
 
@@ -156,7 +157,7 @@ export class GatewayFinder {
             ...options,
             candidates: [baseUrl],
           })
-          this.#forgetCatalogBaseUrl(side)
+          this.#answered.forgetCatalog(side)
           this.#rememberProbe(this.#current, protocol, baseUrl)
           return result
         } catch (error) {
@@ -180,13 +181,6 @@ export class GatewayFinder {
       const baseUrl = origin + path
       return path === undefined || baseUrl === currentBaseUrl ? [] : [{ name, product, baseUrl }]
     })
-  }
-
-  /** Drops the base URL of the catalog: it belongs to a different product from the one that answered. */
-  #forgetCatalogBaseUrl(side: keyof BaseUrls): void {
-    const isFromCatalog = (answer: AnsweredBaseUrl) =>
-      answer.side === side && answer.probe === undefined
-    this.#answered = this.#answered.filter((answer) => !isFromCatalog(answer))
   }
 
   /** Requests the catalog with the key in every other header, then finds out which header worked. */
@@ -261,13 +255,9 @@ export class GatewayFinder {
     return result
   }
 
-  #answeredAt(side: keyof BaseUrls): string | undefined {
-    return this.#answered.find((answer) => answer.side === side)?.baseUrl
-  }
-
   /** The possible base URLs for this side, most likely first. If one has answered, it is the only one. */
   #candidates(side: keyof BaseUrls): readonly string[] {
-    const answered = this.#answeredAt(side)
+    const answered = this.#answered.at(side)
     if (answered !== undefined) return [answered]
 
     const { baseUrl, baseUrls } = this.#original
@@ -277,29 +267,8 @@ export class GatewayFinder {
 
   #rememberProbe(access: GatewayAccess, protocol: Protocol, baseUrl: string): void {
     const keyHeader = access.keyHeader ?? 'authorization'
-    this.#remember({ side: sideOf(protocol), baseUrl, probe: { protocol, keyHeader } })
+    this.#answered.remember({ side: sideOf(protocol), baseUrl, probe: { protocol, keyHeader } })
   }
-
-  /** @throws UserError if the answer contradicts an earlier one */
-  #remember(answer: AnsweredBaseUrl): void {
-    const contradiction = this.#answered
-      .map((earlier) => contradictionBetween(earlier, answer))
-      .find(Boolean)
-    if (contradiction !== undefined)
-      throw new Contradiction({ code: 'protocol-unsupported', ...contradiction })
-    this.#answered = [...this.#answered, answer]
-  }
-}
-
-/** Two answers need different settings, and one saved gateway cannot have both. */
-class Contradiction extends UserError {}
-
-/** A base URL that answered. */
-interface AnsweredBaseUrl {
-  readonly side: keyof BaseUrls
-  readonly baseUrl: string
-  /** The probe that it answered. Absent: it answered the catalog request, or the user named it. */
-  readonly probe?: { readonly protocol: Protocol; readonly keyHeader: string }
 }
 
 /**
@@ -309,25 +278,6 @@ interface AnsweredBaseUrl {
 interface Trial {
   readonly access: GatewayAccess | undefined
   readonly result: ProbeResult | Error
-}
-
-/** Why one saved gateway cannot have the settings of two answers. Undefined: it can. */
-function contradictionBetween(
-  earlier: AnsweredBaseUrl,
-  { side, baseUrl, probe }: AnsweredBaseUrl,
-): { readonly message: string; readonly hint: string } | undefined {
-  if (probe === undefined) return undefined
-  if (earlier.probe !== undefined && earlier.probe.keyHeader !== probe.keyHeader)
-    return {
-      message: `The gateway accepts the key as ${probe.keyHeader} for the ${probe.protocol} protocol, and as ${earlier.probe.keyHeader} for another protocol`,
-      hint: 'Set up each client separately, with a different --name NAME.',
-    }
-  if (earlier.side === side && earlier.baseUrl !== baseUrl)
-    return {
-      message: `The gateway serves the ${probe.protocol} protocol at ${baseUrl}, and another protocol at ${earlier.baseUrl}`,
-      hint: 'Set up each client separately, each with its address (--base-url URL).',
-    }
-  return undefined
 }
 
 /** What a probe asks, without the place. */
@@ -343,8 +293,4 @@ interface Product {
   /** Its path, as users type it after the host. */
   readonly product: string
   readonly baseUrl: string
-}
-
-function sideOf(protocol: Protocol): keyof BaseUrls {
-  return protocol === 'messages' ? 'messages' : 'chat'
 }

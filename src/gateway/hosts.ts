@@ -7,7 +7,7 @@ export interface KnownHost {
   readonly host: string
   /** Below this path is a separate product with its own key or bill. Absent: the usual product. */
   readonly product?: string
-  /** The paths of the chat and messages base URLs. Absent: the product has none. */
+  /** The paths of the chat and messages base URLs. */
   readonly chat?: string
   readonly messages?: string
   /** The paths follow the account in the address. Absent: they follow the host. */

@@ -31,7 +31,7 @@ export interface ProbeResult {
   /** The base URL that answered. */
   readonly baseUrl: string
   readonly findings: readonly Finding[]
-  /** Whether the gateway answers the client's `safeguards`. Absent: the client does not send them. */
+  /** Whether the gateway answers the client's `safeguards`. */
   readonly answersSafeguards?: boolean
 }
 

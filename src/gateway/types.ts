@@ -65,7 +65,7 @@ export interface FirstRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** In lower case, without those of the connection and of the key. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The query of its URL. Absent: none. */
+  /** The query of its URL. */
   readonly query?: string
   /** The parts that the client leaves out after certain errors. */
   readonly retryWithout?: readonly RetryRule[]
@@ -75,7 +75,7 @@ export interface FirstRequest {
    * `withheld`: the client needs the check, and its settings keep it from asking.
    */
   readonly safeguards?: Safeguards | 'withheld' | undefined
-  /** What the user can do if the gateway rejects a member or header, by its name. Absent: nothing. */
+  /** What the user can do if the gateway rejects a member or header, by its name. */
   readonly hints?: Readonly<Record<string, string>>
 }
 
@@ -112,7 +112,6 @@ export interface Sender extends FirstRequest {
   readonly label: string
   /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
   readonly keyHeader?: KeyHeader | undefined
-  /** Absent: unknown. */
   readonly accepts?: AcceptedResponses | undefined
 }
 
@@ -154,7 +153,7 @@ export interface Gateway {
   readonly baseUrl: string
   /** In the origin of `baseUrl`. Absent: the usual base URLs. */
   readonly baseUrls?: BaseUrls | undefined
-  /** Already cleaned. Never printed. Absent: unknown. */
+  /** Already cleaned. Never printed. */
   readonly key?: string | undefined
   /** The only header that contains the key. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
@@ -186,6 +185,6 @@ export interface GatewayAccess extends Gateway {
 /** The state that the requests to one host share. A host that answers none of them is silent. */
 export interface HostState {
   hasAnswered: boolean
-  /** When the first catalog request started, by `performance.now()`. Absent: there was none. */
+  /** When the first catalog request started, by `performance.now()`. */
   askedAt?: number
 }

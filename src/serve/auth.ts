@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { AuthHeaders } from './log/request-log.ts'
+import type { AuthHeaders } from './log/entry.ts'
 import { minKeyLength } from './log/secrets.ts'
 
 /**

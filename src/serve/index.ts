@@ -1,7 +1,7 @@
 export type { Protocol } from '../protocols.ts'
 export type { Fault, FaultName } from './faults/faults.ts'
 export { faultNames } from './faults/faults.ts'
-export type { AuthHeaders, LoggedRequest } from './log/request-log.ts'
+export type { AuthHeaders, LoggedRequest } from './log/entry.ts'
 export type { CatalogEntry } from './model/catalog.ts'
 export { builtInCatalog } from './model/catalog.ts'
 export type { GatewayOptions, Limits, ScopeOptions, Upstream } from './options.ts'

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
 import type { Fault } from './faults/faults.ts'
-import type { LoggedRequest } from './log/request-log.ts'
+import type { LoggedRequest } from './log/entry.ts'
 import type { CatalogEntry } from './model/catalog.ts'
 import type { GatewayQuestion, WrittenReply, WrittenScenario } from './scenarios/written.ts'
 

@@ -19,7 +19,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { UserError } from '../errors.ts'
 import type { Fault } from './faults/faults.ts'
 import { Handler } from './handler.ts'
-import { type LoggedRequest, RequestLog } from './log/request-log.ts'
+import type { LoggedRequest } from './log/entry.ts'
+import { RequestLog } from './log/request-log.ts'
 import {
   allEndpointTypes,
   builtInCatalog,

@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https'
 import { failures } from './codecs/failure.ts'
 import forwarded from './forwarded-headers.json' with { type: 'json' }
 import type { Reply } from './http/reply.ts'
-import type { LogEntry } from './log/request-log.ts'
+import type { LogEntry } from './log/entry.ts'
 import { maskKeys } from './log/secrets.ts'
 import type { Upstream } from './options.ts'
 import { asString, parseJsonObject } from './requests/json.ts'

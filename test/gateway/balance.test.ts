@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { askIn, balanceOf, knownWay } from '../../src/gateway/balance.ts'
+import { askIn, balanceOf } from '../../src/gateway/balance.ts'
+import { knownWay } from '../../src/gateway/balance-ways.ts'
 import { accessTo, aServer, key, sendJson } from './forged.ts'
 
 /** A gateway that knows one route, and answers everything else as a web server does. */

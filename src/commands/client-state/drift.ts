@@ -110,7 +110,7 @@ function modelsByName(state: ClientState): Readonly<Record<string, string | unde
   }
 }
 
-/** The gateway that the last setup in force set the client to. Undefined: no setup is in force. */
+/** The gateway that the last setup in force set the client to. */
 export function gatewayOfLastSetup(
   session: Session,
   { client, files }: ClientReport,

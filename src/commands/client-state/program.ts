@@ -164,7 +164,7 @@ export function* versionFindings(
   }
 }
 
-/** The list of models that the client prints. Undefined: the client is not installed, or prints none. */
+/** The list of models that the client prints. */
 export async function tableOf(
   { platform: { processes, machine } }: Session,
   { program: { command, modelTableArgs } }: Client,

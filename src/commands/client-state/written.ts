@@ -27,7 +27,7 @@ export function choosesGateway({ kind }: RunRecord): boolean {
   return kind === 'setup' || kind === 'off'
 }
 
-/** What the last setup in force, or the last `off`, wrote into a file. Undefined: there is none. */
+/** What the last setup in force, or the last `off`, wrote into a file. */
 export function lastSetup(path: string, runs: Runs): WrittenFile | undefined {
   return lastWritten(path, runs, choosesGateway)
 }

@@ -19,7 +19,7 @@ import type { Consent, Session } from '../screen/session.ts'
 
 /** The result of `--fix`. */
 export interface FixResult {
-  /** The ID of the run. Absent: nothing was written. */
+  /** The ID of the run. */
   readonly run?: string | undefined
   readonly edits: readonly FileEdit[]
   /** The problems that were fixed, or that a dry run would fix. */

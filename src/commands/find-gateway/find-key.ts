@@ -53,7 +53,7 @@ function cleanedKey(text: string, flags: AddressFlags): SourcedValue {
   return { value: key, findings }
 }
 
-/** The import link that a flag or the environment contains instead of a key. Undefined: it is not a link. */
+/** The import link that a flag or the environment contains instead of a key. */
 export async function importLinkFor(
   session: Session,
   flags: AddressFlags,
@@ -65,7 +65,7 @@ export function linkIn(text: string | undefined, flags: AddressFlags): ImportLin
   return text !== undefined && isImportLink(text) ? readImportLink(text, flags) : undefined
 }
 
-/** The key from a flag or the environment. Undefined: neither contains one. */
+/** The key from a flag or the environment. */
 export async function keyByFlag(
   session: Session,
   flags: GatewayFlags,

@@ -8,7 +8,7 @@ import { isInside } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * The nearest remembered folder that contains the working folder. Undefined: there is none.
+ * The nearest remembered folder that contains the working folder.
  *
  * @throws UserError `record-damaged`
  */

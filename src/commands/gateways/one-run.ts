@@ -125,7 +125,7 @@ export interface RunRequest {
   readonly answersSafeguards?: boolean | undefined
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
-  /** The gateway that may be probed with one word. `not-saved`: the one in `access`. Absent: no probe. */
+  /** The gateway that may be probed with one word. `not-saved`: the one in `access`. */
   readonly gatewayToProbe?: SavedGateway | 'not-saved' | undefined
 }
 

@@ -34,7 +34,7 @@ export type RequestStage = 'proxy' | 'tunnel' | 'lookup' | 'connect' | 'tls' | '
 export interface NetworkFailure {
   readonly url: string
   readonly stage: RequestStage
-  /** The code of Node, OpenSSL or undici: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. Empty: none. */
+  /** The code of Node, OpenSSL or undici: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly errorCode: string
   /** The error's own words, cleaned. For the certificate of another host: the hosts that it is for. */
   readonly detail: string

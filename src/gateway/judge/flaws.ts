@@ -146,7 +146,7 @@ function endFlaws(protocol: Protocol, { events, isDone }: StreamData): readonly 
   return [...(reasonFlaw === undefined ? [] : [reasonFlaw]), ...(hasEnd ? [] : ['no-end' as const])]
 }
 
-/** Why an answer ended. Undefined: the stream does not say so. */
+/** Why an answer ended. */
 const reasons: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>> = {
   chat: (events) =>
     choicesOf(events)

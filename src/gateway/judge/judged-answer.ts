@@ -68,7 +68,7 @@ export function withoutQuery(url: URL, { secrets }: SentRequest): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
 
-/** The requested model. Empty: the request names none. */
+/** The requested model, or '' for a request that names none. */
 export function modelAsked({ asked, model = '' }: SentRequest): string {
   return asked === 'catalog' ? '' : model
 }

@@ -124,7 +124,7 @@ const hasText: Readonly<Record<Protocol, (events: readonly Event[]) => boolean>>
   messages: (events) => events.some(isEvent('content_block_delta')),
 }
 
-/** The error inside a stream. Undefined: there is none. */
+/** The error inside a stream. */
 const failures: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>> = {
   chat: (events) => events.find((event) => (event['error'] ?? '') !== ''),
   responses(events) {

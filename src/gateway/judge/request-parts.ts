@@ -12,7 +12,7 @@ export function rejectsLimit({ status, body }: HttpAnswer): boolean {
   return (status === 400 || status === 422) && limitWords.test(body)
 }
 
-/** The members and headers of the client's request that a rejection names. Empty: it names none. */
+/** The members and headers of the client's request that a rejection names. */
 export function rejectedParts(answer: HttpAnswer, sender: Sender): readonly string[] {
   const { body, headers = {} } = sender
   const { param, words } = readErrorBody(answer)

@@ -32,7 +32,7 @@ interface GeneralTraits {
   readonly mayLackList: boolean
   /** The API may be at another base URL of the same host. */
   readonly mayBeElsewhere: boolean
-  /** What may work although the user changes nothing. Empty: nothing. */
+  /** What may work although the user changes nothing. */
   readonly mayHelp: readonly NextAttempt[]
 }
 

@@ -1,5 +1,5 @@
 import type { Protocol } from '../../protocols.ts'
-import type { LogEntry } from '../log/request-log.ts'
+import type { LogEntry } from '../log/entry.ts'
 
 /** The limits per minute that the headers report. Only faults really limit requests here. */
 const rateLimits = { requests: 10_000, tokens: 10_000_000 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { namedFrame, sseHeaders } from '../codecs/sse.ts'
-import type { LogEntry, RequestLog } from './request-log.ts'
+import type { LogEntry } from './entry.ts'
+import type { RequestLog } from './request-log.ts'
 
 /** How many pages can be open at the same time. */
 const maxOpenPages = 32

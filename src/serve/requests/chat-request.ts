@@ -67,7 +67,7 @@ function checkMessage(message: JsonObject, index: number): void {
 
 /** Checks that the results of all calls follow directly, and that each result has a call. */
 function checkChatToolTurns(messages: readonly JsonObject[]): void {
-  /** The calls of the last message before the results. Undefined: it has none. */
+  /** The calls of the last message before the results. */
   let calls: ReadonlySet<unknown> | undefined
   /** Those without a result so far. */
   let openCalls = new Set<unknown>()

@@ -76,7 +76,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Parses the JSON text of an object. Undefined: it is none. */
+/** Parses the JSON text of an object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isObject(value) ? value : undefined

@@ -1,5 +1,4 @@
-import { checkSearch, isSkippedTool } from './checks/hosted-tools.ts'
-import { closedProblem, complexityProblem, invalidKeyword } from './checks/json-schemas.ts'
+import { closedProblem, complexityProblem } from './checks/json-schemas.ts'
 import { anthropicMediaProblem } from './checks/media.ts'
 import {
   asList,
@@ -10,10 +9,16 @@ import {
   listObjects,
   toObject,
 } from './json.ts'
-import type { ModelRequest, Tool, ToolChoice } from './model-request.ts'
-import { endsWithResults } from './model-request.ts'
+import {
+  checkMessagesToolTurns,
+  checkServerTools,
+  type LocatedBlock,
+  listBlocks,
+} from './messages-blocks.ts'
+import { readMessagesTools, readToolChoice } from './messages-tools.ts'
+import { endsWithResults, type ModelRequest } from './model-request.ts'
 import { createReader } from './reader.ts'
-import { anthropicRefusal, Refusal, unsupportedFeature } from './refusal.ts'
+import { anthropicRefusal, Refusal } from './refusal.ts'
 import { createSeal } from './seal.ts'
 import { readMessagesTurns } from './turns/messages-turns.ts'
 import type { Turn } from './turns/turns.ts'
@@ -45,37 +50,6 @@ export const readMessagesRequest = createReader('messages', (body) => {
   }
 })
 
-function readMessagesTools(
-  offeredTools: readonly JsonObject[],
-  choice: JsonObject,
-): readonly Tool[] {
-  checkSearch(offeredTools, choice)
-  const tools = offeredTools.flatMap(readMessagesTool)
-  checkToolsTogether(offeredTools)
-  if (new Set(tools.map(({ name }) => name)).size < tools.length)
-    throw new Refusal('tools: Tool names must be unique.')
-  return tools
-}
-
-/** A block of a message with its place. */
-interface LocatedBlock {
-  readonly role: unknown
-  readonly message: number
-  readonly where: string
-  readonly block: JsonObject
-}
-
-function listBlocks(body: JsonObject): readonly LocatedBlock[] {
-  const located: LocatedBlock[] = []
-  for (const [message, { role, content }] of listObjects(body['messages']).entries()) {
-    const isText = typeof content === 'string' && content !== ''
-    const blocks = isText ? [{ type: 'text', text: content }] : listObjects(content)
-    for (const [index, block] of blocks.entries())
-      located.push({ role, message, where: `messages.${message}.content.${index}`, block })
-  }
-  return located
-}
-
 /** The images of a block, or of the result of a call. */
 function imagesIn({ block }: LocatedBlock): readonly JsonObject[] {
   return [block, ...listObjects(block['content'])].filter(({ type }) => type === 'image')
@@ -103,33 +77,6 @@ function checkMedia({ type, source }: JsonObject, where: string, imageCount: num
   const media = { type: String(mediaType), data: String(data) }
   const problem = anthropicMediaProblem(media, imageCount)
   if (problem !== undefined) throw new Refusal(`${where}.${type}.source.base64${problem}`)
-}
-
-/**
- * Checks that each call of a vendor's own tool has a result, and each result a call before it
- * (https://github.com/anthropics/claude-code/issues/80439).
- */
-function checkServerTools(blocks: readonly LocatedBlock[]): void {
-  const callIds = new Set<unknown>()
-  for (const { where, block } of blocks) {
-    const { type, id, tool_use_id: callId } = block
-    if (type === 'server_tool_use') callIds.add(id)
-    if (/^(?!mcp).+_tool_result$/.test(String(type)) && !callIds.has(callId))
-      throw new Refusal(
-        `${where}: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(callId)}. Each \`${String(type)}\` block must have a corresponding \`server_tool_use\` block before it.`,
-      )
-  }
-
-  const answeredIds = new Set(
-    blocks.flatMap(({ block: { type, tool_use_id: id } }) =>
-      String(type).endsWith('_tool_result') ? [id] : [],
-    ),
-  )
-  for (const { message, block } of blocks)
-    if (block['type'] === 'server_tool_use' && !answeredIds.has(block['id']))
-      throw new Refusal(
-        `messages.${message}: \`${String(block['name'])}\` tool use with id \`${String(block['id'])}\` was found without a corresponding \`${String(block['name'])}_tool_result\` block`,
-      )
 }
 
 const maxCacheMarks = 4
@@ -167,126 +114,6 @@ function findAlteredThought(blocks: readonly LocatedBlock[]): Refusal | undefine
       return new Refusal(`${where}: Invalid \`data\` in \`redacted_thinking\` block`)
   }
   return undefined
-}
-
-/**
- * Checks that the turn after the calls begins with their results, each once and none missing. The
- * vendor reads consecutive messages of one role as one turn.
- */
-function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
-  const allCalls = new Set<unknown>()
-  /** The calls of the assistant's last turn. */
-  const lastCalls = new Set<unknown>()
-  /** The calls without a result so far, with the index of their message. */
-  const openCalls = new Map<unknown, number>()
-  let turnRole: unknown
-  /** Whether the turn has a block that is not a result. Results after it do not count. */
-  let hasOtherBlock = false
-
-  for (const { role, message, where, block } of blocks) {
-    if (role === 'system') continue
-    if (role !== turnRole) {
-      if (role === 'assistant') {
-        checkAllAnswered(openCalls)
-        lastCalls.clear()
-      }
-      turnRole = role
-      hasOtherBlock = false
-    }
-
-    const { type, id, tool_use_id: callId } = block
-    if (role === 'assistant' && type === 'tool_use') {
-      if (allCalls.has(id)) throw new Refusal(`${where}: \`tool_use\` ids must be unique`)
-      allCalls.add(id)
-      lastCalls.add(id)
-      openCalls.set(id, message)
-    } else if (role !== 'assistant' && type === 'tool_result') {
-      if (!lastCalls.has(callId))
-        throw new Refusal(
-          `${where}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(callId)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
-        )
-      if (!openCalls.has(callId))
-        throw new Refusal(
-          `${where}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(callId)}`,
-        )
-      if (!hasOtherBlock) openCalls.delete(callId)
-    } else hasOtherBlock = true
-  }
-
-  checkAllAnswered(openCalls)
-}
-
-function checkAllAnswered(openCalls: ReadonlyMap<unknown, number>): void {
-  const [firstMessage] = openCalls.values()
-  if (firstMessage === undefined) return
-  const ids = [...openCalls.keys()].join(', ')
-  throw new Refusal(
-    `messages.${firstMessage}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
-  )
-}
-
-/** Tools that the vendor defines and the client executes. */
-const clientSideTools = /^(bash|text_editor|computer|memory)_\d{8}$/
-
-/** Reads a tool of the client, or one that the vendor defines and the client executes. */
-function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
-  const { type = 'custom', description, input_schema: schema, strict } = tool
-  const name = String(tool['name'])
-  if (type !== 'custom') {
-    if (clientSideTools.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
-    if (isSkippedTool(tool)) return []
-    throw unsupportedFeature(`the vendor's own tool ${String(type)}`, 'tools')
-  }
-
-  const where = `tools.${index}.custom.input_schema`
-  const parameters = toObject(schema)
-  const propertyNames = Object.keys(toObject(parameters['properties']))
-  // https://github.com/n8n-io/n8n/issues/30590
-  if (!propertyNames.every((property) => propertyName.test(property)))
-    throw new Refusal(
-      `${where}.properties: Property keys should match pattern '${propertyName.source}'`,
-    )
-  if (invalidKeyword(parameters) !== undefined)
-    throw new Refusal(
-      `${where}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
-    )
-  const problem = strict === true ? closedProblem(parameters) : undefined
-  if (problem !== undefined) throw new Refusal(`${where}: ${problem}`)
-
-  return [{ name, kind: 'function', description: asString(description), parameters }]
-}
-
-const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/
-const maxStrictTools = 20
-
-/** The rules for all tools of a request together. */
-function checkToolsTogether(tools: readonly JsonObject[]): void {
-  const deferred = tools.filter((tool) => tool['defer_loading'] === true)
-  // https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
-  if (tools.length > 0 && deferred.length === tools.length)
-    throw new Refusal(
-      'tools: All tools have defer_loading set. At least one tool must be non-deferred.',
-    )
-
-  const strict = tools.filter((tool) => tool['strict'] === true)
-  // https://github.com/elizaOS/eliza/issues/16499
-  if (strict.length > maxStrictTools)
-    throw new Refusal(
-      `tools: Too many strict tools (${strict.length}). The maximum number of strict tools supported is ${maxStrictTools}.`,
-    )
-  const problem = complexityProblem(strict.map((tool) => toObject(tool['input_schema'])))
-  if (problem !== undefined) throw new Refusal(problem)
-}
-
-function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): ToolChoice {
-  if (type === undefined) return 'auto'
-  if (type === 'none') return 'none'
-  if (type === 'any') return 'required'
-  if (type === 'auto') return 'auto'
-
-  if (!tools.some((tool) => tool.name === name))
-    throw new Refusal(`tool_choice: Tool '${String(name)}' not found in provided tools`)
-  return { name: String(name) }
 }
 
 const thinkingGuide = 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking'

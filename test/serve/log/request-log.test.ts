@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { LogEntry } from '../../../src/serve/log/request-log.ts'
-import { createEntry, maxLoggedBody, RequestLog } from '../../../src/serve/log/request-log.ts'
+import type { LogEntry } from '../../../src/serve/log/entry.ts'
+import { createEntry } from '../../../src/serve/log/entry.ts'
+import { maxLoggedBody, RequestLog } from '../../../src/serve/log/request-log.ts'
 
 const secret = 'sk-secret-secret-secret'
 
