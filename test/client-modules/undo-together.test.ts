@@ -32,12 +32,6 @@ function rollBack(world: World): void {
   applyRollback(world, planRollback(world)!)
 }
 
-function replace(home: Home, name: string, from: string, to: string): void {
-  const text = home.text(name)
-  expect(text).toContain(from)
-  home.put(name, text.replace(from, to))
-}
-
 function textsIn(home: Home): string {
   return Object.values(home.snapshot())
     .map((entry) => Buffer.from(entry.split(' ').at(-1)!, 'base64').toString())
@@ -128,7 +122,7 @@ describe('rollback undoes address and key together or not at all', () => {
     ['opencode', opencode, '"model": "gateway/gpt-5.6-sol"', '"model": "gateway/other"'],
   ])('%s: a rollback also removes another model of the gateway', (id, name, from, to) => {
     const { home, world } = setUp(id, {})
-    replace(home, name, from, to)
+    home.replace(name, from, to)
     rollBack(world)
     expect(textsIn(home)).not.toMatch(/gw\.example|sk-test|gateway\/other|gpt-5\.4|opus/)
   })
@@ -139,7 +133,7 @@ describe('rollback undoes address and key together or not at all', () => {
     ['cline', '.cline/data/settings/providers.json', '"openai-compatible",', '"anthropic",'],
   ])('%s: a rollback keeps a model of another provider', (id, name, from, to) => {
     const { home, world } = setUp(id, {})
-    replace(home, name, from, to)
+    home.replace(name, from, to)
     rollBack(world)
     expect(home.text(name)).toContain(to.replace(',', ''))
     expect(textsIn(home)).not.toMatch(/gw\.example|sk-test/)

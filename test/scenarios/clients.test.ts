@@ -1,18 +1,14 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
-import { builtInCatalog, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere, runInProcess } from '../support/in-process.ts'
+import { runInProcess } from '../support/in-process.ts'
+import { setUp, trySetUp } from '../support/setup.ts'
 
 const canary = 'sk-canary-5e6f708192a3b47f3a9b2c4d'
 
 const gateway = await withGateway({ key: canary })
-
-function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
-  const line = [...args, '--base-url', gateway.url, '--yes']
-  return runHere(home, line, { REPOINT_API_KEY: canary, ...env })
-}
 
 function settingsOf(home: Home) {
   return JSON.parse(home.text('.claude/settings.json'))
@@ -21,7 +17,10 @@ function settingsOf(home: Home) {
 describe('repoint claude', () => {
   test('a setup in a fresh home writes token, address and slot, and no pinned version', async () => {
     const home = aHome()
-    expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: true, model: 'sonnet' })
+    expect((await setUp(home, 'claude', gateway)).json).toMatchObject({
+      changed: true,
+      model: 'sonnet',
+    })
     expect(settingsOf(home)).toEqual({
       env: {
         ANTHROPIC_AUTH_TOKEN: canary,
@@ -53,10 +52,10 @@ describe('repoint claude', () => {
     const home = aHome({
       '.claude/settings.json': '{"env":{"ANTHROPIC_API_KEY":"sk-old-0123456789"}}',
     })
-    const result = await setUp(home, ['claude', '--dry-run'])
+    const result = await setUp(home, 'claude --dry-run', gateway)
     expect(result.text).toContain('env.ANTHROPIC_API_KEY')
     expect(result.text).not.toContain('sk-old-0123456789')
-    await setUp(home, ['claude'])
+    await setUp(home, 'claude', gateway)
     expect(settingsOf(home).env).not.toHaveProperty('ANTHROPIC_API_KEY')
   })
 
@@ -77,7 +76,10 @@ describe('repoint claude', () => {
 }
 `,
     })
-    expect(await setUp(home, ['claude'])).toMatchObject({ status: 0, json: { changed: true } })
+    expect(await setUp(home, 'claude', gateway)).toMatchObject({
+      status: 0,
+      json: { changed: true },
+    })
     expect(settingsOf(home)).toEqual({
       env: {
         ANTHROPIC_AUTH_TOKEN: canary,
@@ -88,16 +90,16 @@ describe('repoint claude', () => {
       hooks: {},
       model: 'sonnet',
     })
-    expect(await setUp(home, ['claude'])).toMatchObject({ json: { changed: false } })
+    expect(await setUp(home, 'claude', gateway)).toMatchObject({ json: { changed: false } })
   })
 
   test('a change to claude-gpt and back removes what the mapping added, and nothing else', async () => {
     const home = aHome({
       '.claude/settings.json': '{\n  "env": { "MINE": "1" },\n  "hooks": {}\n}\n',
     })
-    await setUp(home, ['claude'])
+    await setUp(home, 'claude', gateway)
     const plain = home.text('.claude/settings.json')
-    const mapped = await setUp(home, ['claude-gpt'])
+    const mapped = await setUp(home, 'claude-gpt', gateway)
     expect(mapped.status).toBe(0)
     expect(settingsOf(home).env).toMatchObject({
       MINE: '1',
@@ -108,7 +110,7 @@ describe('repoint claude', () => {
       ANTHROPIC_DEFAULT_FABLE_MODEL: 'gpt-5.6-sol',
       CLAUDE_CODE_SUBAGENT_MODEL: 'gpt-5.4-mini',
     })
-    await setUp(home, ['claude'])
+    await setUp(home, 'claude', gateway)
     expect(home.text('.claude/settings.json')).toBe(plain)
   })
 
@@ -135,24 +137,24 @@ describe('repoint claude', () => {
       }
       const given = { '.claude/settings.json': JSON.stringify({ env: userEnv }) }
       const plain = aHome(given)
-      await setUp(plain, ['claude'])
+      await setUp(plain, 'claude', gateway)
       const home = aHome(given)
       for (const line of [...first, ...between])
         if (line.startsWith('rollback')) await runInProcess(home, line.split(' '))
-        else expect((await setUp(home, line.split(' '))).status).toBe(0)
+        else expect((await setUp(home, line, gateway)).status).toBe(0)
       expect(settingsOf(home).env).not.toMatchObject(userEnv)
-      await setUp(home, ['claude', ...flags])
+      await setUp(home, ['claude', ...flags], gateway)
       expect(settingsOf(home)).toEqual(settingsOf(plain))
-      expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: false })
+      expect((await setUp(home, 'claude', gateway)).json).toMatchObject({ changed: false })
     },
   )
 
   test('the setup after a mapping restores the subagent model of an earlier setup', async () => {
     const home = aHome()
-    await setUp(home, ['claude', '--subagent-model', 'claude-opus-5-5'])
+    await setUp(home, 'claude --subagent-model claude-opus-5-5', gateway)
     const plain = home.text('.claude/settings.json')
-    await setUp(home, ['claude-gpt'])
-    await setUp(home, ['claude'])
+    await setUp(home, 'claude-gpt', gateway)
+    await setUp(home, 'claude', gateway)
     expect(home.text('.claude/settings.json')).toBe(plain)
   })
 
@@ -160,12 +162,12 @@ describe('repoint claude', () => {
     const home = aHome({
       '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
     })
-    await setUp(home, ['claude-gpt'])
+    await setUp(home, 'claude-gpt', gateway)
     home.put(
       '.claude/settings.json',
       home.text('.claude/settings.json').replace(gateway.url, 'https://other.example'),
     )
-    await setUp(home, ['claude'])
+    await setUp(home, 'claude', gateway)
     expect(settingsOf(home).env).not.toHaveProperty('CLAUDE_CODE_SUBAGENT_MODEL')
   })
 
@@ -173,9 +175,9 @@ describe('repoint claude', () => {
     const home = aHome({
       '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
     })
-    await setUp(home, ['claude-gpt'])
+    await setUp(home, 'claude-gpt', gateway)
     rmSync(home.at('.local/state/repoint/blobs'), { recursive: true })
-    expect((await setUp(home, ['claude'])).status).toBe(0)
+    expect((await setUp(home, 'claude', gateway)).status).toBe(0)
     expect(settingsOf(home).env).not.toHaveProperty('CLAUDE_CODE_SUBAGENT_MODEL')
   })
 
@@ -187,19 +189,20 @@ describe('repoint claude', () => {
     ['a truncated file', '{"env":', 'config-invalid'],
   ])('a setup refuses %s, names the place and writes nothing', async (_, text, code) => {
     const home = aHome({ '.claude/settings.json': text })
-    const result = await setUp(home, ['claude'])
+    const result = await trySetUp(home, 'claude', gateway)
     expect(result.json).toMatchObject({ error: { code, filesChanged: false } })
     expect(result.status).toBe(8)
     expect(home.text('.claude/settings.json')).toBe(text)
   })
 
   test('a setup of a slot whose tier is not in the catalog has status 5', async () => {
-    const poor = await startGateway({
-      families: 'rewritten',
-      port: 0,
-      key: canary,
-      models: builtInCatalog.filter(({ id }) => !id.includes('haiku')),
-    })
+    const poor = await withGateway(
+      {
+        key: canary,
+        models: builtInCatalog.filter(({ id }) => !id.includes('haiku')),
+      },
+      onTestFinished,
+    )
     const home = aHome()
     const result = await runInProcess(
       home,
@@ -208,7 +211,6 @@ describe('repoint claude', () => {
     )
     expect(result.json).toMatchObject({ error: { code: 'model-unknown' } })
     expect(result.status).toBe(5)
-    await poor.close()
   })
 })
 
@@ -218,7 +220,7 @@ describe('repoint opencode', () => {
       '.config/opencode/opencode.jsonc': '{\n  // mine\n  "share": "disabled", // never\n}\n',
       '.local/share/opencode/auth.json': '{"anthropic":{"type":"oauth","refresh":"r"}}',
     })
-    expect((await setUp(home, ['opencode'])).status).toBe(0)
+    expect((await setUp(home, 'opencode', gateway)).status).toBe(0)
     const config = home.text('.config/opencode/opencode.jsonc')
     expect(config).toContain('// mine\n')
     expect(config).toContain('// never\n')
@@ -241,7 +243,7 @@ describe('repoint opencode and a config that is renamed later', () => {
       const auth = '.local/share/opencode/auth.json'
       const home = aHome({ [auth]: '{"anthropic":{"type":"oauth","refresh":"r"}}' })
       const authBefore = home.text(auth)
-      await setUp(home, ['opencode'])
+      await setUp(home, 'opencode', gateway)
       const config = home.at('.config/opencode/opencode.json')
       if (now) renameSync(config, home.at(`.config/opencode/${now}`))
       else rmSync(config)
@@ -260,7 +262,7 @@ describe('repoint opencode and a config that is renamed later', () => {
     'if someone renamed the config to %s, rollback %j never restores an older key next to our address',
     async (now, flags) => {
       const home = aHome({ [auth]: `{"gateway":{"type":"api","key":"${older}"}}` })
-      expect((await setUp(home, ['opencode'])).status).toBe(0)
+      expect((await setUp(home, 'opencode', gateway)).status).toBe(0)
       expect(home.text(auth)).toContain(canary)
       renameSync(home.at('.config/opencode/opencode.json'), home.at(`.config/opencode/${now}`))
       const setup = home.snapshot()
@@ -284,9 +286,9 @@ describe('several clients', () => {
   test('rollback undoes one client of a run, then the others', async () => {
     const home = aHome({ '.codex/config.toml': '# mine\n', '.claude/settings.json': '{}\n' })
     const before = home.snapshot()
-    await setUp(home, ['codex'])
-    await setUp(home, ['claude'])
-    await setUp(home, ['opencode'])
+    await setUp(home, 'codex', gateway)
+    await setUp(home, 'claude', gateway)
+    await setUp(home, 'opencode', gateway)
     for (const client of ['codex', 'opencode', 'claude'])
       expect((await runInProcess(home, ['rollback', client])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
@@ -296,7 +298,7 @@ describe('several clients', () => {
 describe('repoint models and editor', () => {
   test('models and editor ask the gateway of the newest setup, if none is named', async () => {
     const home = aHome()
-    await setUp(home, ['claude'])
+    await setUp(home, 'claude', gateway)
     const asked = await runInProcess(home, ['models'], {})
     expect(asked.status).toBe(0)
     expect(asked.stdout).toContain('gpt-5.6-sol')
@@ -313,7 +315,7 @@ describe('repoint models and editor', () => {
 
   test('models sends the key of a setup to no other address', async () => {
     const home = aHome()
-    await setUp(home, ['claude'])
+    await setUp(home, 'claude', gateway)
     const named = await runInProcess(home, ['models', '--base-url', 'https://other.example'], {})
     expect(named).toMatchObject({ status: 2 })
     const settings = home.text('.claude/settings.json')
@@ -408,7 +410,7 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, configured by hand'
     await runInProcess(home, ['doctor', '--fix', '--no-verify'])
     home.put(key, home.text(key).replace('sk-own-1', 'sk-new-1'))
     const before = home.snapshot()
-    expect((await setUp(home, [client])).status).toBe(0)
+    expect((await setUp(home, [client], gateway)).status).toBe(0)
     expect((await runInProcess(home, ['rollback'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })

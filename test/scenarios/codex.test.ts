@@ -1,7 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -278,14 +277,13 @@ describe('repoint rollback', () => {
   })
 
   test('--run and --original restore the state before an earlier run, and the original', async () => {
-    const other = await startGateway({ families: 'rewritten', port: 0, key: canary })
+    const other = await withGateway({ key: canary }, onTestFinished)
     const home = aHome({ '.codex/config.toml': handWritten })
     const before = home.snapshot()
     const first = (await codex(home)).json as { run: string }
     await runInProcess(home, ['codex', '--base-url', other.url, '--yes'], {
       env: { REPOINT_API_KEY: canary },
     })
-    await other.close()
     const after = home.snapshot()
     const back = await runInProcess(home, ['rollback', '--run', first.run, '--json'])
     expect(back.json).toMatchObject({ changed: true, undoes: first.run })

@@ -1,19 +1,15 @@
 import { chmodSync, statSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
-import { startGateway } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
-import { aHome, type Home } from '../support/home.ts'
-import { runHere, runInProcess } from '../support/in-process.ts'
+import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 import { runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
 const gateway = await withGateway({ key: canary })
-
-function setUp(home: Home, client: string) {
-  return runHere(home, [client, '--base-url', gateway.url, '--yes'], { REPOINT_API_KEY: canary })
-}
 
 test('doctor: a client of the messages protocol does not need the list of models', async () => {
   const listless = await withGateway(
@@ -54,7 +50,7 @@ describe('repoint status', () => {
 
   test('clients that are not installed share a line, unless they are named', async () => {
     const home = aHome({ '.claude/settings.json': '{"model":"opus"}' })
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     const others = familyRows.filter(({ id }) => id !== 'codex').map(({ label }) => label)
     const linesOf = async (...args: string[]) => (await runInProcess(home, args)).stdout.split('\n')
 
@@ -96,7 +92,7 @@ describe('repoint status', () => {
 
   test('reports the files as written after a setup, and as changed, with the keys, after an edit', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     const written = (await runInProcess(home, ['status', '--json'])).json
     expect(written).toMatchObject({
       clients: expect.arrayContaining([
@@ -132,7 +128,7 @@ describe('repoint status', () => {
 
   test('names what overrides the files: the environment, and the line of a shell profile', async () => {
     const home = aHome({ '.bashrc': '# mine\nexport CODEX_API_KEY=sk-old-0123456789ab\n' })
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     const env = { CODEX_API_KEY: 'sk-old-0123456789ab' }
     const overview = await runInProcess(home, ['status'], { env })
     expect(overview.stdout).toMatch(/^. Codex .* 2 settings override it$/m)
@@ -175,7 +171,7 @@ describe('repoint status', () => {
 
   test('sends no request', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     const seen = gateway.requests().length
     await runInProcess(home, ['status'])
     expect(gateway.requests().length).toBe(seen)
@@ -186,7 +182,7 @@ test.each(['status --all', 'doctor'])(
   '%s reports the other clients if one cannot be read',
   async (command) => {
     const home = aHome({ '.codex/config.toml/a-folder': '' })
-    await setUp(home, 'claude')
+    await setUp(home, 'claude', gateway)
     const { stdout } = await runInProcess(home, command.split(' '))
     expect(stdout).toContain('.codex/config.toml')
     expect(stdout).toContain(gateway.url)
@@ -196,7 +192,7 @@ test.each(['status --all', 'doctor'])(
 describe('repoint doctor', () => {
   test('a correct setup passes every check: status 0', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     const { json, status } = await runInProcess(home, ['doctor', 'codex', '--json'])
     expect(json).toMatchObject({
       checks: expect.arrayContaining([
@@ -209,7 +205,7 @@ describe('repoint doctor', () => {
 
   test('a key that the gateway now rejects is a key problem: status 3', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: 'sk-other-0123456789abcdef' }))
     const { json, status } = await runInProcess(home, ['doctor', 'codex', '--json'])
     expect(json).toMatchObject({
@@ -230,7 +226,7 @@ describe('repoint doctor', () => {
     '%s without a key in %s (%s) has one problem, with its cure',
     async (client, file, text, code, cure) => {
       const home = aHome()
-      await setUp(home, client)
+      await setUp(home, client, gateway)
       home.put(file, text)
       const { json, status } = await runInProcess(home, ['doctor', client, '--json'])
       const { checks } = json as { checks: { id: string; result: string; cure: string }[] }
@@ -253,7 +249,7 @@ describe('repoint doctor', () => {
 
   test('the cure for an unreachable gateway names the commands for another address and for none', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     const config = home.text('.codex/config.toml')
     home.put('.codex/config.toml', config.replaceAll(gateway.url, 'http://127.0.0.1:1'))
     const { stdout, status } = await runInProcess(home, ['doctor', 'codex'])
@@ -263,7 +259,7 @@ describe('repoint doctor', () => {
 
   test('a secret that others may read is a problem, with its cure', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     chmodSync(home.at('.codex/auth.json'), 0o644)
     const { stdout, status } = await runInProcess(home, ['doctor', 'codex', '--no-verify'])
     expect(status).toBe(8)
@@ -279,7 +275,7 @@ describe('repoint doctor', () => {
     '--fix closes a secret of %s in %s to others, and rollback opens it again %s',
     async (client, file, broken) => {
       const home = aHome()
-      await setUp(home, client)
+      await setUp(home, client, gateway)
       if (broken) home.put('.codex/config.toml', broken + home.text('.codex/config.toml'))
       chmodSync(home.at(file), 0o644)
       const open = home.snapshot()
@@ -302,7 +298,7 @@ describe('repoint doctor', () => {
     ['opencode', '.config/opencode/opencode.json'],
   ])('a missing /v1 in the files of %s is a problem that --fix cures', async (client, file) => {
     const home = aHome()
-    await setUp(home, client)
+    await setUp(home, client, gateway)
     const right = home.text(file)
     home.put(file, right.replace(`${gateway.url}/v1`, gateway.url))
     const found = await runInProcess(home, ['doctor', client, '--json'])
@@ -318,7 +314,7 @@ describe('repoint doctor', () => {
 
   test('status reports the same checks, as far as they need no network', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
     const { stdout } = await runInProcess(home, ['status', 'codex'])
     expect(stdout).toMatch(/^ {2}✗ Codex/m)
@@ -328,7 +324,7 @@ describe('repoint doctor', () => {
 
   test('--fix says what was wrong, and which command undoes the repair', async () => {
     const home = aHome()
-    await setUp(home, 'claude')
+    await setUp(home, 'claude', gateway)
     const settings = JSON.parse(home.text('.claude/settings.json'))
     settings.env.ANTHROPIC_BASE_URL += '/v1'
     home.put('.claude/settings.json', JSON.stringify(settings), 0o644)
@@ -351,7 +347,7 @@ describe('repoint doctor', () => {
 
   test('--fix --dry-run shows the repairs, and changes nothing', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
     const before = home.snapshot()
     const args = ['doctor', 'codex', '--fix', '--dry-run', '--no-verify']
@@ -371,7 +367,7 @@ describe('repoint doctor', () => {
 
   test('--fix --dry-run names the question that --fix would ask', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
     const args = ['doctor', 'codex', '--fix', '--dry-run', '--no-verify']
     const { stdout } = await runInProcess(home, args)
@@ -381,19 +377,9 @@ describe('repoint doctor', () => {
   })
 
   test('a gateway and its problem are reported once for all its clients', async () => {
-    const secondGateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
+    const secondGateway = await withGateway({ key: canary }, onTestFinished)
     const home = aHome()
-    const args = [
-      'setup',
-      'codex',
-      'claude',
-      '--base-url',
-      secondGateway.url,
-      '--name',
-      'work',
-      '--yes',
-    ]
-    await runHere(home, args, { REPOINT_API_KEY: canary })
+    await setUp(home, 'setup codex claude --name work', secondGateway)
     const right = (await runInProcess(home, ['doctor'])).stdout
     expect(right.split('\n')[0]).toMatch(/^http\S+ \(work\) {2}answers, takes the key, \d+ models$/)
     expect(right).toMatch(/^ {2}! Codex {8}gpt-5\.6-sol answers, with tools$/m)
@@ -421,7 +407,7 @@ describe('repoint doctor', () => {
     '%s says who changed what, and names one command',
     async (name) => {
       const home = aHome()
-      await setUp(home, 'codex')
+      await setUp(home, 'codex', gateway)
       home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
       const { stdout } = await runInProcess(home, name.split(' '))
       expect(stdout).toMatch(/^ *! Codex {2}.*changed manually$/m)
@@ -434,7 +420,7 @@ describe('repoint doctor', () => {
     'with %i columns, no line is longer and no word is broken',
     async (columns) => {
       const home = aHome()
-      await setUp(home, 'codex')
+      await setUp(home, 'codex', gateway)
       home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
       const terminal = runOnTerminal(home, ['status', 'codex'], {
         columns,
@@ -450,7 +436,7 @@ describe('repoint doctor', () => {
 
   test('--fix makes the safe repairs in one run, and rollback undoes them', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUp(home, 'codex', gateway)
     const text = home.text('.codex/config.toml')
     home.put('.codex/config.toml', `cli_auth_credentials_store = "keyring"\n${text}`)
     const broken = home.snapshot()

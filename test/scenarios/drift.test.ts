@@ -3,25 +3,11 @@ import { rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { setUpOffline } from '../support/setup.ts'
 
 const key = 'sk-canary-d41f0c7b93aa4412'
 /** A loopback address where nothing listens, because drift is reported without a network. */
 const url = 'http://127.0.0.1:9'
-
-async function setUp(home: Home, client: string, address = url): Promise<void> {
-  const args = [client, '--base-url', address, '--no-verify', '--yes', '--json']
-  const model = client === 'claude' ? [] : ['--model', 'gpt-5.6-sol']
-  const { status } = await runInProcess(home, [...args, ...model], {
-    env: { REPOINT_API_KEY: key },
-  })
-  expect(status).toBe(0)
-}
-
-function replace(home: Home, name: string, old: RegExp, text: string): void {
-  const changed = home.text(name).replace(old, text)
-  expect(changed).not.toBe(home.text(name))
-  home.put(name, changed)
-}
 
 async function drift(home: Home, ...args: string[]) {
   const { status, json, stdout } = await runInProcess(home, ['status', ...args, '--json'])
@@ -37,7 +23,7 @@ describe('status --exit-code', () => {
   test('without a setup, and after an unchanged one: status 0', async () => {
     const home = aHome({ '.codex/config.toml': 'model = "o3"\n' })
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, drifted: false })
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', { url, key })
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
   })
 
@@ -45,12 +31,12 @@ describe('status --exit-code', () => {
     [
       'another address',
       (home) =>
-        replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"'),
+        home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"'),
       /points at https:\/\/x\.example, expected http/,
     ],
     [
       'another model',
-      (home) => replace(home, '.codex/config.toml', /gpt-5\.6-sol/, 'gpt-5.4'),
+      (home) => home.replace('.codex/config.toml', /gpt-5\.6-sol/, 'gpt-5.4'),
       /^model gpt-5\.4 \(repoint set gpt-5\.6-sol\)$/,
     ],
     ['no address', (home) => rmSync(home.at('.codex/config.toml')), /its own service/],
@@ -71,14 +57,13 @@ describe('status --exit-code', () => {
     ],
     [
       'a setting that keeps the key from being used',
-      (home) =>
-        replace(home, '.codex/config.toml', /^/, 'cli_auth_credentials_store = "keyring"\n'),
+      (home) => home.replace('.codex/config.toml', /^/, 'cli_auth_credentials_store = "keyring"\n'),
       /cli_auth_credentials_store|keyring/,
     ],
   ])('%s: status 11, and only with the flag', async (_, change, reason) => {
     const home = aHome()
-    await setUp(home, 'claude')
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'claude', { url, key })
+    await setUpOffline(home, 'codex', { url, key })
     change(home)
     const before = home.snapshot()
     const found = await drift(home, '--exit-code')
@@ -91,7 +76,7 @@ describe('status --exit-code', () => {
 
   test('a rollback is no drift, and a redo expects the gateway again', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', { url, key })
     await runInProcess(home, ['rollback'])
     expect((await drift(home, '--exit-code')).status).toBe(0)
     await runInProcess(home, ['rollback', '--redo'])
@@ -103,9 +88,9 @@ describe('status --exit-code', () => {
 
 test("a setup that keeps the user's changes counts as approval, though it writes nothing", async () => {
   const home = aHome()
-  await setUp(home, 'opencode')
+  await setUpOffline(home, 'opencode', { url, key })
   const file = '.config/opencode/opencode.json'
-  const small = (id: string) => replace(home, file, /("small_model": )"[^"]*"/, `$1"gateway/${id}"`)
+  const small = (id: string) => home.replace(file, /("small_model": )"[^"]*"/, `$1"gateway/${id}"`)
   const again = async () => {
     const args = ['opencode', '--base-url', url, '--no-verify', '--yes', '--json']
     return (await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })).json
@@ -146,9 +131,9 @@ describe('doctor --fix does not approve what someone else has changed', () => {
   /** Set up, then redirected by hand, and with something that is safe to repair. */
   async function aRedirectedHome(): Promise<Home> {
     const home = aHome()
-    await setUp(home, 'codex')
-    replace(home, '.codex/config.toml', /^base_url = .*/m, elsewhere)
-    replace(home, '.codex/config.toml', /^/, 'cli_auth_credentials_store = "keyring"\n')
+    await setUpOffline(home, 'codex', { url, key })
+    home.replace('.codex/config.toml', /^base_url = .*/m, elsewhere)
+    home.replace('.codex/config.toml', /^/, 'cli_auth_credentials_store = "keyring"\n')
     return home
   }
 
@@ -208,10 +193,10 @@ describe('doctor --fix does not approve what someone else has changed', () => {
 describe('status --expect', () => {
   test('an address: every client that is set up must use it', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', { url, key })
     expect((await drift(home, '--expect', `${url}/v1`)).status).toBe(0)
     const elsewhere = url.replace('127.0.0.1', 'localhost')
-    await setUp(home, 'claude', elsewhere)
+    await setUpOffline(home, 'claude', { url: elsewhere, key })
     const found = await drift(home, '--expect', url)
     expect(found.status).toBe(11)
     expect(found.reasons).toEqual([expect.stringContaining(elsewhere)])
@@ -221,7 +206,7 @@ describe('status --expect', () => {
 
   test('a name: every client must use its address and its key', async () => {
     const home = aHome()
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', { url, key })
     const { json } = await runInProcess(home, ['gateways', '--json'])
     const [{ name }] = (json as { gateways: [{ name: string }] }).gateways
     expect((await drift(home, '--expect', name)).status).toBe(0)
@@ -234,19 +219,19 @@ describe('status --expect', () => {
   test('if no client, or a named client, is not set up: status 11', async () => {
     const home = aHome()
     expect((await drift(home, '--expect', url)).status).toBe(11)
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', { url, key })
     expect((await drift(home, 'codex', 'claude', '--expect', url)).status).toBe(11)
   })
 })
 
 test('a dry run compares a setup offline without the name of a model', async () => {
   const home = aHome()
-  await setUp(home, 'codex')
+  await setUpOffline(home, 'codex', { url, key })
   const check = async () => {
     const args = ['codex', '--base-url', url, '--dry-run', '--no-verify', '--json']
     return (await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })).json
   }
   expect(await check()).toMatchObject({ changed: false, model: 'gpt-5.6-sol' })
-  replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"')
+  home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"')
   expect(await check()).toMatchObject({ changed: true, model: 'gpt-5.6-sol' })
 })

@@ -1,21 +1,15 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Gateway } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { setUp, trySetUp } from '../support/setup.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 const list = '.local/state/repoint/gateways.json'
 
 const gatewayOne = await withGateway({ key: keys.one })
 const gatewayTwo = await withGateway({ key: keys.two })
-
-function setUp(home: Home, { url, key }: Gateway, ...args: string[]) {
-  return runInProcess(home, [...args, '--base-url', url, '--yes', '--json'], {
-    env: { REPOINT_API_KEY: key },
-  })
-}
 
 async function gateways(home: Home, ...args: string[]) {
   const { status, stdout, json } = await runInProcess(home, ['gateways', '--json', ...args])
@@ -26,7 +20,7 @@ async function gateways(home: Home, ...args: string[]) {
 describe('a setup saves its gateway', () => {
   test('under the given name, with the protocol that worked, in a private file', async () => {
     const home = aHome()
-    expect(await setUp(home, gatewayOne, 'codex', '--name', 'work')).toMatchObject({ status: 0 })
+    expect(await setUp(home, 'codex --name work', gatewayOne)).toMatchObject({ status: 0 })
     expect(await gateways(home)).toMatchObject({
       status: 0,
       list: [
@@ -45,8 +39,8 @@ describe('a setup saves its gateway', () => {
 
   test('without a name, under its host, with a suffix if another gateway has that name', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex')
-    await setUp(home, gatewayTwo, 'claude')
+    await setUp(home, 'codex', gatewayOne)
+    await setUp(home, 'claude', gatewayTwo)
     const { list } = await gateways(home)
     expect(list).toMatchObject([
       {
@@ -64,8 +58,8 @@ describe('a setup saves its gateway', () => {
 
   test('under the same name in a second run and with a new key', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex', '--name', 'work')
-    expect((await setUp(home, gatewayOne, 'codex')).json).toMatchObject({ changed: false })
+    await setUp(home, 'codex --name work', gatewayOne)
+    expect((await setUp(home, 'codex', gatewayOne)).json).toMatchObject({ changed: false })
     const other = { REPOINT_API_KEY: keys.two }
     const args = [
       'codex',
@@ -84,17 +78,17 @@ describe('a setup saves its gateway', () => {
 
   test('but not in a dry run', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex', '--dry-run')
+    await setUp(home, 'codex --dry-run', gatewayOne)
     expect(await gateways(home)).toMatchObject({ list: [] })
   })
 
   test('and a second run that saves it reports no change', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex')
+    await setUp(home, 'codex', gatewayOne)
     const runs = () => home.everything().filter((name) => /run-.*\.json$/.test(name))
     const before = runs()
     rmSync(home.at(list))
-    const { json } = await setUp(home, gatewayOne, 'codex')
+    const { json } = await setUp(home, 'codex', gatewayOne)
     expect(json).toMatchObject({ changed: false, run: null })
     expect(runs()).toEqual(before)
     expect(JSON.parse(home.text(list))).toMatchObject({ gateways: [{ baseUrl: gatewayOne.url }] })
@@ -102,10 +96,10 @@ describe('a setup saves its gateway', () => {
 
   test('a name of another address is refused before any request or change', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex', '--name', 'work')
+    await setUp(home, 'codex --name work', gatewayOne)
     const before = home.snapshot()
     const asked = gatewayTwo.requests().length
-    const { status, json } = await setUp(home, gatewayTwo, 'codex', '--name', 'work')
+    const { status, json } = await trySetUp(home, 'codex --name work', gatewayTwo)
     expect({ status, json }).toMatchObject({
       status: 2,
       json: { error: { code: 'usage', message: `The name work belongs to ${gatewayOne.url}` } },
@@ -118,9 +112,9 @@ describe('a setup saves its gateway', () => {
     'an invalid name is refused: %j',
     async (name) => {
       const home = aHome()
-      const { status, stdout } = await setUp(home, gatewayOne, 'codex', `--name=${name}`)
+      const { status, text } = await trySetUp(home, ['codex', `--name=${name}`], gatewayOne)
       expect(status).toBe(2)
-      expect(stdout).not.toContain('sk-1234567890abcdef')
+      expect(text).not.toContain('sk-1234567890abcdef')
       expect(existsSync(home.at('.codex'))).toBe(false)
     },
   )
@@ -131,7 +125,7 @@ describe('a setup saves its gateway', () => {
       const home = aHome({ [list]: 'broken' })
       chmodSync(home.at('.local/state/repoint'), 0o700)
       for (const changed of [true, false]) {
-        const { status, json } = await setUp(home, gatewayOne, 'codex', ...flags)
+        const { status, json } = await trySetUp(home, ['codex', ...flags], gatewayOne)
         expect({ status, json }).toMatchObject({ status: 0, json: { changed } })
         const { warnings } = json as { warnings: { code: string }[] }
         const codes = warnings.map((warning) => warning.code)
@@ -147,8 +141,8 @@ describe('a setup saves its gateway', () => {
 describe('forget', () => {
   test('asks, removes a gateway with its key, and keeps every undo', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex', '--name', 'work')
-    await setUp(home, gatewayTwo, 'claude', '--name', 'mine')
+    await setUp(home, 'codex --name work', gatewayOne)
+    await setUp(home, 'claude --name mine', gatewayTwo)
     const before = home.snapshot()
     expect(await runInProcess(home, ['forget', 'work', '--json'])).toMatchObject({
       status: 2,
@@ -169,7 +163,7 @@ describe('forget', () => {
 
   test('--all removes the gateways with the runs, also from a damaged list', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex', '--name', 'work')
+    await setUp(home, 'codex --name work', gatewayOne)
     const { stdout } = await runInProcess(home, ['forget', '--all', '--yes'])
     expect(stdout).toContain(
       `Deletes gateway work and its key: ${gatewayOne.url} (codex still uses it)\n`,
@@ -182,7 +176,7 @@ describe('forget', () => {
 
   test('suggests the nearest name for an unknown one', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex', '--name', 'work')
+    await setUp(home, 'codex --name work', gatewayOne)
     expect((await runInProcess(home, ['forget', 'wrok', '--yes', '--json'])).json).toMatchObject({
       error: { code: 'usage', hint: expect.stringContaining('Did you mean work?') },
     })

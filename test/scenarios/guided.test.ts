@@ -1,10 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  builtInCatalog,
-  type CatalogEntry,
-  type Gateway,
-  startGateway,
-} from '../../src/serve/index.ts'
+import { builtInCatalog, type CatalogEntry, type Gateway } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -164,13 +159,13 @@ test.each(terminals.filter(([name]) => name !== '100 columns' && name !== 'a dum
   '%s: leaves out a client that the gateway rejects, and sets up the others',
   async (_, columns, env) => {
     const message = 'This plan is currently only available for Coding Agents such as Claude Code.'
-    const picky = await startGateway({
-      families: 'rewritten',
-      port: 0,
-      key: canary,
-      faults: [{ status: 403, message, route: 'responses' }],
-    })
-    onTestFinished(() => picky.close())
+    const picky = await withGateway(
+      {
+        key: canary,
+        faults: [{ status: 403, message, route: 'responses' }],
+      },
+      onTestFinished,
+    )
     const home = homeWith({ claude: '2.1.330' })
     const script = '[ "$1" = --version ] && echo codex-cli 0.169.0 && exit\necho 403 >&2\nexit 1'
     home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
@@ -228,7 +223,7 @@ test('the next run offers an address after Ctrl-C and after an error, without it
 })
 
 test('repoint asks for a new key of a saved gateway that rejects its key, and sends it to no other address', async () => {
-  const old = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  const old = await withGateway({ key: canary }, onTestFinished)
   const home = aHome()
   await runInProcess(home, ['gateways', 'add', old.url, '--name', 'work'], {
     env: { REPOINT_API_KEY: canary },

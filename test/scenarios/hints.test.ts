@@ -6,9 +6,10 @@ import { exitStatus } from '../../src/errors.ts'
 import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { aServer, tlsFile } from '../gateway/forged.ts'
 import type { CliResult } from '../support/cli.ts'
-import { withGateway } from '../support/gateway.ts'
+import { replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 
 /**
  * Each row makes a command fail, reads the hint in the JSON document, and types it. The sentences of all
@@ -86,13 +87,6 @@ function aCodex(home: Home, script: string): Record<string, string> {
   return { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` }
 }
 
-async function setUp(home: Home): Promise<void> {
-  const { status, stdout } = await runInProcess(home, [...codex(urlOf()), '--json'], {
-    env: withKey,
-  })
-  expect([status, stdout]).toEqual([0, stdout])
-}
-
 const state = '.local/state/repoint'
 const filesIn = (home: Home, folder: string) =>
   readdirSync(home.at(folder)).map((name) => join(home.at(folder), name))
@@ -114,7 +108,7 @@ const states: readonly State[] = [
     code: 'usage',
     when: 'a gateway that nobody saved',
     make: async (home) => {
-      await setUp(home)
+      await setUp(home, 'codex', working)
       return { args: ['use', 'wrok', '--yes'], env: withKey }
     },
     hint: 'repoint gateways',
@@ -175,7 +169,7 @@ const states: readonly State[] = [
     code: 'confirmation-needed',
     when: 'forget without --yes',
     make: async (home) => {
-      await setUp(home)
+      await setUp(home, 'codex', working)
       return { args: ['forget', '--all'] }
     },
     hint: '--yes',
@@ -210,9 +204,7 @@ const states: readonly State[] = [
       const gateway = await aGateway()
       const add = ['gateways', 'add', gateway.url, '--name', 'mine', '--json']
       await runInProcess(home, add, { env: withKey })
-      await gateway.close()
-      const { port } = new URL(gateway.url)
-      await aGateway({ key: otherKey, port: Number(port) })
+      await replaceGateway(gateway, { key: otherKey })
       const env: Record<string, string> = {}
       return {
         args: ['use', 'mine', 'codex', '--yes'],
@@ -516,7 +508,7 @@ const states: readonly State[] = [
     when: 'an undo without its copy',
     make: async (home) => {
       home.put('.codex/config.toml', '# mine\nmodel = "a"\n')
-      await setUp(home)
+      await setUp(home, 'codex', working)
       for (const path of filesIn(home, `${state}/blobs`)) rmSync(path)
       return { args: ['rollback', '--yes'] }
     },
@@ -526,7 +518,7 @@ const states: readonly State[] = [
     code: 'record-damaged',
     when: 'an undo without its record',
     make: async (home) => {
-      await setUp(home)
+      await setUp(home, 'codex', working)
       for (const path of filesIn(home, state))
         if (/run-.*json$/.test(path)) writeFileSync(path, '{')
       return { args: ['rollback', '--yes'] }
@@ -563,7 +555,7 @@ const states: readonly State[] = [
     when: 'an undo of a setting that changed since',
     make: async (home) => {
       home.put('.codex/config.toml', '# mine\nmodel = "a"\n')
-      await setUp(home)
+      await setUp(home, 'codex', working)
       const text = home.text('.codex/config.toml')
       writeFileSync(
         home.at('.codex/config.toml'),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { clientRows } from '../../src/clients/list.ts'
 import { contextWindowFlag } from '../../src/clients/options/flags.ts'
-import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import { builtInCatalog } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 
 const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
 const otherCanary = 'sk-canary-1b2a3f4e5d6c7b8a9f0e1d7c'
@@ -14,15 +14,6 @@ const here = await withGateway({ key: canary })
 const silent = await withGateway({ key: otherCanary })
 const models = builtInCatalog.map((model) => ({ ...model, listed: { context_length: 64_000 } }))
 const telling = await withGateway({ key: otherCanary, models })
-
-async function setUp(home: Home, line: string, { url, key }: Gateway) {
-  const run = await runHere(home, [...line.split(' '), '--base-url', url, '--yes'], {
-    REPOINT_API_KEY: key,
-  })
-  for (const secret of [canary, otherCanary]) expect(run.text).not.toContain(secret)
-  expect(run.status).toBe(0)
-  return run
-}
 
 /** The text of the clients' files, without the underscores in Codex's numbers. */
 function written(home: Home): string {

@@ -1,28 +1,22 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
-import { withGateway } from '../support/gateway.ts'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import { replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 
 const canary = 'sk-canary-1f2e3d4c5b6a79887766554433'
 const newCanary = 'sk-canary-33445566778899aabbccddeeff'
 
 let gateway: Gateway
 beforeEach(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  gateway = await withGateway({ key: canary }, onTestFinished)
 })
-afterEach(() => gateway.close())
 
 /** Starts the gateway again at the same address, with another key and one more model. */
 async function rotateKey() {
-  const port = Number(new URL(gateway.url).port)
-  await gateway.close()
   const models = [...builtInCatalog, { ...builtInCatalog[0]!, id: 'gpt-5.9-sol' }]
-  gateway = await startGateway({ families: 'rewritten', port, key: newCanary, models })
-}
-
-function setUp(home: Home, line: string, url = gateway.url, key = canary) {
-  return runHere(home, [...line.split(' '), '--base-url', url, '--yes'], { REPOINT_API_KEY: key })
+  gateway = await replaceGateway(gateway, { key: newCanary, models })
 }
 
 function changeKey(home: Home, line = '', env: Record<string, string> = {}) {
@@ -53,7 +47,7 @@ async function threeClients(): Promise<Home> {
     'claude-gpt --slot opus --haiku-model gpt-5.6-luna --enable-discovery --no-attribution',
     'opencode --model gpt-5.4',
   ])
-    expect((await setUp(home, line)).status).toBe(0)
+    expect((await setUp(home, line, gateway)).status).toBe(0)
   return home
 }
 
@@ -92,7 +86,7 @@ test.each<[string, string[]]>([
   'reports the file of the only client that is set up if it cannot be read: %s',
   async (_, ids) => {
     const home = aHome()
-    await setUp(home, 'claude')
+    await setUp(home, 'claude', gateway)
     home.put('.claude/settings.json', '{ broken')
     const { status, json } = await changeKey(home, ...ids)
     const error = { code: 'config-invalid', message: expect.stringContaining('settings.json') }
@@ -104,7 +98,7 @@ test.each<[string, string[]]>([
 test('keeps GPT models that the user pinned in every slot of Claude Code', async () => {
   const home = aHome()
   const pins = 'claude --opus-model gpt-5.4 --sonnet-model gpt-5.4 --haiku-model gpt-5.4-mini'
-  await setUp(home, `${pins} --fable-model gpt-5.4`)
+  await setUp(home, `${pins} --fable-model gpt-5.4`, gateway)
   const before = written(home)
   await rotateKey()
   expect((await changeKey(home)).json).toMatchObject({ changed: true })
@@ -121,12 +115,10 @@ test('changes nothing if the gateway rejects the key: status 3', async () => {
 
 test('reports a model that the new key may not use, and chooses no other model', async () => {
   const home = aHome()
-  await setUp(home, 'codex --model gpt-5.4')
+  await setUp(home, 'codex --model gpt-5.4', gateway)
   const before = home.snapshot()
-  const port = Number(new URL(gateway.url).port)
-  await gateway.close()
   const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
-  gateway = await startGateway({ families: 'rewritten', port, key: newCanary, models })
+  gateway = await replaceGateway(gateway, { key: newCanary, models })
   expect(await changeKey(home)).toMatchObject({ status: 5 })
   expect(home.snapshot()).toEqual(before)
 })
@@ -146,13 +138,12 @@ describe('clients at two gateways', () => {
   let other: Gateway
   let home: Home
   beforeEach(async () => {
-    other = await startGateway({ families: 'rewritten', port: 0, key: canary })
+    other = await withGateway({ key: canary }, onTestFinished)
     home = aHome()
-    await setUp(home, 'codex')
-    await setUp(home, 'opencode', other.url)
+    await setUp(home, 'codex', gateway)
+    await setUp(home, 'opencode', other)
     await rotateKey()
   })
-  afterEach(() => other.close())
 
   const refused = { status: 2, json: { error: { code: 'usage' } } }
 
@@ -197,7 +188,7 @@ test.each(['', 'codex'])('reports that repoint has set up nothing: key %s', asyn
 
 test('doctor suggests repoint key for a rejected key, and that command keeps the mapping', async () => {
   const home = aHome()
-  await setUp(home, 'claude-gpt')
+  await setUp(home, 'claude-gpt', gateway)
   const before = written(home)
   await rotateKey()
   const { json } = await runHere(home, ['doctor', 'claude'])
@@ -214,7 +205,7 @@ test('doctor suggests repoint key for a rejected key, and that command keeps the
 
 test('the cure of a missing key keeps the mapping', async () => {
   const home = aHome()
-  await setUp(home, 'claude-gpt')
+  await setUp(home, 'claude-gpt', gateway)
   const before = home.text('.claude/settings.json')
   home.put('.claude/settings.json', before.replace(/.*AUTH_TOKEN.*\n/, ''))
   const { json } = await runHere(home, ['doctor', 'claude'])
@@ -227,9 +218,9 @@ test('the cure of a missing key keeps the mapping', async () => {
 
 test('accepts the name of a gateway, as `use` and `forget` do', async () => {
   const home = aHome()
-  await setUp(home, 'codex --name work')
+  await setUp(home, 'codex --name work', gateway)
   const other = await withGateway({ key: canary }, onTestFinished)
-  await setUp(home, 'opencode --name home', other.url)
+  await setUp(home, 'opencode --name home', other)
   await rotateKey()
   const before = written(home)
 

@@ -6,9 +6,12 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { aSafeguardsFront } from '../support/safeguards-front.ts'
+import { setUpOffline } from '../support/setup.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const key = 'sk-canary-of-a-setup-0123456789abcdef'
+/** No test sends a request to it. */
+const unreached = { url: 'https://gw.example', key }
 const families = familyRows.map(({ id }) => id)
 
 /** The text of each file, without repoint's own state. */
@@ -17,14 +20,6 @@ function textsIn(home: Home): Readonly<Record<string, string>> {
     .everything()
     .filter((name) => !name.startsWith('.local/state') && home.isFile(name))
   return Object.fromEntries(files.map((name) => [name, home.text(name)]))
-}
-
-async function setUp(home: Home, id: string, ...args: string[]): Promise<void> {
-  const words = [id, '--base-url', 'https://gw.example', '--no-verify', '--yes', ...args]
-  const { status } = await runHere(home, [...words, '--model', 'gpt-5.6-sol'], {
-    REPOINT_API_KEY: key,
-  })
-  expect(status).toBe(0)
 }
 
 /** Runs `off`, which must not print a key. */
@@ -70,7 +65,7 @@ describe.each(families)('%s', (id) => {
   test('restores every byte of the files after a setup', async () => {
     const home = aHome(ownHome(id))
     const textsBefore = textsIn(home)
-    await setUp(home, id)
+    await setUpOffline(home, id, unreached)
     const before = home.snapshot()
 
     expect(await off(home, [id, '--yes'])).toMatchObject({ status: 0, json: { changed: true } })
@@ -84,7 +79,7 @@ describe.each(families)('%s', (id) => {
 
   test('points at neither gateway after a setup over another tool', async () => {
     const home = aHome(foreignHome(id))
-    await setUp(home, id)
+    await setUpOffline(home, id, unreached)
     const before = home.snapshot()
 
     await preview(home, id)
@@ -99,7 +94,7 @@ describe.each(families)('%s', (id) => {
 
   test('keeps what someone wrote into the files after a setup', async () => {
     const home = aHome(livedInHome(id))
-    await setUp(home, id)
+    await setUpOffline(home, id, unreached)
     const changed = Object.keys(livedInHome(id)).filter((name) => !name.endsWith('auth.json'))
     for (const name of changed) home.put(name, withComment(name, home.text(name)))
     const before = home.snapshot()
@@ -130,7 +125,7 @@ describe('a login that a setup replaced', () => {
 
   test('is restored, although another tool wrote in between', async () => {
     const home = aHome({ [auth]: login, [config]: 'model = "gpt-5.4"\n' })
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', unreached)
     const { json } = await off(home, ['codex', '--yes'])
     expect(json).toMatchObject({ clients: [{ id: 'codex', login: 'a ChatGPT login' }] })
     expect(home.text(auth)).toBe(login)
@@ -144,7 +139,7 @@ describe('a login that a setup replaced', () => {
 
   test('is restored after someone changed the address of the setup', async () => {
     const home = aHome({ [auth]: login })
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', unreached)
     home.put(config, home.text(config).replaceAll('gw.example', 'elsewhere.example'))
     await off(home, ['codex', '--yes'])
     expect(textsIn(home)).toEqual({ [auth]: login })
@@ -152,7 +147,7 @@ describe('a login that a setup replaced', () => {
 
   test('is not restored over a newer login', async () => {
     const home = aHome({ [auth]: login })
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', unreached)
     home.put(auth, newLogin)
     await off(home, ['codex', '--yes'])
     expect(textsIn(home)).toEqual({ [auth]: newLogin })
@@ -173,7 +168,7 @@ describe('a login that a setup replaced', () => {
     ['of a setup', undefined],
   ])('made after `off` is not sent by a rollback to a gateway %s', async (_, given) => {
     const home = aHome(given)
-    if (given === undefined) await setUp(home, 'codex')
+    if (given === undefined) await setUpOffline(home, 'codex', unreached)
     await off(home, ['codex', '--yes'])
     home.put(auth, newLogin)
     const textsBefore = textsIn(home)
@@ -184,7 +179,7 @@ describe('a login that a setup replaced', () => {
 
   test('is not restored from damaged records', async () => {
     const home = aHome({ [auth]: login })
-    await setUp(home, 'codex')
+    await setUpOffline(home, 'codex', unreached)
     const record = home.everything().find((name) => /\/run-.*\.json$/.test(name))!
     home.put(record, '{}')
     const { status, json } = await off(home, ['codex', '--yes'])

@@ -3,32 +3,16 @@ import { closeSync, cpSync, openSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
-import { aHome, type Home } from '../support/home.ts'
+import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 
 const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
 const newerLogin = login.replace('"x"', '"newer"')
 const pair = { '.codex/auth.json': login, '.codex/config.toml': '# mine\nmodel = "gpt-5.5"\n' }
 const key = 'sk-canary-9f1c7ad20b6e4553'
-const { url } = await withGateway({ key })
-
-async function setUp(
-  home: Home,
-  env: Record<string, string> = {},
-  more: readonly string[] = [],
-): Promise<void> {
-  const args = ['codex', '--yes', '--base-url', url, ...more]
-  const { status, stderr } = await runInProcess(home, args, {
-    env: { REPOINT_API_KEY: key, ...env },
-  })
-  expect({ status, stderr }).toMatchObject({ status: 0 })
-}
-
-function replace(home: Home, name: string, old: RegExp, text: string): void {
-  const changed = home.text(name).replace(old, text)
-  expect(changed).not.toBe(home.text(name))
-  home.put(name, changed)
-}
+const gateway = await withGateway({ key })
+const { url } = gateway
 
 test('rollback --original names the newest runs, and counts the others', async () => {
   const home = aHome(pair)
@@ -40,11 +24,11 @@ test('rollback --original names the newest runs, and counts the others', async (
     'gpt-5.4',
     'gpt-5.6-sol',
   ])
-    await setUp(home, {}, ['--model', model])
+    await setUp(home, `codex --model ${model}`, gateway)
   const first = await runInProcess(home, ['rollback', '--original', '--dry-run'])
   expect(first.stdout.match(/^ {2}and /gm)).toHaveLength(5)
 
-  await setUp(home, {}, ['--model', 'gpt-5.4'])
+  await setUp(home, 'codex --model gpt-5.4', gateway)
   const { stdout } = await runInProcess(home, ['rollback', '--original', '--dry-run'])
   expect(stdout.match(/^ {2}and /gm)).toHaveLength(5)
   expect(stdout).toContain('\n  and 2 earlier runs\n')
@@ -53,8 +37,8 @@ test('rollback --original names the newest runs, and counts the others', async (
 describe('a rollback after changes by others', () => {
   test('keeps and names an edited name, and restores everything else: status 10', async () => {
     const home = aHome(pair)
-    await setUp(home)
-    replace(home, '.codex/config.toml', /^name = .*/m, 'name = "Work"')
+    await setUp(home, 'codex', gateway)
+    home.replace('.codex/config.toml', /^name = .*/m, 'name = "Work"')
     const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(10)
     expect(json).toMatchObject({
@@ -68,8 +52,8 @@ describe('a rollback after changes by others', () => {
 
   test('keeps a setting of the user in our table, as a table that the client can read', async () => {
     const home = aHome(pair)
-    await setUp(home)
-    replace(home, '.codex/config.toml', /^base_url = .*/m, '$&\nrequest_max_retries = 9')
+    await setUp(home, 'codex', gateway)
+    home.replace('.codex/config.toml', /^base_url = .*/m, '$&\nrequest_max_retries = 9')
     const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(10)
     expect(json).toMatchObject({
@@ -86,9 +70,9 @@ describe('a rollback after changes by others', () => {
 
   test('keeps everything after a login and another address, and the hint names the command', async () => {
     const home = aHome(pair)
-    await setUp(home)
+    await setUp(home, 'codex', gateway)
     home.put('.codex/auth.json', newerLogin)
-    replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
+    home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
     const before = home.snapshot()
     const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(10)
@@ -129,7 +113,7 @@ describe('a rollback after changes by others', () => {
         const before = home.snapshot()
         const env = { REPOINT_API_KEY: key }
         await runInProcess(home, ['pi', '--yes', '--base-url', url], { env })
-        replace(home, models, old, text)
+        home.replace(models, old, text)
         const changed = home.snapshot()
 
         const { status, json } = await runInProcess(home, ['rollback', '--json'])
@@ -149,7 +133,7 @@ describe('a rollback after changes by others', () => {
       const home = aHome({ [models]: JSON.stringify(mine) })
       const env = { REPOINT_API_KEY: key }
       await runInProcess(home, ['pi', '--yes', '--base-url', url], { env })
-      replace(home, models, /"name":\s*"Gateway"/, '"headers": { "x-a": "b" }, $&')
+      home.replace(models, /"name":\s*"Gateway"/, '"headers": { "x-a": "b" }, $&')
       const { json } = await runInProcess(home, ['rollback', '--json'])
       expect(json).toMatchObject({ changed: true, warnings: [] })
       const remainingProviders = { ...mine.providers, gateway: { headers: { 'x-a': 'b' } } }
@@ -159,7 +143,7 @@ describe('a rollback after changes by others', () => {
 
   test('has status 0 if it keeps nothing', async () => {
     const home = aHome(pair)
-    await setUp(home)
+    await setUp(home, 'codex', gateway)
     expect((await runInProcess(home, ['rollback'])).status).toBe(0)
   })
 })
@@ -168,7 +152,7 @@ describe('a rollback in another place', () => {
   test('restores every byte of a home that was moved', async () => {
     const home = aHome(pair)
     const before = home.snapshot()
-    await setUp(home)
+    await setUp(home, 'codex', gateway)
     const moved = aHome()
     renameSync(home.path, moved.path)
     const { status, stdout } = await runInProcess(moved, ['rollback'])
@@ -180,8 +164,8 @@ describe('a rollback in another place', () => {
     const home = aHome({ ...pair, 'b/config.toml': '# B\n' })
     const before = home.snapshot()
     const inB = { CODEX_HOME: home.at('b') }
-    await setUp(home, inB)
-    await setUp(home)
+    await setUp(home, 'codex', gateway, inB)
+    await setUp(home, 'codex', gateway)
     expect((await runInProcess(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
     expect(home.text('b/config.toml')).toBe('# B\n')
     expect(home.text('.codex/config.toml')).toContain(url)
@@ -194,7 +178,7 @@ describe('a rollback in another place', () => {
 
   test('names the run elsewhere if there is nothing to undo here', async () => {
     const home = aHome()
-    await setUp(home, { CODEX_HOME: home.at('b') })
+    await setUp(home, 'codex', gateway, { CODEX_HOME: home.at('b') })
     const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(0)
     expect(json).toMatchObject({
@@ -206,7 +190,7 @@ describe('a rollback in another place', () => {
 
 test('with nothing to redo or undo, the error does not say that a run of this place is elsewhere', async () => {
   const home = aHome(pair)
-  await setUp(home)
+  await setUp(home, 'codex', gateway)
   const redo = await runInProcess(home, ['rollback', '--redo', '--json'])
   expect(redo.json).toMatchObject({ changed: false, warnings: [] })
   expect((await runInProcess(home, ['rollback'])).status).toBe(0)
@@ -216,7 +200,7 @@ test('with nothing to redo or undo, the error does not say that a run of this pl
 
 test('if the result cannot be printed, the error says that the files were changed', async () => {
   const home = aHome(pair)
-  await setUp(home)
+  await setUp(home, 'codex', gateway)
   const full = openSync('/dev/full', 'w')
   const { status, stderr } = spawnSync(process.execPath, [resolve('bin/repoint.js'), 'rollback'], {
     env: { PATH: process.env['PATH'], HOME: home.path },
@@ -233,8 +217,8 @@ test('if the result cannot be printed, the error says that the files were change
 test('--force after a partial undo restores the file, as the hint says', async () => {
   const home = aHome(pair)
   const before = home.snapshot()
-  await setUp(home)
-  replace(home, '.codex/config.toml', /^name = .*/m, 'name = "Work"')
+  await setUp(home, 'codex', gateway)
+  home.replace('.codex/config.toml', /^name = .*/m, 'name = "Work"')
   const { status, json } = await runInProcess(home, ['rollback', '--json'])
   expect(status).toBe(10)
   const [warning] = (json as { warnings: readonly { hint: string }[] }).warnings
@@ -289,7 +273,7 @@ test('files that the client could not read before the setup are restored as they
   const home = aHome()
   cpSync('test/fixtures/clients/codex/everything-in-the-way/before', home.path, { recursive: true })
   const before = home.snapshot()
-  await setUp(home)
+  await setUp(home, 'codex', gateway)
 
   const { status } = await runInProcess(home, ['rollback', '--yes', '--json'])
   expect(status).toBe(0)
@@ -299,8 +283,8 @@ test('files that the client could not read before the setup are restored as they
 test('rollback undoes a model that was chosen at the gateway together with it: status 0', async () => {
   const home = aHome(pair)
   const before = home.snapshot()
-  await setUp(home)
-  replace(home, '.codex/config.toml', /^model = .*/m, 'model = "gpt-5.4"')
+  await setUp(home, 'codex', gateway)
+  home.replace('.codex/config.toml', /^model = .*/m, 'model = "gpt-5.4"')
   expect((await runInProcess(home, ['rollback'])).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
 })
@@ -308,9 +292,9 @@ test('rollback undoes a model that was chosen at the gateway together with it: s
 test('each rollback goes one run further back, also after one that kept everything', async () => {
   const home = aHome(pair)
   const before = home.snapshot()
-  await setUp(home)
-  replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
-  await setUp(home)
+  await setUp(home, 'codex', gateway)
+  home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
+  await setUp(home, 'codex', gateway)
   for (const status of [0, 10]) expect((await runInProcess(home, ['rollback'])).status).toBe(status)
   const { json } = await runInProcess(home, ['rollback', '--json'])
   expect(json).toMatchObject({ changed: false, undoes: null })
@@ -320,7 +304,7 @@ test('each rollback goes one run further back, also after one that kept everythi
 
 test('rollback reports an unreadable record once', async () => {
   const home = aHome(pair)
-  await setUp(home)
+  await setUp(home, 'codex', gateway)
   home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
   const { json } = await runInProcess(home, ['rollback', '--dry-run', '--json'])
   const { warnings } = json as { warnings: readonly { code: string }[] }
@@ -342,7 +326,7 @@ test('the JSON document of a failed rollback names the command and says that not
 describe('repoint forget', () => {
   test('says what can no longer be undone, asks, and removes records and copies', async () => {
     const home = aHome(pair)
-    await setUp(home)
+    await setUp(home, 'codex', gateway)
     const after = home.snapshot()
     const withoutConsent = await runInProcess(home, ['forget', '--all', '--json'])
     expect(withoutConsent).toMatchObject({
@@ -369,7 +353,7 @@ describe('repoint forget', () => {
 
   test('by age, keeps the newer runs, and removes a damaged record by its time', async () => {
     const home = aHome(pair)
-    await setUp(home)
+    await setUp(home, 'codex', gateway)
     home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
     const { json } = await runInProcess(home, ['forget', '--older-than', '30', '--yes', '--json'])
     expect(json).toMatchObject({ changed: true, runs: [], damaged: [expect.any(String)] })
@@ -389,7 +373,7 @@ describe('repoint forget', () => {
 
 test('rollback --redo says what it sets up again', async () => {
   const home = aHome(pair)
-  await setUp(home)
+  await setUp(home, 'codex', gateway)
   await runInProcess(home, ['rollback'])
   const { stdout } = await runInProcess(home, ['rollback', '--redo'])
   expect(stdout).toContain("Codex's setup")

@@ -1,26 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import { replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 
 const canary = 'sk-canary-4b5a69788796a5b4c3d2e1f0'
 const newCanary = 'sk-canary-0f1e2d3c4b5a69788796a5b4'
 
 let gateway: Gateway
 beforeEach(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  gateway = await withGateway({ key: canary }, onTestFinished)
 })
-afterEach(() => gateway.close())
 
 /** Starts the gateway again at the same address, with another key. */
 async function rotateKey() {
-  const port = Number(new URL(gateway.url).port)
-  await gateway.close()
-  gateway = await startGateway({ families: 'rewritten', port, key: newCanary })
-}
-
-function setUp(home: Home, line: string, key = canary, url = gateway.url) {
-  return runHere(home, [...line.split(' '), '--base-url', url, '--yes'], { REPOINT_API_KEY: key })
+  gateway = await replaceGateway(gateway, { key: newCanary })
 }
 
 /** The text of all files that a setup of any client writes. */
@@ -32,12 +27,6 @@ function written(home: Home): string {
 
 const settings = '.claude/settings.json'
 
-function edit(home: Home, name: string, from: string | RegExp, to: string) {
-  const text = home.text(name)
-  expect(text).toMatch(from)
-  home.put(name, text.replace(from, to))
-}
-
 describe.each<[string, string, ((home: Home) => void)?]>([
   ['codex', 'codex'],
   [
@@ -47,7 +36,7 @@ describe.each<[string, string, ((home: Home) => void)?]>([
   [
     'a model by hand',
     'codex',
-    (home) => edit(home, '.codex/config.toml', /^model = .*/m, 'model = "gpt-5.6"'),
+    (home) => home.replace('.codex/config.toml', /^model = .*/m, 'model = "gpt-5.6"'),
   ],
   ['a slot and a pin', 'claude --slot opus --model claude-opus-4-8 --haiku-model gpt-5.4-mini'],
   [
@@ -68,17 +57,17 @@ describe.each<[string, string, ((home: Home) => void)?]>([
   [
     'a model that is no slot',
     'claude',
-    (home) => edit(home, settings, '"model": "sonnet"', '"model": "claude-opus-4-8"'),
+    (home) => home.replace(settings, '"model": "sonnet"', '"model": "claude-opus-4-8"'),
   ],
   [
     'a model that is no slot beside a mapping',
     'claude-gpt',
-    (home) => edit(home, settings, '"model": "sonnet"', '"model": "gpt-5.6-luna"'),
+    (home) => home.replace(settings, '"model": "sonnet"', '"model": "gpt-5.6-luna"'),
   ],
   [
     'a label by hand',
     'claude-gpt',
-    (home) => edit(home, settings, /(_OPUS_MODEL_NAME": )"[^"]*"/, '$1"the good one"'),
+    (home) => home.replace(settings, /(_OPUS_MODEL_NAME": )"[^"]*"/, '$1"the good one"'),
   ],
   [
     'another model and provider of opencode',
@@ -88,8 +77,7 @@ describe.each<[string, string, ((home: Home) => void)?]>([
     'a small model by hand',
     'opencode',
     (home) =>
-      edit(
-        home,
+      home.replace(
         '.config/opencode/opencode.json',
         /("small_model": )"[^"]*"/,
         '$1"gateway/gpt-5.6-luna"',
@@ -100,15 +88,15 @@ describe.each<[string, string, ((home: Home) => void)?]>([
 
   test('changes the key and nothing else', async () => {
     const home = aHome()
-    expect((await setUp(home, line)).status).toBe(0)
+    expect((await setUp(home, line, gateway)).status).toBe(0)
     byHand?.(home)
     const before = written(home)
 
-    expect((await setUp(home, client)).json).toMatchObject({ changed: false })
+    expect((await setUp(home, client, gateway)).json).toMatchObject({ changed: false })
     await rotateKey()
-    expect((await setUp(home, client, newCanary)).json).toMatchObject({ changed: true })
+    expect((await setUp(home, client, gateway)).json).toMatchObject({ changed: true })
     expect(written(home)).toBe(before.replaceAll(canary, newCanary))
-    const offline = await setUp(home, `${client} --no-verify`, newCanary)
+    const offline = await setUp(home, `${client} --no-verify`, gateway)
     expect(offline.json).toMatchObject({ changed: false })
   })
 })
@@ -122,10 +110,10 @@ test.each([
 ])('--defaults chooses by the rules again: %s', async (line) => {
   const client = line.split(' ')[0]!
   const [home, plain] = [aHome(), aHome()]
-  await setUp(plain, client)
-  await setUp(home, line)
+  await setUp(plain, client, gateway)
+  await setUp(home, line, gateway)
   expect(written(home)).not.toBe(written(plain))
-  expect((await setUp(home, `${client} --defaults`)).json).toMatchObject({ changed: true })
+  expect((await setUp(home, `${client} --defaults`, gateway)).json).toMatchObject({ changed: true })
   // A replaced table may leave a blank line. The setting that keeps Codex from offering
   // another model may stay: it does no harm.
   const lines = (home: Home) =>
@@ -137,8 +125,12 @@ test.each([
 
 test('flags override earlier choices, and all other choices stay', async () => {
   const home = aHome()
-  await setUp(home, 'claude --slot opus --model claude-opus-4-8 --haiku-model gpt-5.4-mini')
-  await setUp(home, 'claude --model claude-opus-5-5')
+  await setUp(
+    home,
+    'claude --slot opus --model claude-opus-4-8 --haiku-model gpt-5.4-mini',
+    gateway,
+  )
+  await setUp(home, 'claude --model claude-opus-5-5', gateway)
   expect(JSON.parse(home.text(settings))).toMatchObject({
     env: {
       ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5',
@@ -146,7 +138,7 @@ test('flags override earlier choices, and all other choices stay', async () => {
     },
     model: 'opus',
   })
-  await setUp(home, 'claude --slot haiku')
+  await setUp(home, 'claude --slot haiku', gateway)
   expect(JSON.parse(home.text(settings))).toMatchObject({
     env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5' },
     model: 'haiku',
@@ -163,11 +155,10 @@ describe('at another gateway', () => {
       ['_HAIKU_MODEL": "gpt-5.6-luna"', 'DISCOVERY": "1"'],
     ],
   ])('keeps the choices: %s', async (line, file, expected) => {
-    const other = await startGateway({ families: 'rewritten', port: 0, key: newCanary })
+    const other = await withGateway({ key: newCanary }, onTestFinished)
     const home = aHome()
-    await setUp(home, line)
-    const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)
-    await other.close()
+    await setUp(home, line, gateway)
+    const moved = await setUp(home, line.split(' ')[0]!, other)
     expect(moved.json).toMatchObject({ changed: true })
     expect(moved.text).not.toContain('choice-not-kept')
     for (const part of expected) expect(home.text(file)).toContain(part)
@@ -184,11 +175,10 @@ describe('at another gateway', () => {
     ['claude-gpt --haiku-model gpt-5.4', settings, '_HAIKU_MODEL": "gpt-5.4-mini"'],
   ])('replaces a missing model by the rules, and reports it: %s', async (line, file, expected) => {
     const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
-    const other = await startGateway({ families: 'rewritten', port: 0, key: newCanary, models })
+    const other = await withGateway({ key: newCanary, models }, onTestFinished)
     const home = aHome()
-    await setUp(home, line)
-    const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)
-    await other.close()
+    await setUp(home, line, gateway)
+    const moved = await setUp(home, line.split(' ')[0]!, other)
     expect(moved.json).toMatchObject({
       changed: true,
       warnings: expect.arrayContaining([
@@ -204,9 +194,9 @@ describe('at another gateway', () => {
 
 test('a model that was in the file before the first setup is not a choice of a setup', async () => {
   const home = aHome({ '.codex/config.toml': 'model = "gpt-5.4"\n' })
-  expect((await setUp(home, 'codex')).json).toMatchObject({ model: 'gpt-5.6-sol' })
+  expect((await setUp(home, 'codex', gateway)).json).toMatchObject({ model: 'gpt-5.6-sol' })
   await runHere(home, ['rollback', '--yes'])
-  expect((await setUp(home, 'codex')).json).toMatchObject({ model: 'gpt-5.6-sol' })
+  expect((await setUp(home, 'codex', gateway)).json).toMatchObject({ model: 'gpt-5.6-sol' })
 })
 
 test.each(['ANTHROPIC_MODEL', 'ANTHROPIC_SMALL_FAST_MODEL', 'ANTHROPIC_DEFAULT_OPUS_MODEL'])(

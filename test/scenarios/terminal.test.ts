@@ -1,10 +1,11 @@
 import { chmodSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, startGateway } from '../../src/serve/index.ts'
+import { builtInCatalog } from '../../src/serve/index.ts'
 import { aServer } from '../gateway/forged.ts'
-import { withGateway } from '../support/gateway.ts'
+import { replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 import { keys, runOnTerminal, type TerminalRun, typeAddress } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
@@ -108,7 +109,7 @@ test('the model that the user chooses after a rejection replaces the one of an e
 })
 
 test('a client that cannot use the gateway is left out of several, with the reason', async () => {
-  const vendor = await startGateway({ port: 0, key: canary })
+  const vendor = await withGateway({ families: 'vendor', key: canary }, onTestFinished)
   const home = aHome()
   const args = ['setup', 'codex', 'cline', '--base-url', vendor.url]
   const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
@@ -119,7 +120,6 @@ test('a client that cannot use the gateway is left out of several, with the reas
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(Object.keys(home.snapshot()).join(' ')).not.toContain('.cline')
-  await vendor.close()
 })
 
 test('Ctrl-C while the gateway does not answer: status 130, nothing changed', async () => {
@@ -160,7 +160,7 @@ test('Ctrl-C ends repoint while it reads an absurdly large answer', async () => 
 
 test('a rollback shows its plan and asks; a no is an answer, not an error', async () => {
   const home = await homeWithCodexAt(gateway.url)
-  const setUp = home.snapshot()
+  const before = home.snapshot()
   const asked = async (args: readonly string[], question: string, answer: string) => {
     const run = runOnTerminal(home, args)
     await run.shows('config.toml (will be')
@@ -172,12 +172,12 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
   const no = await asked(['rollback'], 'Undo this?', 'n')
   expect(no).toMatchObject({ status: 0, screen: expect.stringContaining('Nothing changed.') })
   expect(no.screen).not.toMatch(/error|Cancelled/)
-  expect(home.snapshot()).toEqual(setUp)
+  expect(home.snapshot()).toEqual(before)
 
   expect(await asked(['rollback'], 'Undo this?', 'y')).toMatchObject({ status: 0 })
   expect(home.snapshot()).toEqual({})
   expect(await asked(['rollback', '--redo'], 'Set it up again?', '')).toMatchObject({ status: 0 })
-  expect(home.snapshot()).toEqual(setUp)
+  expect(home.snapshot()).toEqual(before)
 })
 
 test('rollback offers the latest runs, and undoes an older one together with the newer ones of its client', async () => {
@@ -198,25 +198,20 @@ test('rollback offers the latest runs, and undoes an older one together with the
 
 test('Ctrl-C at the question of a rollback: status 130, nothing changed', async () => {
   const home = await homeWithCodexAt(gateway.url)
-  const setUp = home.snapshot()
+  const before = home.snapshot()
   const run = runOnTerminal(home, ['rollback'])
   await run.shows('Undo this?')
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
   expect(run.screen()).toContain('Nothing changed')
-  expect(home.snapshot()).toEqual(setUp)
+  expect(home.snapshot()).toEqual(before)
 })
 
 test('key on a terminal: asks only for the new key, hides it, and asks again after a rejected one', async () => {
-  const old = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  const old = await withGateway({ key: canary }, onTestFinished)
   const home = await homeWithCodexAt(old.url)
-  await old.close()
   const newCanary = 'sk-canary-ff99ee88dd77cc66bb55aa44'
-  const renewed = await startGateway({
-    families: 'rewritten',
-    port: Number(new URL(old.url).port),
-    key: newCanary,
-  })
+  await replaceGateway(old, { key: newCanary })
 
   const run = runOnTerminal(home, ['key'])
   await run.shows(`API key for ${old.url}:`)
@@ -227,7 +222,6 @@ test('key on a terminal: asks only for the new key, hides it, and asks again aft
   await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
-  await renewed.close()
   for (const key of [canary, newCanary]) expect(run.raw()).not.toContain(key.slice(3, 20))
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: newCanary })
 })
@@ -388,8 +382,7 @@ test('Ctrl-C ends repoint while it looks for clients', async () => {
 /** A home in which Codex uses the canary as the key of `url`. */
 async function homeWithCodexAt(url: string): Promise<Home> {
   const home = aHome()
-  const env = { REPOINT_API_KEY: canary }
-  await runInProcess(home, ['codex', '--base-url', url, '--yes'], { env })
+  await setUp(home, 'codex', { url, key: canary })
   return home
 }
 
@@ -424,7 +417,7 @@ test('a setup of the next client offers the key that the first client has for th
 })
 
 test('a key in use is sent to no other address, even if its own address is no longer reachable', async () => {
-  const first = await startGateway({ families: 'rewritten', key: canary })
+  const first = await withGateway({ key: canary }, onTestFinished)
   const home = await homeWithCodexAt(first.url)
   // Started before `first` is closed: otherwise it may get the same port.
   const other = await withGateway({ key: `${canary}-2` }, onTestFinished)
@@ -450,7 +443,7 @@ test('a key in use that is no longer valid is not offered', async () => {
 })
 
 test('repoint asks for a new key if the gateway now rejects the one in use', async () => {
-  const { port, url, ...first } = await startGateway({ families: 'rewritten', key: canary })
+  const { port, url, ...first } = await withGateway({ key: canary }, onTestFinished)
   const home = await homeWithCodexAt(url)
   await first.close()
   const renewed = `${canary}-renewed`

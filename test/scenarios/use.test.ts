@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import { builtInCatalog } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 import { keys as keyboard, runOnTerminal } from '../support/terminal.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
@@ -22,12 +23,6 @@ beforeEach(() => {
   gatewayTwo.clearRequests()
 })
 
-async function setUp(home: Home, { url, key }: Gateway, ...args: string[]): Promise<void> {
-  const env = { REPOINT_API_KEY: key }
-  const { status } = await runHere(home, [...args, '--base-url', url, '--yes'], env)
-  expect(status).toBe(0)
-}
-
 const choices: Readonly<Record<string, readonly string[]>> = {
   codex: ['--name', 'one', '--model', 'gpt-5.4', '--provider-id', 'work'],
   claude: ['--slot', 'opus', '--opus-model', 'claude-opus-5-5'],
@@ -37,8 +32,8 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 /** These clients, or all, are set up for `one` with different choices, and `two` is saved. */
 async function aHomeBetween(clients = Object.keys(choices)): Promise<Home> {
   const home = aHome()
-  await setUp(home, gatewayTwo, 'codex', '--name', 'two')
-  for (const client of clients) await setUp(home, gatewayOne, client, ...choices[client]!)
+  await setUp(home, 'codex --name two', gatewayTwo)
+  for (const client of clients) await setUp(home, [client, ...choices[client]!], gatewayOne)
   gatewayOne.clearRequests()
   gatewayTwo.clearRequests()
   return home
@@ -78,7 +73,7 @@ describe('repoint use', () => {
     const models = ['up/one', 'up/two'].map((id) => ({ ...builtInCatalog[0]!, id }))
     const three = await withGateway({ key: keys.one, models }, onTestFinished)
     const home = aHome()
-    await setUp(home, three, 'opencode', '--name', 'three', '--model', 'up/one')
+    await setUp(home, 'opencode --name three --model up/one', three)
 
     const refused = await use(home, 'three', 'codex', 'claude', '--yes')
     expect(refused).toMatchObject({ status: 2, json: { changed: false } })
@@ -204,8 +199,8 @@ describe('repoint use', () => {
 
   test('changes only the named clients, also one that was not set up', async () => {
     const home = aHome()
-    await setUp(home, gatewayTwo, 'codex', '--name', 'two')
-    await setUp(home, gatewayOne, 'codex', '--name', 'one')
+    await setUp(home, 'codex --name two', gatewayTwo)
+    await setUp(home, 'codex --name one', gatewayOne)
     expect((await use(home, 'two', 'claude', '--yes')).json).toMatchObject({ changed: true })
     expect(home.text('.claude/settings.json')).toContain(gatewayTwo.url)
     expect(home.text('.codex/config.toml')).toContain(gatewayOne.url)
@@ -257,7 +252,7 @@ describe('repoint use', () => {
 
   test('needs the name of a client if none is set up', async () => {
     const home = aHome()
-    await setUp(home, gatewayOne, 'codex', '--name', 'one')
+    await setUp(home, 'codex --name one', gatewayOne)
     await runInProcess(home, ['rollback', '--yes'])
     expect(await use(home, 'one', '--yes')).toMatchObject({
       status: 2,

@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
 
 /**
@@ -12,4 +12,13 @@ export async function withGateway(
   const gateway = await startGateway({ families: 'rewritten', ...options })
   whenFinished(() => gateway.close())
   return gateway
+}
+
+/** Closes a gateway and starts another one at its address, until the current test ends. */
+export async function replaceGateway(
+  { url, close }: Pick<Gateway, 'url' | 'close'>,
+  options: GatewayOptions,
+): Promise<Gateway> {
+  await close()
+  return withGateway({ ...options, port: Number(new URL(url).port) }, onTestFinished)
 }

@@ -41,6 +41,15 @@ export class Home {
     return readFileSync(this.at(name), 'utf8')
   }
 
+  /** Changes a file as its user would, and returns its new text. Throws if that changes nothing. */
+  replace(name: string, from: string | RegExp, to: string): string {
+    const before = this.text(name)
+    const after = before.replace(from, to)
+    if (after === before) throw new Error(`${from} is not in ${name}`)
+    this.put(name, after)
+    return after
+  }
+
   isFile(name: string): boolean {
     return lstatSync(this.at(name)).isFile()
   }

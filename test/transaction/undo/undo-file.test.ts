@@ -24,18 +24,11 @@ function setUpCodex(home: Home, key?: string) {
   return setUp(home, aPairPlan(sourceIn(home), key).edits)
 }
 
-function replace(home: Home, name: string, old: string, text: string): string {
-  const changed = home.text(name).replace(old, text)
-  if (changed === home.text(name)) throw new Error(`${old} is not in ${name}`)
-  home.put(name, changed)
-  return changed
-}
-
 describe('address and key of one client are undone together', () => {
   test('claude: an address that was changed by hand keeps the token', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home))])
-    const changed = replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
+    const changed = home.replace('.claude/settings.json', 'gateway.example', 'theirs.example')
     const { files } = rollBack(home)
     expect(home.text('.claude/settings.json')).toBe(changed)
     expect(files[0]).toMatchObject({ action: 'unchanged' })
@@ -45,7 +38,7 @@ describe('address and key of one client are undone together', () => {
   test('claude: a token that was replaced by hand keeps the address', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home), 'https://gateway.example', 'sk-ours')])
-    const changed = replace(home, '.claude/settings.json', 'sk-ours', 'sk-theirs')
+    const changed = home.replace('.claude/settings.json', 'sk-ours', 'sk-theirs')
     rollBack(home)
     expect(home.text('.claude/settings.json')).toBe(changed)
   })
@@ -78,7 +71,7 @@ describe('address and key of one client are undone together', () => {
   test('codex: an address that was changed by hand does not get the ChatGPT login', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
-    const changed = replace(home, '.codex/config.toml', 'gateway.example', 'theirs.example')
+    const changed = home.replace('.codex/config.toml', 'gateway.example', 'theirs.example')
     const { files } = rollBack(home)
     expect(files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
     expect(home.text('.codex/auth.json')).not.toContain('old-login')
@@ -112,7 +105,7 @@ describe('address and key of one client are undone together', () => {
   test('codex: a changed model is independent of address and key', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
-    replace(home, '.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
+    home.replace('.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
     const { files } = rollBack(home)
     expect(files[0]?.kept).toEqual([['model']])
     expect(home.text('.codex/config.toml')).toBe('model = "theirs"\n')
@@ -122,7 +115,7 @@ describe('address and key of one client are undone together', () => {
   test('a client that is kept does not affect another one of the same run', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
-    replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
+    home.replace('.claude/settings.json', 'gateway.example', 'theirs.example')
     rollBack(home)
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
     expect(home.text('.claude/settings.json')).toContain('theirs.example')
@@ -132,7 +125,7 @@ describe('address and key of one client are undone together', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.snapshot()
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
-    replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
+    home.replace('.claude/settings.json', 'gateway.example', 'theirs.example')
     home.put('.codex/config.toml', 'broken = ')
     rmSync(home.at('.codex/auth.json'))
     const { files } = rollBack(home, { force: true })
@@ -157,7 +150,7 @@ describe('an undo of several runs', () => {
   test('undoes each of them, and keeps what others wrote in between', () => {
     const home = aHome(codexPair)
     const first = setUpCodex(home, 'sk-first')
-    replace(home, '.codex/config.toml', 'model = ', '# theirs\nmodel = ')
+    home.replace('.codex/config.toml', 'model = ', '# theirs\nmodel = ')
     setUp(home, [settingsEdit(sourceIn(home))])
     const again = aPairPlan(sourceIn(home), 'sk-second')
     setUp(home, again.edits)
@@ -224,7 +217,7 @@ describe('an undo of several runs', () => {
     const home = aHome({ '.claude/settings.json': settings })
     const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
     setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
-    const led = replace(home, '.claude/settings.json', 'second.example', 'first.example')
+    const led = home.replace('.claude/settings.json', 'second.example', 'first.example')
     expect(planRollback(worldIn(home), { run: first.id })?.files[0]?.kept).toEqual([])
     home.put('.claude/settings.json', led.replace('"sonnet"', '"haiku"'))
     const { files } = rollBack(home, { run: first.id })
@@ -311,7 +304,7 @@ describe('what someone wrote between two setups', () => {
   test('is restored by one rollback, and the next one respects it', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home))])
-    const changed = replace(home, '.claude/settings.json', '"model": "sonnet"', '"model": "haiku"')
+    const changed = home.replace('.claude/settings.json', '"model": "sonnet"', '"model": "haiku"')
     setUp(home, [settingsEdit(sourceIn(home))])
     rollBack(home)
     expect(home.text('.claude/settings.json')).toBe(changed)
@@ -399,7 +392,7 @@ describe('undo and redo', () => {
     const before = home.snapshot()
     setUpCodex(home)
     home.put('.codex/auth.json', newerLogin)
-    replace(home, '.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
+    home.replace('.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
     expect(rollBack(home).files.map(({ kept }) => kept.length)).toEqual([1, 1])
     expect(planRollback(worldIn(home))).toBeUndefined()
     rollBack(home, { force: true })
