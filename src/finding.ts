@@ -60,17 +60,6 @@ export interface FileFix {
   readonly toStrictJson?: true | 'but-comments'
 }
 
-/** Whether the result of a step is the problem that stopped it. */
-export function isFinding(result: unknown): result is Finding {
-  return typeof result === 'object' && result !== null && 'code' in result && 'message' in result
-}
-
-/** @throws UserError the problem that stopped a step */
-export function expectNoFinding<Result>(result: Result | Finding): Result {
-  if (isFinding(result)) throw errorFrom(result)
-  return result
-}
-
 /** Whether a finding reports this cause already. */
 export function hasCause(cause: string, findings: readonly Finding[]): boolean {
   return findings.some((finding) => finding.cause === cause)

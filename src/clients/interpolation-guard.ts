@@ -1,4 +1,4 @@
-import { errorFrom, type Finding, isFinding } from '../finding.ts'
+import { UserError } from '../errors.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client } from './contract/client.ts'
 import type { ResolvedOptions, ResolveInput, SetupTarget } from './contract/setup.ts'
@@ -28,29 +28,26 @@ export function withInterpolationGuard(client: Client): Client {
   }
 }
 
-/** @returns a finding `config-conflict`, or the one of the client's own `resolve` */
-function resolveLiteral(
-  client: Client,
-  input: ResolveInput,
-  version?: string,
-): ResolvedOptions | Finding {
+/** @throws UserError `config-conflict`, or as the client's own `resolve` does */
+function resolveLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
   const { names } = client.config.interpolation
   if (names === null) return client.resolve(input, version)
 
   const named = modelsIn(effectiveOptions(input)).find((id) => names.test(id))
-  if (named !== undefined) return refusal(client, `the model ${named}`)
+  if (named !== undefined) throw refusal(client, `the model ${named}`)
 
   const listed = catalog?.models ?? []
   const matching = listed.filter(({ id }) => names.test(id))
   const [first] = matching
   if (first !== undefined && matching.length === listed.length)
-    return refusal(client, `the model ${first.id}`)
+    throw refusal(client, `the model ${first.id}`)
 
   const models = listed.filter((model) => !matching.includes(model)).map(withoutName(names))
   const gatewayInfo = { ...input.gatewayInfo, catalog: catalog && { ...catalog, models } }
   const resolved = client.resolve({ ...input, gatewayInfo }, version)
-  if (first === undefined || isFinding(resolved)) return resolved
+  if (first === undefined) return resolved
+
   const others = matching.length === 1 ? '' : ` and ${matching.length - 1} more`
   const note = {
     code: 'models-left-out',
@@ -70,17 +67,16 @@ function withoutName(names: RegExp) {
  */
 function expectLiteral(client: Client, { baseUrl, key, headers = [] }: SetupTarget): void {
   const { names, values } = client.config.interpolation
-  if (names?.test(baseUrl)) throw errorFrom(refusal(client, 'the address'))
-  if (values?.test(key)) throw errorFrom(refusal(client, 'the key'))
+  if (names?.test(baseUrl)) throw refusal(client, 'the address')
+  if (values?.test(key)) throw refusal(client, 'the key')
   const header = headers.find(({ value }) => values?.test(value))
-  if (header !== undefined) throw errorFrom(refusal(client, `the header ${header.name}`))
+  if (header !== undefined) throw refusal(client, `the header ${header.name}`)
 }
 
-function refusal({ label }: Client, what: string): Finding {
-  return {
+function refusal({ label }: Client, what: string): UserError {
+  return new UserError({
     code: 'config-conflict',
-    severity: 'error',
     message: `${label} would replace a part of ${what} with a variable or a file`,
     hint: `Use another one, or set up the other clients without ${label}.`,
-  }
+  })
 }

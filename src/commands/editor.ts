@@ -2,7 +2,8 @@ import { Option } from '@commander-js/extra-typings'
 import { slots } from '../clients/contract/options.ts'
 import type { ResolvedOptions } from '../clients/contract/setup.ts'
 import { nameFindings, pickModel } from '../clients/models/resolve.ts'
-import { type Finding, isFinding } from '../finding.ts'
+import { UserError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/local-host.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
@@ -139,22 +140,20 @@ function* outOfReachFinding(baseUrl: string): Generator<Finding> {
     }
 }
 
-/** @returns a finding `protocol-unsupported` for a model that the editor cannot route */
+/** @throws UserError `protocol-unsupported` for a model that the editor cannot route */
 function chooseModel(
   editor: string,
   catalog: Catalog | undefined,
   model: string | undefined,
-): Pick<ResolvedOptions, 'probeModel' | 'findings'> | Finding {
+): Pick<ResolvedOptions, 'probeModel' | 'findings'> {
   const input = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
   const id = pickModel(input, ['chat'])
-  if (isFinding(id)) return id
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
-    return {
+    throw new UserError({
       code: 'protocol-unsupported',
-      severity: 'error',
       message: `Cursor never sends ${id} to a gateway`,
       hint: 'Name another model: --model ID',
-    }
+    })
   return { probeModel: id, findings: nameFindings(input, [model]) }
 }

@@ -165,7 +165,7 @@ function offerOf(
   const resolution = resolveClient({ client, program: program ?? {}, input })
   const needsModel = resolution.kind === 'undecided'
   if (resolution.kind === 'impossible')
-    return { client, program, problem: resolution.problem, needsModel }
+    return { client, program, problem: findingFrom(resolution.error), needsModel }
   return { client, program, needsModel }
 }
 

@@ -7,7 +7,6 @@ import { keyHeaderOf } from '../../src/clients/plan/headers.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { resultOf, UserError } from '../../src/errors.ts'
-import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
@@ -22,7 +21,6 @@ import {
   planOn,
   previousIn,
   readValues,
-  resolvedBy,
   type Setup,
   waysOf,
   windows,
@@ -73,10 +71,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         expect([path, content]).toEqual([path, contentByName(path)])
     })
 
-    test('an unresolved model is a finding', () => {
-      const problem = client.resolve(inputFor({ models: [] }))
-      expect(problem).toMatchObject({ severity: 'error', message: expect.any(String) })
-      expect(['usage', 'model-unknown']).toContain((problem as Finding).code)
+    test('a model that no rule chooses is an error', () => {
+      const error = resultOf(() => client.resolve(inputFor({ models: [] })))
+      expect(['usage', 'model-unknown']).toContain((error as UserError).code)
     })
 
     describe.each(homesOf(client))('on %s', (_, disk, machine) => {
@@ -99,9 +96,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           expect(state.login).toBeUndefined()
           const remaining = findingsOn(client, after, machine)
           expect(remaining.filter(({ severity }) => severity === 'error')).toEqual([])
-          expect(
-            resolvedBy(client, inputFor(catalog, {}, previousIn(client, state))),
-          ).toMatchObject({
+          expect(client.resolve(inputFor(catalog, {}, previousIn(client, state)))).toMatchObject({
             probeModel: target.resolved.probeModel,
             ...options,
           })

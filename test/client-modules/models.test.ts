@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
 import { usesByRules } from '../../src/clients/models/resolve.ts'
+import { resultOf } from '../../src/errors.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { byId, catalog, catalogWithWindows, inputFor, resolvedBy } from './support.ts'
+import { byId, catalog, catalogWithWindows, inputFor } from './support.ts'
 
 const unknown: Catalog = { models: ['glm-4.6', 'kimi-k3', 'gpt-image-2'].map((id) => ({ id })) }
 const one: Catalog = { models: [{ id: 'llama3', contextWindow: 8192 }] }
 
 function choose(id: string, options: ClientOptions = {}, from: Catalog = catalog) {
-  return resolvedBy(byId(id), inputFor(from, options))
+  return byId(id).resolve(inputFor(from, options))
 }
 
 function refusal(id: string, options: ClientOptions, from?: Catalog) {
-  return byId(id).resolve(inputFor(from, options))
+  return resultOf(() => byId(id).resolve(inputFor(from, options)))
 }
 
 describe('codex and opencode', () => {
@@ -71,7 +72,7 @@ describe('codex and opencode', () => {
       code: 'usage',
       hint: expect.stringContaining('--model'),
     })
-    expect(resolvedBy(byId(id), inputFor(undefined, { model: 'any' })).model).toBe('any')
+    expect(byId(id).resolve(inputFor(undefined, { model: 'any' })).model).toBe('any')
   })
 
   test('the only chat model is chosen, with its context window', () => {
@@ -131,12 +132,11 @@ describe('codex and opencode', () => {
 
   test('an older Claude Code does not know the models that came after it', () => {
     const notes = (version: string, model: string) =>
-      resolvedBy(byId('claude'), inputFor(undefined, { model }), version).findings.map(
-        ({ code }) => code,
-      )
+      byId('claude')
+        .resolve(inputFor(undefined, { model }), version)
+        .findings.map(({ code }) => code)
     expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
-    const { contextWindow } = resolvedBy(
-      byId('claude'),
+    const { contextWindow } = byId('claude').resolve(
       inputFor(undefined, { model: 'claude-opus-5-5' }),
       '2.1.197',
     )
@@ -158,7 +158,7 @@ describe('codex and opencode', () => {
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
       expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })
       const previous = { options: { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } } }
-      expect(resolvedBy(byId(id), inputFor(catalog, {}, previous))).toMatchObject({
+      expect(byId(id).resolve(inputFor(catalog, {}, previous))).toMatchObject({
         probeModel: 'gpt-5.6',
         findings: [],
       })
@@ -201,7 +201,7 @@ describe('claude', () => {
   })
 
   test('a slot can be chosen without a catalog', () => {
-    expect(resolvedBy(byId('claude'), inputFor(undefined, { slot: 'fable' }))).toMatchObject({
+    expect(byId('claude').resolve(inputFor(undefined, { slot: 'fable' }))).toMatchObject({
       model: 'fable',
       findings: [],
     })

@@ -15,7 +15,6 @@ import {
   key,
   planOn,
   readValues,
-  resolvedBy,
   type StateValues,
   text,
   written,
@@ -128,7 +127,7 @@ test('a file with the old name is still used if it exists', () => {
 describe('a setup', () => {
   test('limits the output to what gateways accept, unless the user names a limit', () => {
     const most = (named: object) =>
-      resolvedBy(openclaw, inputFor(catalog, named)).offered?.[0]?.maxOutputTokens
+      openclaw.resolve(inputFor(catalog, named)).offered?.[0]?.maxOutputTokens
     expect(most({})).toBe(32_000)
     expect(most({ maxOutputTokens: 64_000 })).toBe(64_000)
   })
@@ -143,7 +142,7 @@ describe('a setup', () => {
   )
 
   test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])('rejects the model %s', (model) => {
-    const launchInput = () => resolvedBy(openclaw, inputFor({ models: [{ id: model }] }, { model }))
+    const launchInput = () => openclaw.resolve(inputFor({ models: [{ id: model }] }, { model }))
     expect(caught(launchInput)).toMatchObject({ code: 'config-conflict' })
   })
 

@@ -6,16 +6,7 @@ import type { ConfigFile } from '../../src/clients/contract/files.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
-import {
-  aMachine,
-  baseUrl,
-  byId,
-  catalog,
-  filesOf,
-  inputFor,
-  planOn,
-  resolvedBy,
-} from './support.ts'
+import { aMachine, baseUrl, byId, catalog, filesOf, inputFor, planOn } from './support.ts'
 
 /** Every file that a client would read if all of them existed. */
 function everyFile(client: Client): readonly ConfigFile[] {
@@ -180,11 +171,11 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
     )
 
     test.each(hostile)('%s is rejected as a model, and skipped in a catalog', (id) => {
-      expect(() => resolvedBy(client, inputFor(catalog, { model: id }))).toThrow(
+      expect(() => client.resolve(inputFor(catalog, { model: id }))).toThrow(
         expect.objectContaining({ code: 'config-conflict' }),
       )
-      expect(() => resolvedBy(client, inputFor(undefined, { model: id }))).toThrow(client.label)
-      expect(() => resolvedBy(client, inputFor({ models: [{ id }] }))).toThrow(client.label)
+      expect(() => client.resolve(inputFor(undefined, { model: id }))).toThrow(client.label)
+      expect(() => client.resolve(inputFor({ models: [{ id }] }))).toThrow(client.label)
 
       const models = [{ id }, ...catalog.models.map((one) => ({ ...one, displayName: id }))]
       const { edits, target } = planOn(client, {}, { catalog: { models } })
@@ -200,7 +191,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
       const target = {
         baseUrls: usualBaseUrls(baseUrl),
         ...{ baseUrl: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
-        ...{ resolved: resolvedBy(client, inputFor(catalog)), input: { requested: {} } },
+        ...{ resolved: client.resolve(inputFor(catalog)), input: { requested: {} } },
       }
       for (const value of samples)
         for (const part of [{ key: value }, { headers: [{ name: 'x-team', value }] }])

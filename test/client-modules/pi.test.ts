@@ -18,7 +18,6 @@ import {
   planOn,
   previousIn,
   readValues,
-  resolvedBy,
   type StateValues,
   text,
   written,
@@ -182,14 +181,13 @@ describe('the protocol', () => {
     ['anthropic', '', 'messages'],
   ])('of a model that is listed for %s %s is %s', (one, other, protocol) => {
     const types = [one, other].filter((type) => type !== '')
-    expect(resolvedBy(pi, inputFor(listed(...types))).protocol).toBe(protocol)
+    expect(pi.resolve(inputFor(listed(...types))).protocol).toBe(protocol)
   })
 
   test('is the one that the user names, and a later setup keeps it', () => {
-    const { protocol } = resolvedBy(pi, inputFor(catalog, { protocol: 'chat' }))
+    const { protocol } = pi.resolve(inputFor(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
-    const again = resolvedBy(
-      pi,
+    const again = pi.resolve(
       inputFor(catalog, {}, previousIn(pi, pi.read(filesOf(pi, aMachine(), piHome())))),
     )
     expect(again.protocol).toBe('chat')
@@ -197,7 +195,7 @@ describe('the protocol', () => {
 
   test('is rejected if the model is not listed for it', () => {
     const launchInput = () =>
-      resolvedBy(pi, inputFor(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
+      pi.resolve(inputFor(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
     expect(caught(launchInput)).toMatchObject({ code: 'protocol-unsupported' })
   })
 

@@ -7,7 +7,6 @@ import {
   inputFor,
   key,
   planOn,
-  resolvedBy,
   type Setup,
   text,
 } from './support.ts'
@@ -118,7 +117,7 @@ describe('claude-gpt', () => {
   test('fable gets the model of opus if no rule fills it', () => {
     const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
     const options = { slotModels: { opus: 'gpt-5.4' } }
-    expect(resolvedBy(byId('claude-gpt'), inputFor({ models }, options)).slotModels).toMatchObject({
+    expect(byId('claude-gpt').resolve(inputFor({ models }, options)).slotModels).toMatchObject({
       opus: 'gpt-5.4',
       fable: 'gpt-5.4',
     })
@@ -128,7 +127,7 @@ describe('claude-gpt', () => {
     const models = catalogWithWindows.models.map((model) =>
       model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
     )
-    const resolved = resolvedBy(byId('claude-gpt'), inputFor({ models }))
+    const resolved = byId('claude-gpt').resolve(inputFor({ models }))
     expect(resolved.contextWindow).toBeUndefined()
     expect(resolved.findings).toMatchObject([
       { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.5-mini') },

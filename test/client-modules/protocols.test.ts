@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
-import type { ResolvedOptions } from '../../src/clients/contract/setup.ts'
 import {
   chooseProtocol,
   protocolsForKey,
@@ -8,8 +7,7 @@ import {
   protocolToOffer,
 } from '../../src/clients/models/protocols.ts'
 import { keyHeaderOf, sendingFindings } from '../../src/clients/plan/headers.ts'
-import { UserError } from '../../src/errors.ts'
-import type { Finding } from '../../src/finding.ts'
+import { resultOf, UserError } from '../../src/errors.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import { type Catalog, type KeyHeader, type Protocol, protocols } from '../../src/gateway/types.ts'
 import { byId, inputFor } from './support.ts'
@@ -95,16 +93,17 @@ describe('the protocol of a model', () => {
     expect(choose([rejection('gpt-5.4', 'responses', 'tools-unsupported')])).toBe('responses')
   })
 
-  test('does not exist if the gateway rejected all: the finding gives every reason', () => {
+  test('does not exist if the gateway rejected all: the error gives every reason', () => {
     const rejected = [
       rejection('gpt-5.6-sol', 'responses', 'wrong-route'),
       rejection('gpt-5.6-sol', 'chat', 'tools-unsupported'),
     ]
     const input = inputFor(silent('gpt-5.6-sol'), {}, undefined, { rejected })
-    const finding = chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses']) as Finding
-    expect(finding).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
-    expect(finding.message).toContain('not over chat')
-    expect(finding.message).toContain('not over responses')
+    const choose = () => chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses'])
+    const error = resultOf(choose) as UserError
+    expect(error).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
+    expect(error.message).toContain('not over chat')
+    expect(error.message).toContain('not over responses')
   })
 })
 
@@ -131,7 +130,7 @@ describe('a gateway that accepts the key in one header only', () => {
     expect(usable(undefined, undefined)).toEqual(protocols)
     expect(usable('x-api-key', undefined)).toEqual(['messages'])
     expect(usable('x-api-key', 'messages')).toEqual(['messages'])
-    expect(usable('x-api-key', 'chat')).toMatchObject({
+    expect(resultOf(() => usable('x-api-key', 'chat'))).toMatchObject({
       code: 'protocol-unsupported',
       hint: expect.stringContaining('--protocol messages'),
     })
@@ -156,8 +155,9 @@ describe('a gateway that accepts the key in one header only', () => {
     const catalog = listed('claude-opus-5-5', 'anthropic', 'openai')
     const resolve = (requested: ClientOptions) =>
       byId(id).resolve(inputFor(catalog, requested, undefined, { gateway }))
-    expect(resolve({ protocol: 'messages' })).toMatchObject({ code: 'protocol-unsupported' })
-    const { protocol = 'chat' } = resolve({ model: 'claude-opus-5-5' }) as ResolvedOptions
+    const messages = resultOf(() => resolve({ protocol: 'messages' }))
+    expect(messages).toMatchObject({ code: 'protocol-unsupported' })
+    const { protocol = 'chat' } = resolve({ model: 'claude-opus-5-5' })
     expect(protocol).toBe('chat')
   })
 })

@@ -13,7 +13,6 @@ import {
   key,
   planOn,
   readValues,
-  resolvedBy,
   type StateValues,
   text,
   written,
@@ -391,7 +390,7 @@ describe('a setup', () => {
   test('uses chat with a version that has no other protocols, and rejects --protocol', () => {
     const gatewayInfo = { catalog: undefined, rejected: [] }
     const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }
-    const protocolOf = (version?: string) => resolvedBy(qwen, input, version).protocol
+    const protocolOf = (version?: string) => qwen.resolve(input, version).protocol
     expect([protocolOf('0.15.10'), protocolOf('0.23.4'), protocolOf()]).toEqual([
       undefined,
       'responses',
@@ -401,7 +400,7 @@ describe('a setup', () => {
       ...input,
       requested: { ...input.requested, protocol: 'responses' as const },
     }
-    expect(() => resolvedBy(qwen, withProtocol, '0.23.0')).toThrow(
+    expect(() => qwen.resolve(withProtocol, '0.23.0')).toThrow(
       expect.objectContaining({ code: 'client-too-old' }),
     )
   })

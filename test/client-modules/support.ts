@@ -5,7 +5,6 @@ import type { ClientOptions } from '../../src/clients/contract/options.ts'
 import type {
   GatewayInfo,
   PreviousSetup,
-  ResolvedOptions,
   ResolveInput,
   SetupTarget,
 } from '../../src/clients/contract/setup.ts'
@@ -21,7 +20,6 @@ import { protocolOf } from '../../src/clients/models/protocols.ts'
 import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
-import { expectNoFinding } from '../../src/finding.ts'
 import { baseUrlFor, usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -130,11 +128,6 @@ export function inputFor(
   return { requested, previous, gatewayInfo: { catalog, rejected: [], ...gatewayInfo } }
 }
 
-/** The options that the client resolves. @throws UserError if it cannot */
-export function resolvedBy(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
-  return expectNoFinding(client.resolve(input, version))
-}
-
 /** The values of a client's files that a setup keeps. */
 export function previousIn(client: Client, state: ClientState): PreviousSetup {
   return { options: optionsToKeep(client, state), defaults: state.defaults }
@@ -144,7 +137,7 @@ function targetFor(client: Client, setup: Setup = {}): SetupTarget {
   const { options = {}, previous, gatewayInfo } = setup
   const list = 'catalog' in setup ? setup.catalog : catalog
   const input = inputFor(list, options, previous, gatewayInfo)
-  const resolved = resolvedBy(client, input)
+  const resolved = client.resolve(input)
   return {
     baseUrl: baseUrlFor({ baseUrl }, protocolOf(client, resolved)),
     baseUrls: usualBaseUrls(baseUrl),

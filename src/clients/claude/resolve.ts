@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
-import { type Finding, isFinding } from '../../finding.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import {
   type ChosenModel,
   gptTiers,
@@ -31,14 +32,12 @@ function gptMapping(
  * The default mapping: it pins only the models that the user requested and those whose IDs the gateway does
  * not have.
  *
- * @returns a finding `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
+ * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
-export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions | Finding {
+export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions {
   const { slot = defaultSlot } = effectiveOptions(input)
   const pins = checkedPins(input, slot)
-  if (isFinding(pins)) return pins
   const subagentModel = checkedSubagent(input)
-  if (isFinding(subagentModel)) return subagentModel
 
   const filled = fillSlots({ input, slot, pins, version })
   const { catalog } = input.gatewayInfo
@@ -56,17 +55,14 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
 /**
  * The GPT mapping: every slot and the subagent get a model of the catalog, or keep the one that they have.
  *
- * @returns a finding `usage` if no rule fits and the user requested no model, `protocol-unsupported`
+ * @throws UserError `usage` if no rule fits and the user requested no model, `protocol-unsupported`
  */
-export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions | Finding {
+export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
   const { slot = defaultSlot } = effectiveOptions(input)
   const pins = checkedPins(input, slot)
-  if (isFinding(pins)) return pins
   const subagentModel = checkedSubagent(input)
-  if (isFinding(subagentModel)) return subagentModel
   const slotModels = mappedSlots(input.gatewayInfo, pins)
-  if (isFinding(slotModels)) return slotModels
 
   const chosenByUser: Readonly<Record<string, string | undefined>> = {
     ...pins,
@@ -91,7 +87,7 @@ interface ChosenModels extends Pick<Start, 'command' | 'version'> {
   readonly uses: readonly ModelUse[]
 }
 
-function resolvedWith(chosen: ChosenModels): ResolvedOptions | Finding {
+function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = chosen
   const { requested, gatewayInfo } = input
   const options = effectiveOptions(input)
@@ -112,7 +108,6 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions | Finding {
     catalog: gatewayInfo.catalog,
     version,
   })
-  if (isFinding(first)) return first
 
   return {
     ...first,
@@ -132,11 +127,8 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions | Finding {
   }
 }
 
-/** @returns a finding `usage` that names every slot that no rule fills */
-function mappedSlots(
-  gatewayInfo: GatewayInfo,
-  pins: Pins,
-): Readonly<Record<Slot, string>> | Finding {
+/** @throws UserError `usage` that names every slot that no rule fills */
+function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
   const { catalog } = gatewayInfo
   const rules = catalog && gptMapping(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
@@ -147,7 +139,7 @@ function mappedSlots(
   }
 
   const unfilled = slots.filter((slot) => modelOf(slot) === undefined)
-  if (unfilled.length > 0) return noRule(gatewayInfo, unfilled)
+  if (unfilled.length > 0) throw noRule(gatewayInfo, unfilled)
   return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
 }
 
@@ -193,31 +185,28 @@ function startSlot(input: ResolveInput, slot: Slot, version: string | undefined)
   return isUnnamed && version !== undefined ? slotWithoutModel(version) : slot
 }
 
-function checkedPins(input: ResolveInput, slot: Slot): Pins | Finding {
+function checkedPins(input: ResolveInput, slot: Slot): Pins {
   const { model, slotModels } = effectiveOptions(input)
   const pins: Partial<Record<Slot, string>> = { ...slotModels }
   // A flag for one slot overrides the model for the slot that is chosen.
   if (model !== undefined) pins[slot] ??= model
   for (const name of slots) {
     const id = pins[name]
-    if (id === undefined) continue
-    const checked = checkedAsWritten(input, id)
-    if (isFinding(checked)) return checked
-    pins[name] = checked
+    if (id !== undefined) pins[name] = checkedAsWritten(input, id)
   }
   return pins
 }
 
-function checkedSubagent(input: ResolveInput): string | undefined | Finding {
+function checkedSubagent(input: ResolveInput): string | undefined {
   const { subagentModel } = effectiveOptions(input)
   return subagentModel ? checkedAsWritten(input, subagentModel) : undefined
 }
 
 /** The catalog's ID, with the window suffix that the user wrote. */
-function checkedAsWritten(input: ResolveInput, written: string): string | Finding {
+function checkedAsWritten(input: ResolveInput, written: string): string {
   const id = withoutWindow(written)
   const checked = checkedModel(input, id, ['messages'])
-  return isFinding(checked) ? checked : checked + written.slice(id.length)
+  return checked + written.slice(id.length)
 }
 
 /** The pins without window suffixes. */
@@ -225,27 +214,25 @@ function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
 }
 
-function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): Finding {
+function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): UserError {
   const { catalog, catalogError } = gatewayInfo
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
     const [why, otherWay] = catalogError
       ? ['The gateway has no list of models', '']
       : ['repoint does not ask the gateway', '. Or remove --no-verify.']
-    return {
+    return new UserError({
       code: 'usage',
-      severity: 'error',
       message: `${why}, so you must name the model of every slot`,
       hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}`,
-    }
+    })
   }
 
   const offered = catalog.models.filter(isChatModel).slice(0, 5)
 
-  return {
+  return new UserError({
     code: 'usage',
-    severity: 'error',
     message: `The gateway has no GPT model that repoint knows, for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')}`,
     hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}${allModels(gatewayInfo, 5)}`,
-  }
+  })
 }

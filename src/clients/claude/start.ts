@@ -1,4 +1,5 @@
-import { type Finding, isFinding } from '../../finding.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { closestModels, gptTiers, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type Slot, slots } from '../contract/options.ts'
@@ -31,16 +32,16 @@ type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
  * The ID that the client requests first, which a probe must prove. The findings report the other IDs that the
  * catalog does not list.
  *
- * @returns a finding `model-unknown` if the catalog has no model at all for a slot without a pin, or
+ * @throws UserError `model-unknown` if the catalog has no model at all for a slot without a pin, or
  *   `client-too-old`
  */
-export function firstAsked(start: Start): FirstAsked | Finding {
+export function firstAsked(start: Start): FirstAsked {
   const { slot, pins, version } = start
   const place = version === undefined ? 'unknown' : placeInTable(version)
   if (version !== undefined && place === 'known') return askedBy(version, start)
 
   if (version !== undefined && place === 'older' && pins.sonnet === undefined)
-    return needsPin(version, start)
+    throw needsPin(version, start)
   const findings = version === undefined || place === 'older' ? [] : otherSlots(version, start)
   const pin = pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
@@ -48,7 +49,6 @@ export function firstAsked(start: Start): FirstAsked | Finding {
   const ids = sentIds[slot].map(({ id }) => id).slice(place === 'newer' ? -1 : 0)
   const listed = ids.findLast((id) => isListed(start, id))
   const tier = listed === undefined ? tierOf(start, slot) : []
-  if (isFinding(tier)) return tier
   const probeModel = listed ?? tier.findLast(isOwnId) ?? ids.at(-1)!
   return {
     probeModel,
@@ -57,7 +57,7 @@ export function firstAsked(start: Start): FirstAsked | Finding {
 }
 
 /** If the table covers the version, it decides the ID, whatever the catalog lists. */
-function askedBy(version: string, start: Start): FirstAsked | Finding {
+function askedBy(version: string, start: Start): FirstAsked {
   const { slot } = start
   const findings = otherSlots(version, start)
   if (!hasSlot(version, slot)) {
@@ -67,8 +67,7 @@ function askedBy(version: string, start: Start): FirstAsked | Finding {
 
   const pin = start.pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
-  const tier = tierOf(start, slot)
-  if (isFinding(tier)) return tier
+  const _tier = tierOf(start, slot)
 
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
@@ -77,13 +76,12 @@ function askedBy(version: string, start: Start): FirstAsked | Finding {
 }
 
 /** Down to 2.0.50 every tested version requests the pin of sonnet (2026-11-22). */
-function needsPin(version: string, start: Start): Finding {
-  return {
+function needsPin(version: string, start: Start): UserError {
+  return new UserError({
     code: 'client-too-old',
-    severity: 'error',
     message: `repoint does not know which model ID Claude Code ${version} sends: it knows ${tableVersions.oldest} and newer`,
     hint: `Update Claude Code, or pin a model: --sonnet-model ${pinFor(start, 'sonnet')}`,
-  }
+  })
 }
 
 /** Reports the IDs that the slot may mean and the gateway lacks. */
@@ -132,8 +130,8 @@ function pinFor({ catalog, version }: Start, slot: Slot, unserved?: string): str
   return ids.findLast((id) => knowsModel(id, version)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
 }
 
-/** The catalog's IDs for the slot; none without a catalog. @returns a finding if the catalog has none */
-function tierOf({ catalog }: Start, slot: Slot): readonly string[] | Finding {
+/** The catalog's IDs for the slot; none without a catalog. @throws UserError if the catalog has none */
+function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   if (catalog === undefined) return []
   const tier = messagesTiers(catalog, slots)[slot]
   if (tier.length > 0) return tier
@@ -145,12 +143,11 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] | Finding {
     gptTiers(catalog).best === undefined
       ? `Name one with --model, for all slots: ${offered.map(({ id }) => id).join(', ')}.`
       : 'Name a model: --model ID. For GPT models: repoint claude-gpt'
-  return {
+  throw new UserError({
     code: 'model-unknown',
-    severity: 'error',
     message: `The gateway has no model for the slot ${slot}`,
     hint: near + way,
-  }
+  })
 }
 
 /** Without a catalog, every ID counts as listed. */

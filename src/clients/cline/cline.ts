@@ -1,4 +1,3 @@
-import { isFinding } from '../../finding.ts'
 import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
@@ -136,7 +135,6 @@ export const cline: ClientModule = {
     const resolved = resolveOneModel(input, ['chat'], {
       otherwise: 'Cline does not know when to summarise a conversation.',
     })
-    if (isFinding(resolved)) return resolved
 
     const { contextWindow, ...others } = resolved
     const { model, findings } = resolved

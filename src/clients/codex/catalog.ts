@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
-import { type Finding, isFinding } from '../../finding.ts'
+import type { Finding } from '../../finding.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import { catalogEntry, supportsProtocol } from '../../gateway/models/rules.ts'
@@ -59,11 +59,7 @@ export function entryOf(table: readonly Entry[], id: string): Entry | undefined 
 }
 
 /** Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table. */
-export function withCatalog(
-  input: ResolveInput,
-  resolved: ResolvedOptions | Finding,
-): ResolvedOptions | Finding {
-  if (isFinding(resolved)) return resolved
+export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): ResolvedOptions {
   const { requested, gatewayInfo } = input
   const table = entriesIn(gatewayInfo.modelTable)
   if (!effectiveOptions(input).writeModelCatalog)

@@ -1,5 +1,5 @@
 import type { FileEdit } from '../../edits/types.ts'
-import type { Finding, Findings } from '../../finding.ts'
+import type { Findings } from '../../finding.ts'
 import type { AcceptedResponses, FirstRequest, KeyHeader, Protocol } from '../../gateway/types.ts'
 import type { Machine, Platform } from '../../platform/platform.ts'
 import type { ConfigRules, GatewaySettings } from './config.ts'
@@ -66,10 +66,10 @@ export interface ClientModule {
    * The options that the client gets: a value for every one.
    *
    * @param version of the installed client. Absent: not installed, or unknown
-   * @returns a finding if no value is possible: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
+   * @throws UserError if no value is possible: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
    *   only the user can choose
    */
-  resolve(input: ResolveInput, version?: string): ResolvedOptions | Finding
+  resolve(input: ResolveInput, version?: string): ResolvedOptions
 
   /**
    * The edits that make the client's files say what `target` says, in write order. A file that already says it

@@ -1,4 +1,3 @@
-import { isFinding } from '../../finding.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
@@ -152,7 +151,6 @@ export const droid: ClientModule = {
 
   resolve(input) {
     const usable = protocolsForKey({ ...droidName, protocols, sends }, input)
-    if (isFinding(usable)) return usable
     const otherwise = 'droid assumes one when it compacts its conversations'
     return resolveWithPicker(input, usable, { otherwise })
   },

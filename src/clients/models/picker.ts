@@ -1,5 +1,4 @@
 import { compact } from '../../compact.ts'
-import { type Finding, isFinding } from '../../finding.ts'
 import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import type { BaseUrls, Catalog, Protocol } from '../../gateway/types.ts'
@@ -64,9 +63,8 @@ export function resolveWithPicker(
   protocols: readonly Protocol[],
   window: WindowHandling,
   isShared?: (baseUrls: BaseUrls) => boolean,
-): ResolvedOptions | Finding {
+): ResolvedOptions {
   const resolved = resolveOneModel(input, protocols, window)
-  if (isFinding(resolved)) return resolved
 
   const { protocol = protocols[0]! } = resolved
   const usable = protocolsOfProvider(protocol, protocols, input.gatewayInfo, isShared)

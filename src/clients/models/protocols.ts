@@ -3,8 +3,7 @@
  * another one, GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
  */
 
-import { compact } from '../../compact.ts'
-import type { Finding } from '../../finding.ts'
+import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
@@ -45,13 +44,13 @@ export const usualProtocol: Protocol = 'chat'
  * answered over it before.
  *
  * @param protocols those that the client supports
- * @returns a finding if the gateway rejected the model over all of them
+ * @throws UserError if the gateway rejected the model over all of them
  */
 export function chooseProtocol(
   model: string,
   input: ResolveInput,
   protocols: readonly Protocol[],
-): Protocol | Finding {
+): Protocol {
   const { requested, previous, gatewayInfo } = input
   const entry = catalogEntry(gatewayInfo.catalog, model) ?? { id: model }
   const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
@@ -62,19 +61,20 @@ export function chooseProtocol(
   const isUnknown =
     gatewayInfo.noProbeFollows === true && possible[0] !== gatewayInfo.proven?.protocol
   const protocol = isUnknown ? listedOf(entry, possible) : possible[0]
-  return protocol ?? rejectionOf(model, gatewayInfo)
+  if (protocol === undefined) throw rejectionOf(model, gatewayInfo)
+  return protocol
 }
 
 /**
  * The protocols over which a client can send the key in the header that the gateway accepts. All of them, if
  * no protocol can: then `sendingFindings` reports it.
  *
- * @returns a finding `protocol-unsupported` if the user requested another protocol
+ * @throws UserError `protocol-unsupported` if the user requested another protocol
  */
 export function protocolsForKey(
   { label, protocols, sends }: Pick<Client, 'label' | 'protocols' | 'sends'>,
   { requested, gatewayInfo: { gateway } }: ResolveInput,
-): readonly Protocol[] | Finding {
+): readonly Protocol[] {
   const keyHeader = gateway?.keyHeader
   if (keyHeader === undefined) return protocols
   const usable = protocols.filter((protocol) => sends?.keyHeaders?.[protocol]?.includes(keyHeader))
@@ -83,12 +83,11 @@ export function protocolsForKey(
 
   const { protocol } = requested
   if (protocol === undefined || usable.includes(protocol)) return usable
-  return {
+  throw new UserError({
     code: 'protocol-unsupported',
-    severity: 'error',
     message: `The gateway accepts the key only as ${keyHeader}, and ${label} cannot send this header over ${protocol}`,
     hint: `Use another protocol: --protocol ${first}`,
-  }
+  })
 }
 
 /** The protocols for a model, its native one first, then chat. */
@@ -131,26 +130,24 @@ function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo):
  * Why a gateway rejected a model over every protocol: the last reason that is about the model rather than
  * the route, and the others behind it.
  */
-function rejectionOf(model: string, { rejected }: GatewayInfo): Finding {
+function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
   const reasons = rejected.filter((rejection) => rejection.model === model)
   const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.provesAnApi === true
   const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejected.at(-1)
   if (main === undefined)
-    return {
+    return new UserError({
       code: 'protocol-unsupported',
-      severity: 'error',
       message: `The gateway does not list ${model} for a protocol that the client supports`,
       hint: 'Name another model: --model ID',
-    }
+    })
 
   const { code, message, hint } = main.error
   const others = reasons.filter((reason) => reason !== main)
   const earlier = others
     .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
     .join('')
-  return compact({
+  return new UserError({
     code,
-    severity: 'error' as const,
     message: earlier === '' ? message : `${message} (over ${main.protocol}).${earlier}`,
     hint,
   })

@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
-import { type Finding, isFinding } from '../../finding.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import {
   type ChosenModel,
   catalogEntry,
@@ -20,18 +21,16 @@ import { chooseProtocol } from './protocols.ts'
  * model, or else the previous one, or else the one that the rules choose from the catalog.
  *
  * @param protocols the protocols that the client supports
- * @returns a finding `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; or the
+ * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; or the
  *   reason why the gateway rejected the model over every protocol
  */
 export function resolveOneModel(
   input: ResolveInput,
   protocols: readonly Protocol[],
   window: WindowHandling,
-): ResolvedOptions | Finding {
+): ResolvedOptions {
   const model = pickModel(input, protocols)
-  if (isFinding(model)) return model
   const protocol = protocols.length > 1 ? chooseProtocol(model, input, protocols) : undefined
-  if (isFinding(protocol)) return protocol
 
   const { notes, ...limits } = windowOf(input, [model], window)
   const rule = modelByRule(input, protocols)
@@ -48,38 +47,36 @@ export function resolveOneModel(
 /** What the rules would choose the models of a catalog for. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
   const gatewayInfo = { catalog, rejected: [] }
-  const resolved = client.resolve({ requested: {}, gatewayInfo })
-  return isFinding(resolved) ? [] : (resolved.uses ?? [])
+  const resolved = resultOf(() => client.resolve({ requested: {}, gatewayInfo }))
+  return resolved instanceof UserError ? [] : (resolved.uses ?? [])
 }
 
-/** The ID of the model that `resolveOneModel` chooses. */
-export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string | Finding {
+/** The ID of the model that `resolveOneModel` chooses. @throws UserError as it does */
+export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string {
   const { catalog } = input.gatewayInfo
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
   if (model !== undefined) return checkedModel(input, model, protocols)
   if (catalog === undefined) {
-    return {
+    throw new UserError({
       code: 'usage',
-      severity: 'error',
       message: 'Which model? repoint does not ask the gateway (--no-verify)',
       hint: 'Name it: --model ID. Or remove --no-verify.',
-    }
+    })
   }
 
   const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
   const usable = catalog.models.filter((entry) => supportsAny(entry, protocols))
-  return {
+  throw new UserError({
     code: 'usage',
-    severity: 'error',
     message:
       usable.length === 0
         ? `The gateway has no model for the ${protocols.join(' or ')} protocol`
         : `Which of the gateway's ${usable.length} models? repoint knows no default among them`,
     hint: `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(input.gatewayInfo, 5)}`,
-  }
+  })
 }
 
 /** Where to see the rest of a list that shows the first `shown` models. */
@@ -135,13 +132,13 @@ export function routesToProve(
  * The catalog's ID for the requested model. The name stays unchanged without a catalog, if the catalog does
  * not list it, or if it is configured already: the client sends it unchanged.
  *
- * @returns a finding `protocol-unsupported` if the client cannot use it
+ * @throws UserError `protocol-unsupported` if the client cannot use it
  */
 export function checkedModel(
   input: ResolveInput,
   name: string,
   protocols: readonly Protocol[],
-): string | Finding {
+): string {
   const { catalog } = input.gatewayInfo
   if (catalog === undefined || keepsModels(input)) return name
   const listed = resolveModel(catalog, name)
@@ -149,12 +146,11 @@ export function checkedModel(
 
   const entry = catalogEntry(catalog, listed.id)
   if (entry !== undefined && !supportsAny(entry, protocols)) {
-    return {
+    throw new UserError({
       code: 'protocol-unsupported',
-      severity: 'error',
       message: `The gateway does not serve ${listed.id} over the ${protocols.join(' or ')} protocol`,
       hint: 'Name another model: --model ID',
-    }
+    })
   }
 
   return listed.id

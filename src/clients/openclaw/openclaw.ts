@@ -1,7 +1,6 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
-import { isFinding } from '../../finding.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { OfferedModel } from '../contract/setup.ts'
@@ -121,7 +120,6 @@ export const openclaw: ClientModule = {
     const resolved = resolveWithPicker(input, protocols, {
       otherwise: 'OpenClaw assumes 200,000 tokens',
     })
-    if (isFinding(resolved)) return resolved
 
     const isLimitNamed = input.requested.maxOutputTokens !== undefined
     const offered = resolved.offered?.map((model): OfferedModel => {

@@ -1,4 +1,3 @@
-import { isFinding } from '../../finding.ts'
 import { smallModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
@@ -140,10 +139,8 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
 
     resolve(input) {
       const usable = protocolsForKey({ label, protocols, sends }, input)
-      if (isFinding(usable)) return usable
       const window = { otherwise: withoutWindow }
       const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
-      if (isFinding(resolved)) return resolved
 
       return withSmallModel(input, resolved)
     },

@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
-import { type Finding, isFinding } from '../../finding.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
@@ -169,12 +170,10 @@ export const qwen: ClientModule = {
 
   resolve(input, version) {
     const supported = supportedProtocols(input, version)
-    if (isFinding(supported)) return supported
     const resolved = resolveWithPicker(input, supported, {
       knows: knowsWindow,
       otherwise: 'Qwen Code assumes 200,000 tokens',
     })
-    if (isFinding(resolved)) return resolved
 
     const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
     const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
@@ -242,13 +241,12 @@ function aboutModelFlag(offered: readonly OfferedModel[] = []): readonly Finding
 function supportedProtocols(
   { requested: { protocol } }: ResolveInput,
   version: string | undefined,
-): readonly Protocol[] | Finding {
+): readonly Protocol[] {
   if (isSince(minVersionForProtocols, version)) return protocols
   if (protocol === undefined || protocol === usualProtocol) return [usualProtocol]
-  return {
+  throw new UserError({
     code: 'client-too-old',
-    severity: 'error',
     message: `Qwen Code ${version} cannot use ${protocol}: it needs ${minVersionForProtocols}`,
     hint: 'Update Qwen Code, or leave --protocol out.',
-  }
+  })
 }

@@ -7,7 +7,7 @@ import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { errorFrom, findingFrom, hasCause } from '../../finding.ts'
+import { findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { baseUrlsOf } from '../../gateway/base-urls.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
@@ -295,7 +295,7 @@ function setupNow(
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })
   if (resolution.kind === 'decided') return resolution.setup
-  throw list instanceof UserError ? list : errorFrom(resolution.problem)
+  throw list instanceof UserError ? list : resolution.error
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */

@@ -2,7 +2,6 @@
 import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
 import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
-import { expectNoFinding } from '../../finding.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
 import { protocols } from '../../gateway/types.ts'
 import {
@@ -81,7 +80,7 @@ async function firstAnsweredModel(
 
 function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): AnsweredProbe {
   const input = { requested: { model }, gatewayInfo }
-  const resolved = expectNoFinding(resolveOneModel(input, protocols, { otherwise: '' }))
+  const resolved = resolveOneModel(input, protocols, { otherwise: '' })
   const { probeModel, protocol = protocols[0] } = resolved
   return { model: probeModel, protocol }
 }

@@ -3,7 +3,6 @@ import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { expectNoFinding, type Finding } from '../../finding.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import type { ProbeResult } from '../../gateway/probe.ts'
@@ -83,7 +82,7 @@ export async function askCatalog(
 
 interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
-  readonly choose: (catalog: Catalog | undefined) => Models | Finding
+  readonly choose: (catalog: Catalog | undefined) => Models
   /** Absent: what the client sends besides messages and tools is not known. */
   readonly firstRequestFor?: (route: ModelRoute) => Sender
 }
@@ -105,10 +104,10 @@ export async function proveModel<
     const route = { model: models.probeModel, protocol: protocolOf(client, models) }
     return { ...route, sender: firstRequestFor?.(route) }
   }
-  const earlyProbe = () => requestFor(expectNoFinding(choose(undefined)))
+  const earlyProbe = () => requestFor(choose(undefined))
   const { finder, answer, probe } = await askCatalog(session, flags, earlyProbe)
   const hasNoCatalog = answer instanceof UserError
-  const models = expectNoFinding(choose(hasNoCatalog ? undefined : answer))
+  const models = choose(hasNoCatalog ? undefined : answer)
   await session.step(`Asking ${models.probeModel} for one word`, probe(requestFor(models)))
 
   const { access } = finder

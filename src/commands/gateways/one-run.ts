@@ -8,7 +8,7 @@ import { protocolOf } from '../../clients/models/protocols.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, UserError } from '../../errors.ts'
-import { expectNoFinding, isFinding, messageWithLocation } from '../../finding.ts'
+import { messageWithLocation } from '../../finding.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
@@ -35,6 +35,7 @@ import type { ProgramVersion } from '../client-state/program.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
 import type { ResolvedClient } from '../client-state/target.ts'
 import type { Session } from '../screen/session.ts'
+import { type Resolution, resolveClient } from '../setup/prove/resolution.ts'
 import { pointsAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
 import { realPath } from './by-folder.ts'
 
@@ -217,20 +218,21 @@ function resolveForRun(
   const previous = previousSetups(session, clients, runsSoFar(session))
   const models = model === undefined && proven !== undefined ? [model, proven.model] : [model]
 
-  const choose = (client: Client, model: string | undefined) => {
+  const resolve = (client: Client, model: string | undefined): Resolution => {
     const before = previous.get(client)
     const isOtherGateway = before !== undefined && !pointsAt(client, before, access)
     const rejected = isOtherGateway && catalog ? unlisted(client, before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, previous }
     const gatewayInfo = { catalog, rejected, noProbeFollows: true, proven, gateway: access }
     const input = resolveInputFor(setup, client, access, gatewayInfo)
-    const { version } = versions.get(client.program.command) ?? {}
-    return { client, input, resolved: client.resolve(input, version) }
+    const program = versions.get(client.program.command) ?? {}
+    return resolveClient({ client, program, input })
   }
 
-  const choices = models.flatMap((model) => clients.map((client) => choose(client, model)))
-  const chosen = choices.find(({ resolved }) => !isFinding(resolved)) ?? choices[0]!
-  return { ...chosen, resolved: expectNoFinding(chosen.resolved) }
+  const resolutions = models.flatMap((model) => clients.map((client) => resolve(client, model)))
+  const best = resolutions.find(({ kind }) => kind === 'decided') ?? resolutions[0]!
+  if (best.kind !== 'decided') throw best.error
+  return best.setup
 }
 
 /**

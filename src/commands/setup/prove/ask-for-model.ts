@@ -3,7 +3,6 @@ import type { Client } from '../../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
-import { expectNoFinding } from '../../../finding.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
@@ -11,6 +10,7 @@ import type { Session } from '../../screen/session.ts'
 import type { ClientSetup, ResolvedSetup } from '../client-setup.ts'
 import { requestedFor, withoutModels } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
+import { resolvedSetup } from './resolution.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
 export function nothingToPickFrom({ canAsk }: Session): UserError {
@@ -111,7 +111,6 @@ export async function askForModel(
 
 /** The setup if the user names one model for everything that is not requested. */
 function withModel(setup: ClientSetup, named: string): ResolvedSetup {
-  const { client, program } = setup
   const {
     slot = defaultSlot,
     model = named,
@@ -126,9 +125,7 @@ function withModel(setup: ClientSetup, named: string): ResolvedSetup {
     slotModels: { ...namedForAllSlots, [slot]: model, ...slotModels },
     subagentModel,
   }
-  const input = { ...setup.input, requested }
-  const resolved = expectNoFinding(client.resolve(input, program.version))
-  return { ...setup, input, resolved, replacements: 0 }
+  return resolvedSetup({ ...setup, input: { ...setup.input, requested } })
 }
 
 /** The model that the user picks from the catalog. Undefined: the user skips the client. */

@@ -8,7 +8,6 @@ import { usualProtocol } from '../../../clients/models/protocols.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { modelsIn } from '../../../clients/options/chosen-options.ts'
 import type { UserError } from '../../../errors.ts'
-import { errorFrom } from '../../../finding.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'
 import { lacksModel, mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
@@ -91,7 +90,7 @@ function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Attempt
   const rejected = [...input.gatewayInfo.rejected, ...retryable]
   const gatewayInfo = { ...input.gatewayInfo, rejected, gateway: access }
   const resolution = resolveClient({ ...setup, input: { ...input, gatewayInfo } })
-  if (resolution.kind !== 'decided') return { kind: 'fail', error: errorFrom(resolution.problem) }
+  if (resolution.kind !== 'decided') return { kind: 'fail', error: resolution.error }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const next = resolution.setup

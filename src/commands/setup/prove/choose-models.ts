@@ -3,7 +3,6 @@ import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
-import { errorFrom } from '../../../finding.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
@@ -31,9 +30,9 @@ export async function chooseModels(
   const setup = await clientSetup(context, gateway, client, rejected)
   const resolution = resolveClient(setup)
   if (resolution.kind === 'decided') return resolution.setup
-  const error = errorFrom(resolution.problem)
-  if (resolution.kind === 'impossible') throw error
+  if (resolution.kind === 'impossible') throw resolution.error
 
+  const { error } = resolution
   const { catalogError } = gateway.info
   const hasModel = modelsIn(effectiveOptions(setup.input)).length > 0
   const reason = catalogError === undefined || hasModel ? error : adviseNamingModel(catalogError)
@@ -70,6 +69,6 @@ export function isDecided(context: SetupContext, client: Client, access: Gateway
   })
   const input = resolveInputFor(context, client, access, { ...noGatewayInfo, catalogError })
   const resolution = resolveClient({ client, program: {}, input })
-  if (resolution.kind === 'impossible') throw errorFrom(resolution.problem)
+  if (resolution.kind === 'impossible') throw resolution.error
   return resolution.kind === 'decided'
 }

@@ -13,7 +13,7 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
-import { expectNoFinding, type Finding } from '../../../finding.ts'
+import type { Finding } from '../../../finding.ts'
 import { customBaseUrls } from '../../../gateway/base-urls.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Gateway, GatewayAccess } from '../../../gateway/types.ts'
@@ -36,6 +36,7 @@ import {
   startPrograms,
 } from './programs.ts'
 import { proveClients } from './prove-clients.ts'
+import { resolvedSetup } from './resolution.ts'
 import { showAnswer, showProof } from './show-proof.ts'
 
 /** How often the user may type an address or a key that does not work. */
@@ -211,8 +212,7 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
     const program = await installedProgram(context, client)
     const gatewayInfo = { ...noGatewayInfo, modelTable: program.modelTable }
     const input = resolveInputFor(context, client, access, gatewayInfo)
-    const resolved = expectNoFinding(client.resolve(input, program.version))
-    setups.push({ client, program, input, resolved, replacements: 0 })
+    setups.push(resolvedSetup({ client, program, input }))
   }
   return {
     ...context,
