@@ -174,17 +174,20 @@ export function formerProviderFinding(
   }
 }
 
-/**
- * Reports variables with a relative path: they name another place in every folder where the client starts.
- *
- * @param takesTilde the client replaces `~` with the home folder
- */
+/** Variables of a client that name a folder or a file. */
+interface PathVariables {
+  readonly names: readonly string[]
+  /** The code of the finding. Absent: the client's ID and `-relative-folder`. */
+  readonly code?: string
+  /** The client replaces `~` with the home folder. */
+  readonly takesTilde?: true
+}
+
+/** Reports variables with a relative path: they name another place in every folder where the client starts. */
 export function* relativePathFindings(
+  { id, label }: ClientLabel,
   machine: Machine,
-  code: string,
-  label: string,
-  names: readonly string[],
-  takesTilde = false,
+  { names, code = `${id}-relative-folder`, takesTilde }: PathVariables,
 ): Findings {
   const { isAbsolute, named } = pathsOf(machine)
   for (const name of names) {

@@ -90,7 +90,7 @@ function checkSkipped(file: ClaudeSettings): Findings {
  * Checks the folder of the settings: if its variable is empty, Claude Code uses the folder where it starts.
  */
 function* checkFolder({ machine }: ClientContext): Findings {
-  yield* relativePathFindings(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
+  yield* relativePathFindings(claudeName, machine, { names: [names.folder] })
   if (machine.env[names.folder] !== '') return
 
   yield {

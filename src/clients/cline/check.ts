@@ -65,11 +65,9 @@ function* checkNow(context: ClientContext): Findings {
 }
 
 function* checkSurroundings(context: ClientContext, file: ProvidersFile): Findings {
-  yield* relativePathFindings(context.machine, 'cline-relative-folder', 'Cline', [
-    'CLINE_DIR',
-    'CLINE_DATA_DIR',
-    'CLINE_PROVIDER_SETTINGS_PATH',
-  ])
+  yield* relativePathFindings(clineName, context.machine, {
+    names: ['CLINE_DIR', 'CLINE_DATA_DIR', 'CLINE_PROVIDER_SETTINGS_PATH'],
+  })
   yield* variableFindings(context, [
     {
       name: 'CLINE_SANDBOX',

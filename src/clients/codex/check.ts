@@ -16,6 +16,8 @@ import { codexName } from './name.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 import { serverLeftRunning } from './server.ts'
 
+const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }
+
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
@@ -30,7 +32,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* startupFindings(config, target.providerId)
   if (target.resolved.modelsFile === undefined) yield* checkCatalogs(context.files, config)
   yield* checkOtherCatalog(context.files, config, target)
-  yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
+  yield* relativePathFindings(codexName, context.machine, homeVariable)
   yield* checkLostLogin(context, config, target)
   yield* checkProvidersForSetup(context, config, target)
   yield* checkEnvironmentKey(context)
@@ -49,7 +51,7 @@ function* checkNow(context: ClientContext): Findings {
   yield* startupFindings(config)
   yield* checkCatalogs(context.files, config)
   yield* checkStaleCatalog(context, config)
-  yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
+  yield* relativePathFindings(codexName, context.machine, homeVariable)
   yield* checkUselessAuth(context.files, isPointed)
   yield* checkProvidersNow(context, config)
   yield* checkMigratedModel(context, config)

@@ -82,7 +82,7 @@ function pathIn({ providerId }: CustomModel, name: string): SettingPath {
 
 function* checkSurroundings({ files, machine }: ClientContext): Findings {
   const settings = readSettings(fileOf(files, 'settings'))
-  yield* relativePathFindings(machine, 'droid-relative-folder', 'droid', ['FACTORY_HOME_OVERRIDE'])
+  yield* relativePathFindings(droidName, machine, { names: ['FACTORY_HOME_OVERRIDE'] })
 
   yield* unreadFileFinding(settings, {
     code: 'droid-settings-unreadable',

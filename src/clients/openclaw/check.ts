@@ -25,6 +25,7 @@ import {
   startingModel,
   usualAgent,
 } from './config.ts'
+import { openclawName } from './name.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
@@ -91,7 +92,7 @@ function* checkSurroundings({ machine }: ClientContext, file: StrictFile): Findi
   const code = 'openclaw-config-invalid'
   const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
   yield* unreadFileFinding(file, { code, effect: 'OpenClaw does not start', cause: 'broken' })
-  yield* relativePathFindings(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
+  yield* relativePathFindings(openclawName, machine, { names, takesTilde: true })
 }
 
 /** The file itself overrides the files that it includes, except for lists: OpenClaw adds those together. */

@@ -10,7 +10,6 @@ import { openclawName } from './name.ts'
 /** The key precedes a login in OpenClaw's database only with `auth` (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {
   client: openclawName,
-  role: 'config',
   at: ['models', 'providers'],
   always: { auth: 'api-key' },
   namesModels: true,

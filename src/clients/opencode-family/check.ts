@@ -67,7 +67,7 @@ function* checkSurroundings(layout: Layout, { files, machine }: ClientContext): 
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
 
   yield* checkReadable(layout, files)
-  yield* relativePathFindings(machine, `${id}-relative-folder`, label, folders)
+  yield* relativePathFindings(layout, machine, { names: folders })
   yield* unreadFileFinding(readAuth(fileOf(files, 'auth')), {
     code: `${id}-auth-unreadable`,
     effect: `${label} ignores auth.json and every login in it`,

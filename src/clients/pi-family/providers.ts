@@ -24,8 +24,6 @@ import {
  */
 export interface ProviderTable {
   readonly client: Pick<ClientName, 'id' | 'label'>
-  /** The kind of the file that holds the table. */
-  readonly role: string
   readonly at: readonly string[]
   /** The settings that every provider of a setup has in addition. */
   readonly always: Readonly<Record<string, ConfigValue>>

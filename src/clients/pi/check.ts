@@ -25,6 +25,7 @@ import {
   readSettings,
   startingModel,
 } from './config.ts'
+import { piName } from './name.ts'
 
 interface PiView extends ProviderView {
   readonly settings: StrictFile
@@ -108,7 +109,7 @@ function* checkSurroundings({ files, machine }: ClientContext): Findings {
     if (file) yield* unreadFileFinding(file, { code, effect, cause: 'broken' })
 
   const names = ['PI_CODING_AGENT_DIR']
-  yield* relativePathFindings(machine, 'pi-relative-folder', 'pi', names, true)
+  yield* relativePathFindings(piName, machine, { names, takesTilde: true })
 }
 
 /** Up to 0.76 pi takes a key for a variable if a variable has the same name. */

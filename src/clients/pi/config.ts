@@ -14,7 +14,6 @@ import { piName } from './name.ts'
  */
 export const providers: ProviderTable = {
   client: piName,
-  role: 'models',
   at: ['providers'],
   always: {},
   namesModels: false,

@@ -103,7 +103,7 @@ function* checkSurroundings({ machine, files }: ClientContext): Findings {
     cause: 'broken',
   })
 
-  yield* relativePathFindings(machine, 'qwen-relative-folder', 'Qwen Code', ['QWEN_HOME'])
+  yield* relativePathFindings(qwenName, machine, { names: ['QWEN_HOME'] })
   if (machine.env['QWEN_HOME']) return
 
   for (const location of envLines(files, 'QWEN_HOME', ['home-env']))
