@@ -15,10 +15,10 @@ import { readClientFiles, stateNow } from './files.ts'
 import { type ResolvedClient, targetFor } from './target.ts'
 
 /** A process whose client uses the gateway. */
-export interface PointedProcess extends LaunchSettings {
+export interface Launch extends LaunchSettings {
   /** With the base URLs that have answered so far. */
   readonly access: GatewayAccess
-  /** Shown before the run: the client, its gateway and its model. */
+  /** Shown before the start: the client, its gateway and its model. */
   readonly summary?: string
 }
 
@@ -34,7 +34,7 @@ export function pointClient(
     process,
     answersSafeguards,
   }: { readonly process: ProcessToStart; readonly answersSafeguards?: boolean | undefined },
-): PointedProcess {
+): Launch {
   const { client, resolved } = chosen
   const env = {
     ...process.env,
@@ -44,7 +44,7 @@ export function pointClient(
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  const run = client.launchSettings!(
+  const launch = client.launchSettings!(
     readClientFiles(session, client),
     { ...targetFor(chosen, access, providerIdOf(session, client)), answersSafeguards },
     { ...process, env },
@@ -54,11 +54,11 @@ export function pointClient(
   const address = addressFor(baseUrlFor(access, protocol), protocol)
   const { resume } = client.program
   const resumeNote =
-    resume && run.resumeKeeps
-      ? `. An old conversation keeps its ${run.resumeKeeps}: ${resume.command}`
+    resume && launch.resumeKeeps
+      ? `. An old conversation keeps its ${launch.resumeKeeps}: ${resume.command}`
       : ''
   const summary = `${client.label}: ${address}, model ${resolved.model}${resumeNote}`
-  return { ...run, access, summary }
+  return { ...launch, access, summary }
 }
 
 /** The provider ID in use, because the client records conversations under it, or else the default ID. */

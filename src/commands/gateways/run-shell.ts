@@ -1,9 +1,9 @@
 /** `repoint run` without a command: a shell in which every client uses the gateway. */
 import type { Client } from '../../clients/contract/client.ts'
 import { UserError } from '../../errors.ts'
-import type { PointedProcess } from '../client-state/point-client.ts'
+import type { Launch } from '../client-state/point-client.ts'
 import type { Session } from '../screen/session.ts'
-import { clientsCalled, gatewayEnv, pointProgram, type RunRequest } from './one-run.ts'
+import { clientsCalled, gatewayEnv, type LaunchRequest, pointProgram } from './launch.ts'
 
 /** The first installed client for each program that a shell could start. */
 export function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
@@ -25,8 +25,8 @@ export function shellOf({ platform }: Session): readonly [string] {
 export async function pointShell(
   session: Session,
   clients: readonly Client[],
-  request: RunRequest,
-): Promise<PointedProcess> {
+  request: LaunchRequest,
+): Promise<Launch> {
   let { access, process } = request
   // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
   const gatewayToProbe = request.gatewayToProbe === 'not-saved' ? undefined : request.gatewayToProbe
@@ -35,13 +35,13 @@ export async function pointShell(
     try {
       const called = clientsCalled(session, clients, program)
       const input = { ...request, access, process, gatewayToProbe }
-      const pointed = await pointProgram(session, called, input)
-      access = pointed.access
+      const launch = await pointProgram(session, called, input)
+      access = launch.access
 
-      if (pointed.args.length > 0) needArguments.push(program)
+      if (launch.args.length > 0) needArguments.push(program)
       else {
-        const files = { ...process.files, ...pointed.files }
-        process = { ...process, env: pointed.env, files }
+        const files = { ...process.files, ...launch.files }
+        process = { ...process, env: launch.env, files }
       }
     } catch (error) {
       if (!(error instanceof UserError)) throw error

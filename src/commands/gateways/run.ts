@@ -30,13 +30,8 @@ import { accessToSaved, withSavedGatewayHint } from '../find-gateway/access.ts'
 import { findGateway } from '../find-gateway/find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './by-folder.ts'
-import {
-  checkFolders,
-  clientsCalled,
-  exitStatusOf,
-  pointProgram,
-  type RunRequest,
-} from './one-run.ts'
+import { checkFolders } from './check-folders.ts'
+import { clientsCalled, exitStatusOf, type LaunchRequest, pointProgram } from './launch.ts'
 import { firstInstalled, pointShell, shellOf } from './run-shell.ts'
 
 function define() {
@@ -111,7 +106,7 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
   return exitStatusOf(result, program[0]!, 'Check the spelling of the command.')
 })
 
-/** The gateway of a run. `saved` is absent for a gateway that flags name. */
+/** The gateway of a launch. `saved` is absent for a gateway that flags name. */
 interface GatewayToUse {
   readonly access: GatewayAccess
   readonly saved?: SavedGateway
@@ -151,7 +146,7 @@ async function requestFor(
     readonly model: string | undefined
     readonly verify: boolean
   },
-): Promise<RunRequest> {
+): Promise<LaunchRequest> {
   await checkFolders(session, access, installed, process.args)
   const [catalog, versions] = await Promise.all([
     verify ? catalogOf(session, access, saved) : undefined,

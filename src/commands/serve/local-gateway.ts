@@ -27,7 +27,7 @@ import { printable } from '../../text.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'
 import { accessTo } from '../find-gateway/access.ts'
-import { clientsCalled, exitStatusOf, pointProgram } from '../gateways/one-run.ts'
+import { clientsCalled, exitStatusOf, pointProgram } from '../gateways/launch.ts'
 import type { Session } from '../screen/session.ts'
 import type { ServeFlags } from './flags.ts'
 
@@ -231,7 +231,7 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
 
 /**
  * Runs the command with the gateway in all variables that programs usually read. A client that reads its
- * files instead gets its settings for one run.
+ * files instead gets its settings for this process.
  *
  * @param served the catalog; undefined: only the gateway itself knows it
  * @param called the clients that the command starts
@@ -256,10 +256,10 @@ async function runWithGateway(
   const process = { args, env, tempFolder: newFolder(platform) }
   const versions = await installedVersions(session, called)
 
-  const run = await pointProgram(session, called, { access, catalog, process, versions })
+  const launch = await pointProgram(session, called, { access, catalog, process, versions })
   session.showFindings()
-  const result = await withFiles(platform, process.tempFolder, run.files, () =>
-    platform.runInForeground(command, run.args, { signal: interrupt, env: run.env }),
+  const result = await withFiles(platform, process.tempFolder, launch.files, () =>
+    platform.runInForeground(command, launch.args, { signal: interrupt, env: launch.env }),
   )
 
   return exitStatusOf(result, command, 'Check the command after `--`.')

@@ -47,14 +47,14 @@ export async function askClient(
     ...pingEnv,
   }
   const process = { args: pingArgs('ping', version), env, tempFolder: folder }
-  const run = pointClient(session, setup, access, { process })
+  const launch = pointClient(session, setup, access, { process })
 
-  const result = await inFolder(session.platform, folder, run.files ?? {}, () => {
+  const result = await inFolder(session.platform, folder, launch.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)
-    const finished = processes.run(program, run.args, {
+    const finished = processes.run(program, launch.args, {
       timeoutMs: tryTimeoutMs,
       cwd,
-      env: run.env,
+      env: launch.env,
       ownVariable: runKeyVariable,
     })
     return session.step(`Asking ${client.label} itself for one word`, finished)

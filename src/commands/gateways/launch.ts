@@ -1,15 +1,16 @@
-import { basename, resolve } from 'node:path'
+/**
+ * Points one process at a gateway, and changes no file. For a client, `pointProgram` resolves the options,
+ * checks the client, and proves the gateway if nothing has. Any other program gets variables only.
+ */
+import { basename } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
-import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
 import type { RejectedModel } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { compact } from '../../compact.ts'
-import { ifPossible, UserError } from '../../errors.ts'
-import { messageWithLocation } from '../../finding.ts'
-import { baseUrlFor } from '../../gateway/base-urls.ts'
+import { UserError } from '../../errors.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
@@ -18,26 +19,32 @@ import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
 import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
-import {
-  asNoteWithLocation,
-  isFamilyMemberInUse,
-  readClientFiles,
-  stateNow,
-} from '../client-state/files.ts'
+import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/files.ts'
 import { runsSoFar } from '../client-state/history.ts'
-import {
-  loopbackWithoutProxy,
-  type PointedProcess,
-  pointClient,
-  providerIdOf,
-} from '../client-state/point-client.ts'
+import { type Launch, loopbackWithoutProxy, pointClient } from '../client-state/point-client.ts'
 import type { ProgramVersion } from '../client-state/program.ts'
-import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
+import { contextOf } from '../client-state/state.ts'
 import type { ResolvedClient } from '../client-state/target.ts'
 import type { Session } from '../screen/session.ts'
 import { type Resolution, resolveClient } from '../setup/prove/resolution.ts'
 import { pointsAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
-import { realPath } from './by-folder.ts'
+
+/** A process to start and the gateway that it should use. */
+export interface LaunchRequest {
+  readonly access: GatewayAccess
+  readonly catalog: Catalog | undefined
+  readonly process: ProcessToStart
+  /** The model that the user named. */
+  readonly model?: string | undefined
+  /** The model to use if the user named none and the rules choose none. */
+  readonly proven?: ModelRoute | undefined
+  /** As `SetupTarget.answersSafeguards`. */
+  readonly answersSafeguards?: boolean | undefined
+  /** The versions of the installed clients by their program, if anything depends on them. */
+  readonly versions: ReadonlyMap<string, ProgramVersion>
+  /** The gateway that may be probed with one word. `not-saved`: the one in `access`. */
+  readonly gatewayToProbe?: SavedGateway | 'not-saved' | undefined
+}
 
 /** The clients that this program starts. The one that its files are set up for comes first. */
 export function clientsCalled(
@@ -54,84 +61,7 @@ export function clientsCalled(
 }
 
 /**
- * Checks the project files in the working folder as a setup does, and in the folders that the clients'
- * arguments name. If they redirect a client or the key, nothing starts unless the user says yes. Other
- * settings in these folders are only reported.
- *
- * @throws UserError `config-conflict` if repoint cannot ask; `Declined` if the user says no
- */
-export async function checkFolders(
-  session: Session,
-  access: GatewayAccess,
-  clients: readonly Client[],
-  args: readonly string[],
-): Promise<void> {
-  for (const client of clients) {
-    const folders = workingFolders(session, client, args)
-    const configured = {
-      baseUrl: baseUrlFor(access, client.protocols[0]),
-      providerId: providerIdOf(session, client),
-    }
-    const layers = filesOfFolders(session, client, folders)
-    const findings = checkClient({ session, client, purpose: 'run', layers, configured, folders })
-    if (!session.canAsk) refuseRedirectedKey(client, findings)
-
-    for (const finding of findings) {
-      if (!finding.redirectsKey) continue
-      const problem = messageWithLocation(finding, (path) => session.showPath(path))
-      const question = {
-        message: `${problem}. Start it anyway?`,
-        default: false,
-      }
-      await session.requireConsent('ask', question)
-    }
-    // The run itself chooses the model, whatever these files say.
-    const others = findings.filter(({ code }) => code === 'folder-settings')
-    session.addFindings(...others.map(asNoteWithLocation))
-  }
-}
-
-/** The working folder, then the folders that the arguments tell a client to work in. */
-function workingFolders(
-  { platform: { files, machine } }: Session,
-  client: Client,
-  args: readonly string[],
-): readonly string[] {
-  const paths = client.program.foldersIn?.(args) ?? []
-  const folders = paths
-    .map((path) => realPath(files, resolve(machine.cwd, path)))
-    .filter((folder) => ifPossible(() => files.stat(folder))?.kind === 'folder')
-
-  return [...new Set([machine.cwd, ...folders])]
-}
-
-/** The files that come with each folder, each file once. */
-function filesOfFolders(session: Session, client: Client, folders: readonly string[]): LoadedFiles {
-  const files = folders
-    .flatMap((folder) => readClientFiles(session, client, folder))
-    .filter(({ owner }) => owner === 'folder')
-  return [...new Map(files.map((file) => [file.path, file])).values()]
-}
-
-/** A process to start and the gateway that it should use. */
-export interface RunRequest {
-  readonly access: GatewayAccess
-  readonly catalog: Catalog | undefined
-  readonly process: ProcessToStart
-  /** The model that the user named. */
-  readonly model?: string | undefined
-  /** The model to use if the user named none and the rules choose none. */
-  readonly proven?: ModelRoute | undefined
-  /** As `SetupTarget.answersSafeguards`. */
-  readonly answersSafeguards?: boolean | undefined
-  /** The versions of the installed clients by their program, if anything depends on them. */
-  readonly versions: ReadonlyMap<string, ProgramVersion>
-  /** The gateway that may be probed with one word. `not-saved`: the one in `access`. */
-  readonly gatewayToProbe?: SavedGateway | 'not-saved' | undefined
-}
-
-/**
- * Prepares a process for a gateway: a client by its settings for one run, and any other program by the
+ * Prepares a process for a gateway: a client by its settings for one process, and any other program by the
  * variables that programs usually read.
  *
  * @param clients the clients that the program belongs to; empty: another program
@@ -139,13 +69,13 @@ export interface RunRequest {
 export async function pointProgram(
   session: Session,
   clients: readonly Client[],
-  request: RunRequest,
-): Promise<PointedProcess> {
+  request: LaunchRequest,
+): Promise<Launch> {
   const { access, process } = request
   if (clients.length === 0)
     return { args: process.args, env: gatewayEnv(access, process.env), access }
 
-  const chosen = resolveForRun(session, clients, request)
+  const chosen = resolveForLaunch(session, clients, request)
   const { client } = chosen
   const program = request.versions.get(client.program.command) ?? {}
   const context = contextOf(session, client, readClientFiles(session, client), runsSoFar(session))
@@ -166,7 +96,7 @@ export async function pointProgram(
 async function proveAccess(
   session: Session,
   { client, resolved }: ResolvedClient,
-  { access, catalog, gatewayToProbe }: RunRequest,
+  { access, catalog, gatewayToProbe }: LaunchRequest,
 ): Promise<GatewayAccess> {
   if (gatewayToProbe === undefined) return access
   const saved = gatewayToProbe === 'not-saved' ? undefined : gatewayToProbe
@@ -210,10 +140,10 @@ function isMessagesUnproven(
  *
  * @throws UserError `model-unknown`, `usage`
  */
-function resolveForRun(
+function resolveForLaunch(
   session: Session,
   clients: readonly Client[],
-  { access, catalog, model, proven, versions }: RunRequest,
+  { access, catalog, model, proven, versions }: LaunchRequest,
 ): ResolvedClient {
   const previous = previousSetups(session, clients, runsSoFar(session))
   const models = model === undefined && proven !== undefined ? [model, proven.model] : [model]

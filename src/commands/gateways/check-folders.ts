@@ -1,0 +1,74 @@
+/** The check of `repoint run` before it starts a client in a folder with settings for that client. */
+import { resolve } from 'node:path'
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { ifPossible } from '../../errors.ts'
+import { messageWithLocation } from '../../finding.ts'
+import { baseUrlFor } from '../../gateway/base-urls.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import { checkClient } from '../client-state/check-client.ts'
+import { asNoteWithLocation, readClientFiles } from '../client-state/files.ts'
+import { providerIdOf } from '../client-state/point-client.ts'
+import { refuseRedirectedKey } from '../client-state/state.ts'
+import type { Session } from '../screen/session.ts'
+import { realPath } from './by-folder.ts'
+
+/**
+ * Checks the project files in the working folder as a setup does, and in the folders that the clients'
+ * arguments name. If they redirect a client or the key, nothing starts unless the user says yes. Other
+ * settings in these folders are only reported.
+ *
+ * @throws UserError `config-conflict` if repoint cannot ask; `Declined` if the user says no
+ */
+export async function checkFolders(
+  session: Session,
+  access: GatewayAccess,
+  clients: readonly Client[],
+  args: readonly string[],
+): Promise<void> {
+  for (const client of clients) {
+    const folders = workingFolders(session, client, args)
+    const configured = {
+      baseUrl: baseUrlFor(access, client.protocols[0]),
+      providerId: providerIdOf(session, client),
+    }
+    const layers = filesOfFolders(session, client, folders)
+    const findings = checkClient({ session, client, purpose: 'run', layers, configured, folders })
+    if (!session.canAsk) refuseRedirectedKey(client, findings)
+
+    for (const finding of findings) {
+      if (!finding.redirectsKey) continue
+      const problem = messageWithLocation(finding, (path) => session.showPath(path))
+      const question = {
+        message: `${problem}. Start it anyway?`,
+        default: false,
+      }
+      await session.requireConsent('ask', question)
+    }
+    // `repoint run` chooses the model, whatever these files say.
+    const others = findings.filter(({ code }) => code === 'folder-settings')
+    session.addFindings(...others.map(asNoteWithLocation))
+  }
+}
+
+/** The working folder, then the folders that the arguments tell a client to work in. */
+function workingFolders(
+  { platform: { files, machine } }: Session,
+  client: Client,
+  args: readonly string[],
+): readonly string[] {
+  const paths = client.program.foldersIn?.(args) ?? []
+  const folders = paths
+    .map((path) => realPath(files, resolve(machine.cwd, path)))
+    .filter((folder) => ifPossible(() => files.stat(folder))?.kind === 'folder')
+
+  return [...new Set([machine.cwd, ...folders])]
+}
+
+/** The files that come with each folder, each file once. */
+function filesOfFolders(session: Session, client: Client, folders: readonly string[]): LoadedFiles {
+  const files = folders
+    .flatMap((folder) => readClientFiles(session, client, folder))
+    .filter(({ owner }) => owner === 'folder')
+  return [...new Map(files.map((file) => [file.path, file])).values()]
+}
