@@ -5,8 +5,8 @@
  *
  *     before: a c      written: a b c      now: a b d      reverted: a d
  *
- * The texts are compared in pieces: strings, words, blanks and single characters. A change is reverted if
- * the pieces that the run wrote are still next to each other.
+ * The texts are compared line by line, then word by word. A word is also a string, a row of blanks or one
+ * other character. A change is reverted if the words that the run wrote are still next to each other.
  */
 import { diffArrays } from 'diff'
 import { applySplices, type Splice } from './text.ts'
@@ -53,10 +53,10 @@ export function revertText<Parsed extends Text>(
 function planReversals({ before, written, now }: Versions<Text>): readonly Splice[] {
   const ourChanges = diffWords(before.text, written.text)
   const laterChanges = diffWords(written.text, now.text)
-  const places = indexesNow(laterChanges, wordsOf(written.text).length)
+  const places = placesNow(laterChanges, splitIntoWords(written.text).length)
 
-  const wordsBefore = wordsOf(before.text)
-  const offsets = prefixSums(wordsOf(now.text).map((word) => word.length))
+  const wordsBefore = splitIntoWords(before.text)
+  const offsets = prefixSums(splitIntoWords(now.text).map((word) => word.length))
 
   return ourChanges.flatMap((change) => {
     const span = contiguousSpan(change, places)
@@ -66,8 +66,11 @@ function planReversals({ before, written, now }: Versions<Text>): readonly Splic
   })
 }
 
-/** The index in the text now of each piece that we wrote; undefined if it was removed. */
-function indexesNow(laterChanges: readonly ChangedRange[], length: number): (number | undefined)[] {
+/**
+ * The place in the text now of each word that we wrote; undefined if it was removed. For example, if
+ * `a b c` became `x a c`, the places are 1, undefined, 2.
+ */
+function placesNow(laterChanges: readonly ChangedRange[], length: number): (number | undefined)[] {
   const places: (number | undefined)[] = []
   let shift = 0
   for (const { oldStart, oldEnd, newEnd } of laterChanges) {
@@ -79,7 +82,7 @@ function indexesNow(laterChanges: readonly ChangedRange[], length: number): (num
   return places
 }
 
-/** The range of our pieces in the text now, if they are still contiguous. */
+/** The range of our words in the text now, if they are still contiguous. */
 function contiguousSpan(
   { newStart, newEnd }: ChangedRange,
   places: readonly (number | undefined)[],
@@ -92,14 +95,14 @@ function contiguousSpan(
   return isContiguous ? [start, start + newEnd - newStart] : undefined
 }
 
-/** Where we removed text: after the piece before it; else before the piece after it. */
+/** Where we removed text: after the word before it; else before the word after it. */
 function gapPosition(index: number, places: readonly (number | undefined)[]): number | undefined {
   const previous = places[index - 1]
   if (previous !== undefined) return previous + 1
   return places.length === 0 ? 0 : places[index]
 }
 
-/** The pieces `oldStart..oldEnd` became the pieces `newStart..newEnd`, from 0, ends exclusive. */
+/** The words (or lines) `oldStart..oldEnd` became `newStart..newEnd`, from 0, ends exclusive. */
 interface ChangedRange {
   readonly oldStart: number
   readonly oldEnd: number
@@ -107,15 +110,15 @@ interface ChangedRange {
   readonly newEnd: number
 }
 
-/** A text with more changed pieces than this counts as rewritten. */
+/** A text with more changed lines or words than this counts as rewritten. */
 const maxEditLength = 1_000
 
-function splitLines(text: string): readonly string[] {
+function splitIntoLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+/g) ?? []
 }
 
-/** Splits a text into strings, words, blanks, line breaks and other characters, each within one line. */
-function wordsOf(text: string): readonly string[] {
+/** The strings, words, blanks, line breaks and other characters of a text, each within one line. */
+function splitIntoWords(text: string): readonly string[] {
   return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r\n|[\s\S]/g) ?? []
 }
 
@@ -128,8 +131,8 @@ interface SplitText {
 }
 
 function splitText(text: string): SplitText {
-  const lines = splitLines(text)
-  const wordsByLine = lines.map(wordsOf)
+  const lines = splitIntoLines(text)
+  const wordsByLine = lines.map(splitIntoWords)
   const firstWords = prefixSums(wordsByLine.map((words) => words.length))
   return { lines, words: wordsByLine.flat(), firstWords }
 }

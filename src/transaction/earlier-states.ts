@@ -1,6 +1,6 @@
 /** How a client's files were at earlier times, as far as the records show. Reads only. */
 import type { Bytes } from '../edits/types.ts'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
 import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
 import {
   type FileVersion,
@@ -50,19 +50,16 @@ export function* earlierStates(
 
   const undone = new Map([...now].map(([path, bytes]) => [path, asVersion(copies, bytes)]))
   const settings = new Map<string, readonly RecordedSetting[]>()
-  const stateSoFar = () =>
-    resultOf(() => ({
-      recorded: bytesOf(copies, recorded),
-      undone: bytesOf(copies, undone),
-      settings: new Map(settings),
-    }))
+  const stateSoFar = (): EarlierState => ({
+    recorded: bytesOf(copies, recorded),
+    undone: bytesOf(copies, undone),
+    settings: new Map(settings),
+  })
 
-  const newest = stateSoFar()
-  if (newest instanceof UserError) return
-  yield newest
+  try {
+    yield stateSoFar()
 
-  for (const { files } of activeRuns(clientRuns.toReversed(), clients).toReversed()) {
-    const earlier = resultOf(() => {
+    for (const { files } of activeRuns(clientRuns.toReversed(), clients).toReversed()) {
       for (const file of files) {
         const { path, before } = file
         const { result } = undoFile({ copies, file, now: undone.get(path) ?? null })
@@ -70,10 +67,10 @@ export function* earlierStates(
         recorded.set(path, before)
         settings.set(path, [...(settings.get(path) ?? []), ...file.settings])
       }
-      return stateSoFar()
-    })
-    if (earlier instanceof UserError) return
-    yield earlier
+      yield stateSoFar()
+    }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
   }
 }
 

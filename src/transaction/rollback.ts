@@ -1,13 +1,14 @@
 /**
- * Plans and applies `repoint rollback`, which undoes the newest run.
+ * Plans and applies `repoint rollback`, which undoes the newest run:
  *
- * A rollback restores what the run changed. A file that nobody changed since gets its saved copy, byte
- * for byte. In any other file, each setting of the run gets its earlier value.
+ *     before     written    now              after the rollback
+ *     A          B          B                A, byte for byte
+ *     A          B          B, and x by      A, and x: each setting of the run gets its earlier value,
+ *                           someone else     and what others wrote stays
  *
- * A rollback keeps what others wrote since: settings that they changed, all other lines, a new login. If
- * someone has pointed the client elsewhere, its address, key, provider and models all stay, because half
- * of them would send a key to the wrong address. The user sees what stays. `--force` restores the copies
- * all the same.
+ * If someone has pointed the client elsewhere, its address, key, provider and models all stay, because
+ * half of them would send a key to the wrong address. The user sees what stays. `--force` restores the
+ * copies all the same.
  *
  * `undo/stack.ts` decides which runs are undone, `undo/undo-runs.ts` undoes them client by client, and
  * `undo/undo-file.ts` undoes one file. The result is a plan, which is applied and recorded like a setup.
@@ -106,6 +107,14 @@ export function planRollback(
   return undoPlan && toRollbackPlan(contents, undoPlan, runs[0]?.id)
 }
 
+/** Applies what `planRollback` planned. @throws as `applyPlan` does */
+export function applyRollback(
+  world: World,
+  { plan, details: rollback }: RollbackPlan,
+): ApplyResult {
+  return applyPlan(world, plan, { rollback })
+}
+
 /** The runs of this installation that a rollback could undo, newest first. */
 export function undoableRuns(
   world: World,
@@ -113,6 +122,20 @@ export function undoableRuns(
 ): Runs {
   const runs = listRuns(world).runs.map((run) => withFilesHere(world, run, options))
   return activeRuns(runs.toReversed(), options.clients).toReversed()
+}
+
+/** The run without files of another home folder or another installation. */
+function withFilesHere(
+  { machine }: World,
+  run: RunRecord,
+  options: Pick<RollbackOptions, 'run' | 'isHere'>,
+): RunRecord {
+  const { isHere = () => true } = options
+  const isOfInstallation = (file: RecordedFile) => options.run !== undefined || isHere(file)
+  const isOfHome = ({ path }: RecordedFile) =>
+    run.home === machine.home || !isInside(path, run.home)
+
+  return { ...run, files: run.files.filter((file) => isOfInstallation(file) && isOfHome(file)) }
 }
 
 function planUndo(
@@ -155,20 +178,6 @@ function findRun(stack: Stack, id: string, clients?: readonly string[]): RunReco
     message: `Run ${id} is ${found.kind === 'undo' ? 'an undo' : 'a redo'}, not a change`,
     hint: found.kind === 'undo' ? 'repoint rollback --redo' : 'repoint rollback',
   })
-}
-
-/** The run without files of another home folder or another installation. */
-function withFilesHere(
-  { machine }: World,
-  run: RunRecord,
-  options: Pick<RollbackOptions, 'run' | 'isHere'>,
-): RunRecord {
-  const { isHere = () => true } = options
-  const isOfInstallation = (file: RecordedFile) => options.run !== undefined || isHere(file)
-  const isOfHome = ({ path }: RecordedFile) =>
-    run.home === machine.home || !isInside(path, run.home)
-
-  return { ...run, files: run.files.filter((file) => isOfInstallation(file) && isOfHome(file)) }
 }
 
 /**
@@ -275,12 +284,4 @@ function foldersToRemove(runs: Runs, files: readonly RecordedFile[]): readonly s
   const folders = new Set(runs.flatMap((run) => run.folders))
   const containsFile = (folder: string) => files.some(({ realPath }) => isInside(realPath, folder))
   return [...folders].filter(containsFile).sort()
-}
-
-/** Applies what `planRollback` planned. @throws as `applyPlan` does */
-export function applyRollback(
-  world: World,
-  { plan, details: rollback }: RollbackPlan,
-): ApplyResult {
-  return applyPlan(world, plan, { rollback })
 }
