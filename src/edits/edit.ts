@@ -1,8 +1,14 @@
 /**
- * Edits a configuration file and leaves every other byte as it is.
+ * Edits a configuration file and leaves every other byte as it is. For example, `gw` must become
+ * `{ url = "b", name = "n" }`:
  *
- * A change is a splice of text at the offsets of one parser. Then a second parser, which shares no code
- * with the first, reads the result: it must have the changed values, and no other change.
+ *     text             1. steps                 2. spliced text
+ *     [gw]             set gw.url to "b"        [gw]
+ *     url = "a" # x    set gw.name to "n"       url = "b" # x
+ *     old = 1          remove gw.old            name = "n"
+ *
+ * The splices are at the offsets of one parser. 3. A second parser, which shares no code with the first,
+ * reads the result: it must have the changed values, and no other change.
  */
 import { UserError } from '../errors.ts'
 import {
@@ -23,9 +29,14 @@ import {
   type SettingChange,
   type SettingPath,
 } from './types.ts'
-import { matchesAfterChanges } from './values/matches.ts'
 import { leafPaths, pathKey, showPath, uniquePaths } from './values/paths.ts'
-import { getValue, setValue, setValues } from './values/value-at-path.ts'
+import {
+  getValue,
+  matchesAfterChanges,
+  setValue,
+  setValues,
+  type ValueChange,
+} from './values/value-at-path.ts'
 import {
   emptyTable,
   isValueTable,
@@ -45,6 +56,7 @@ export interface ConfigDocument {
   lineOf(path: SettingPath): number | undefined
 }
 
+/** See `Format.read`. @throws UserError `config-invalid` */
 export function readWith(dialect: Dialect, bytes: Bytes, fileName: string): ConfigDocument {
   const parsed = dialect.parse(decodeText(bytes, fileName).text, fileName)
 
@@ -66,6 +78,7 @@ export function readWith(dialect: Dialect, bytes: Bytes, fileName: string): Conf
   }
 }
 
+/** See `Format.edit`. @throws UserError `config-invalid`, `config-conflict` */
 export function editWith(
   dialect: Dialect,
   bytes: Bytes | null,
@@ -76,12 +89,6 @@ export function editWith(
   const parsed = dialect.parse(decoded.text, fileName)
   const { text } = editText(dialect, parsed, changes, fileName)
   return bytes !== null && text === decoded.text ? bytes : encodeText({ ...decoded, text })
-}
-
-/** A key with its new value. Undefined removes the key. */
-interface KeyChange {
-  readonly path: SettingPath
-  readonly value: Value | undefined
 }
 
 function editText(
@@ -146,7 +153,7 @@ function splitIntoKeys(
   parsed: ParsedText,
   path: SettingPath,
   value: Value | undefined,
-): readonly KeyChange[] {
+): readonly ValueChange[] {
   const isSingleValue = isElementPath(path) || memberAt(parsed, path) !== undefined
   if (isSingleValue || !isValueTable(value)) return [{ path, value }]
 

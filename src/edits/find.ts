@@ -1,4 +1,4 @@
-/** Finds members, comments and commas in a parsed text. */
+/** Finds members, and the comments and commas next to them, in a parsed text. */
 import {
   Conflict,
   type Container,

@@ -1,3 +1,7 @@
+/**
+ * Reads, edits and undoes a configuration file of any format. Other folders call `formatOf`:
+ * `formatOf('toml').edit(bytes, changes, 'config.toml')`.
+ */
 import { resultOf, UserError } from '../errors.ts'
 import { jsonDialect } from './dialects/json.ts'
 import { json5Dialect } from './dialects/json5.ts'

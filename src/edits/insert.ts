@@ -4,7 +4,7 @@
  *     [table]              a line below the last key       y = 2
  *     x = 1
  *
- *     {}                   fills the braces                { "y": 2 }
+ *     "t": {}              fills the braces                "t": { "y": 2 }
  *     { "x": 1 }           after the last member           { "x": 1, "y": 2 }
  *     ["x"]                or first, if order counts       ["y", "x"]
  */

@@ -16,9 +16,8 @@ import { sourceAt } from './find.ts'
 import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import { type Bytes, isElementPath, type SettingPath, sameBytes } from './types.ts'
-import { matchesAfterChanges } from './values/matches.ts'
 import { leafPaths, startsWith } from './values/paths.ts'
-import { getValue, setValue } from './values/value-at-path.ts'
+import { getValue, matchesAfterChanges, setValue } from './values/value-at-path.ts'
 import {
   isEmptyContainer,
   isValueTable,

@@ -77,8 +77,8 @@ export function applyPlan(
       return applyResult(plan, run, lastStep?.(paths))
     }
 
-    const allChanges = sortByPlan(plan, [...changes, ...unchanged])
-    const composed = composeRun(world, paths, plan, allChanges, rollback)
+    const inWriteOrder = sortByPlan(plan, [...changes, ...unchanged])
+    const composed = composeRun(world, paths, plan, inWriteOrder, rollback)
     switchFiles(world, paths, composed)
 
     verify?.()

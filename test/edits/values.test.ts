@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { matchesAfterChanges } from '../../src/edits/values/matches.ts'
 import { plainPath } from '../../src/edits/values/paths.ts'
+import { matchesAfterChanges } from '../../src/edits/values/value-at-path.ts'
 
 const x = ['t', 'list', { element: 'x' }]
 const key = ['t', 'u', 'key']

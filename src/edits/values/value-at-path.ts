@@ -1,7 +1,30 @@
-/** Reads and replaces the value at a path. A value never changes: `setValue` returns a changed copy. */
-import type { ListElement, SettingPath } from '../types.ts'
-import { dropIndex, elementIndex, indexAppendedItem, isElement, isRepeated } from './elements.ts'
-import { emptyTable, isValueTable, type Value, type ValueTable } from './values.ts'
+/**
+ * Reads, replaces and compares the values at paths. A value never changes: `setValue` returns a changed copy.
+ */
+import { isElementPath, type ListElement, type SettingPath } from '../types.ts'
+import {
+  createElementCheck,
+  dropIndex,
+  elementIndex,
+  indexAppendedItem,
+  isElement,
+  isRepeated,
+} from './elements.ts'
+import { pathKey, uniquePaths } from './paths.ts'
+import {
+  emptyTable,
+  isEmptyContainer,
+  isValueTable,
+  sameValue,
+  type Value,
+  type ValueTable,
+} from './values.ts'
+
+/** A value to set. Undefined removes it. */
+export interface ValueChange {
+  readonly path: SettingPath
+  readonly value: Value | undefined
+}
 
 /** The value at `path`. For an element that the list contains, it is the element. */
 export function getValue(root: Value | undefined, path: SettingPath): Value | undefined {
@@ -26,10 +49,7 @@ export function setValue(
 }
 
 /** Like `setValue` for many changes in order. Copies each table once, however many of its keys change. */
-export function setValues(
-  root: ValueTable,
-  changes: readonly { readonly path: SettingPath; readonly value: Value | undefined }[],
-): ValueTable {
+export function setValues(root: ValueTable, changes: readonly ValueChange[]): ValueTable {
   const copies = new Set<Value>()
   return changes.reduce<ValueTable>(
     (all, { path, value }) => (setAt(all, path, value, copies) ?? emptyTable()) as ValueTable,
@@ -134,4 +154,62 @@ function copyOfList(list: readonly Value[], copies: Set<Value>): Value[] {
   const copy = [...list]
   copies.add(copy)
   return copy
+}
+
+/**
+ * Whether `actual` equals `expected` after changes at `paths`. A table that lost its last key may be
+ * missing, because a table of dotted keys does not exist without a key. The position of an element in
+ * its list does not matter.
+ */
+export function matchesAfterChanges(
+  actual: ValueTable,
+  expected: ValueTable,
+  paths: readonly SettingPath[],
+): boolean {
+  const elements = paths.filter(
+    (path) => isElementPath(path) && getValue(expected, path) !== undefined,
+  )
+  if (elements.some((path) => getValue(actual, path) === undefined)) return false
+
+  const actualRoot = withElementsLast(actual, elements, expected)
+  let expectedRoot = withElementsLast(expected, elements, expected)
+
+  // Many keys have the same table, and a large table is slow to check. So each is checked once.
+  const tables = uniquePaths(paths.map((path) => path.slice(0, -1)))
+  for (const table of tables) expectedRoot = withoutMissingTables(expectedRoot, actualRoot, table)
+
+  return sameValue(actualRoot, expectedRoot)
+}
+
+/** Removes the table at `path` from `root` if it is empty and `actual` lacks it. Then its parents. */
+function withoutMissingTables(root: ValueTable, actual: ValueTable, path: SettingPath): ValueTable {
+  const isMissing = isEmptyContainer(getValue(root, path)) && getValue(actual, path) === undefined
+  // The recursion ends at the root, which always exists.
+  if (!isMissing) return root
+  return withoutMissingTables(setValue(root, path, undefined), actual, path.slice(0, -1))
+}
+
+/** Gives the elements at `paths` their values in `source`, at the end of their lists. */
+function withElementsLast(
+  root: ValueTable,
+  paths: readonly SettingPath[],
+  source: ValueTable,
+): ValueTable {
+  const pathsByList = new Map<string, SettingPath[]>()
+  for (const path of uniquePaths(paths)) {
+    const listKey = pathKey(path.slice(0, -1))
+    const pathsInList = pathsByList.get(listKey)
+    if (pathsInList === undefined) pathsByList.set(listKey, [path])
+    else pathsInList.push(path)
+  }
+
+  const changes = [...pathsByList.values()].map((elementPaths) => {
+    const path = elementPaths[0]!.slice(0, -1)
+    const list = getValue(root, path)
+    const isMoved = createElementCheck(elementPaths.map((element) => element.at(-1) as ListElement))
+    const otherItems = Array.isArray(list) ? list.filter((item) => !isMoved(item)) : []
+    const elements = elementPaths.map((element) => getValue(source, element)!)
+    return { path, value: [...otherItems, ...elements] }
+  })
+  return setValues(root, changes)
 }

@@ -1,9 +1,10 @@
 /**
- * Undoes the settings of one run in one file, value by value. Pure functions over values.
+ * Undoes the settings of one run in one file, value by value. Pure functions over values. For example, the
+ * user wrote a comment and changed the limit after the setup:
  *
- * For example, a setup wrote `model_provider` and `model_context_window` into a file. Since then the
- * user wrote a comment and changed the window. The undo gives `model_provider` its earlier value. The
- * comment and the changed window stay, and the window is reported as kept.
+ *     before            written           now                         result
+ *     model = "gpt"     model = "gw/a"    model = "gw/a"  # mine      model = "gpt"  # mine
+ *                       limit = 100       limit = 200                 limit = 200 (kept)
  */
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
@@ -23,7 +24,7 @@ import {
  * What an undo does with a shared table: one that the run created, and into which someone wrote since.
  * Here the user added the retries:
  *
- *     before    written by the run           now
+ *     before    written                      now
  *     -         [model_providers.gateway]    [model_providers.gateway]
  *               name = "Gateway"             name = "Gateway"
  *               base_url = "https://gw"      base_url = "https://gw"
@@ -66,13 +67,13 @@ export function undoSettings(
   const values = compareSettings(history, isOurModel).filter((value) => value.isChangedByRun)
   const paths = values.map(({ path }) => path)
 
-  // The format undoes what looks as the run wrote it. So first, what counts as ours is made to look so.
-  const withOurValues = withWrittenValues(history, now, values)
+  // The format undoes only a value that is as the run wrote it. So what counts as ours is replaced first.
+  let bytes = withWrittenValues(history, now, values)
+  if (sharedTables === 'remove-table') bytes = withWrittenTables(history, bytes)
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.after),
-    now:
-      sharedTables === 'remove-table' ? withWrittenTables(history, withOurValues) : withOurValues,
+    now: bytes,
   }
   const undoPaths = (undone: readonly SettingPath[]) =>
     formatOf(file.format).undo(versions, undone, file.path)
@@ -96,8 +97,8 @@ export function undoSettings(
 /**
  * The file with the values that the run wrote, wherever a later value counts as ours:
  *
- *     before               written              now                      result
- *     model = "gpt-5.5"    model = "gw/one"     model = "gw/two"         model = "gw/one"
+ *     before            written           now               result
+ *     model = "gpt"     model = "gw/a"    model = "gw/b"    model = "gw/a"
  */
 function withWrittenValues(
   history: FileHistory,
