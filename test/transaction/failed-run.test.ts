@@ -196,6 +196,7 @@ describe('the check before a run', () => {
     expect(checkTargets(world, aPairPlan(sourceIn(home)))).toEqual([
       {
         code: 'attributes-lost',
+        severity: 'warning',
         message: 'repoint cannot keep access lists and extended attributes of ~/.codex/config.toml',
         hint: 'To keep them, install coreutils.',
       },
