@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { ifPossible } from '../errors.ts'
 import type { Machine, Processes } from './platform.ts'
+import { windowsTool } from './windows-tool.ts'
 
 /** The processes of this machine. */
 export function nodeProcesses(machine: Machine, host: string): Processes {
@@ -115,10 +116,4 @@ function isExecutable(path: string): boolean {
   } catch {
     return false
   }
-}
-
-/** The full path of a program of Windows. Windows would look for a bare name in the working folder first. */
-export function windowsTool(name: string): string {
-  const root = process.env['SystemRoot'] || 'C:\\Windows'
-  return win32.join(root, 'System32', `${name}.exe`)
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { constants } from 'node:os'
 import { execa } from 'execa'
 import { compact } from '../compact.ts'
-import { windowsTool } from './node-processes.ts'
 import type { ForegroundResult, Machine, Platform, RunOptions, RunResult } from './platform.ts'
+import { windowsTool } from './windows-tool.ts'
 
 /** The longest output stream, in characters. A command that writes more is killed. */
 const maxOutputCharacters = 10_000_000
