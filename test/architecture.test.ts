@@ -16,7 +16,14 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   'finding.ts': ['edits'],
 }
-const sharedFiles = ['errors.ts', 'finding.ts', 'text.ts', 'compact.ts', 'protocols.ts']
+const sharedFiles = [
+  'errors.ts',
+  'finding.ts',
+  'text.ts',
+  'compact.ts',
+  'protocols.ts',
+  'schema.ts',
+]
 
 interface Import {
   readonly from: string

@@ -99,11 +99,11 @@ function urlAt(
 ): string {
   const usual = protocol === 'messages' ? 'beta=true' : undefined
   const query = clientRequest === undefined ? usual : clientRequest.query
-  return placeOf(baseUrl, protocol) + (query === undefined ? '' : `?${query}`)
+  return probeUrl(baseUrl, protocol) + (query === undefined ? '' : `?${query}`)
 }
 
 /** The URL of the probe without its query. */
-export function placeOf(baseUrl: string, protocol: Protocol): string {
+export function probeUrl(baseUrl: string, protocol: Protocol): string {
   return baseUrl + routes[protocol]
 }
 

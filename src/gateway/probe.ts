@@ -22,7 +22,7 @@ import {
   provesAnApi,
   traitsOf,
 } from './judge/traits.ts'
-import { placeOf, requestAt } from './probe-request.ts'
+import { probeUrl, requestAt } from './probe-request.ts'
 import { withCause } from './search-cause.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
@@ -178,7 +178,7 @@ function noApiError(
   candidates: readonly string[],
 ): UserError {
   if (!isAboutAddress(catalogError)) return catalogError
-  const asked = candidates.map((baseUrl) => placeOf(baseUrl, protocol))
+  const asked = candidates.map((baseUrl) => probeUrl(baseUrl, protocol))
   return withHint(catalogError, `No API answers at ${asked.join(', ')}.`)
 }
 

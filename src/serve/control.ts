@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
+import { InvalidData } from '../schema.ts'
 import { readRequestKey } from './auth.ts'
 import { acceptFaults } from './faults/fault-schema.ts'
 import { readBody } from './http/body.ts'
@@ -7,7 +8,6 @@ import { createLogStream } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
 import { controlPrefix, requestPath } from './routes.ts'
 import type { Scope } from './scopes.ts'
-import { InvalidData } from './settings/schema.ts'
 
 interface ControlOptions {
   readonly host: string

@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts'
+import { InvalidData } from '../schema.ts'
 import type { Fault } from './faults/faults.ts'
 import type { LoggedRequest } from './log/entry.ts'
 import type { CatalogEntry } from './model/catalog.ts'
@@ -109,4 +110,19 @@ export const defaultLimits = {
   loggedRequests: 1000,
   /** The size of all headers and bodies in the log together, in characters. */
   loggedCharacters: 8 * 1024 * 1024,
+}
+
+/**
+ * Reads data that a program passes.
+ *
+ * @throws UserError `usage` instead of InvalidData
+ */
+export function withUsageErrors<Result>(what: string, read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof InvalidData)) throw error
+    const hint = 'docs/gateway.md describes the allowed values.'
+    throw new UserError({ code: 'usage', message: `${what}: ${error.message}`, hint, cause: error })
+  }
 }

@@ -6,8 +6,8 @@ import { acceptFaults } from './faults/fault-schema.ts'
 import { type Fault, Faults } from './faults/faults.ts'
 import { generateKey } from './ids.ts'
 import { findMismatch } from './model/sample.ts'
-import type { ScopeOptions } from './options.ts'
-import { parseJson } from './requests/json.ts'
+import { type ScopeOptions, withUsageErrors } from './options.ts'
+import { readJson } from './requests/json.ts'
 import type { ModelRequest, RequestContext } from './requests/model-request.ts'
 import { ScenarioPlayer } from './scenarios/player.ts'
 import { toQuestion } from './scenarios/question.ts'
@@ -19,7 +19,6 @@ import {
   toScriptedAnswer,
 } from './scenarios/scripted-answer.ts'
 import type { GatewayQuestion } from './scenarios/written.ts'
-import { withUsageErrors } from './settings/schema.ts'
 
 /** The answers and faults for requests with one key. */
 export class Scope {
@@ -125,7 +124,7 @@ function checkCalls(answer: ScriptedAnswer): ScriptedAnswer {
   for (const utterance of answer.utterances) {
     if (utterance.type !== 'call' || utterance.tool.kind !== 'function') continue
     const { name, parameters } = utterance.tool
-    const problem = findMismatch(parameters, parseJson(utterance.text))
+    const problem = findMismatch(parameters, readJson(utterance.text))
     if (problem !== undefined)
       return failedAnswer(
         failures.answerFailed(`The arguments of ${name} do not fit its schema: ${problem}`),

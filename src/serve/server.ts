@@ -33,11 +33,11 @@ import {
   type GatewayOptions,
   type ScopeOptions,
   type Upstream,
+  withUsageErrors,
 } from './options.ts'
 import type { Recorder } from './scenarios/recorder.ts'
 import { Scope, Scopes } from './scopes.ts'
 import { readCatalogFile } from './settings/models-file.ts'
-import { withUsageErrors } from './settings/schema.ts'
 
 /** The part of a gateway that belongs to one key. */
 export interface GatewayScope {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { parseJson } from '../../src/serve/requests/json.ts'
+import { readJson } from '../../src/serve/requests/json.ts'
 import { aGateway, ask, paths, saying } from './support/gateway.ts'
 
 afterEach(() => {
@@ -97,7 +97,7 @@ describe('streams', () => {
   function parseCarelessly(pieces: readonly string[]): unknown[] {
     return pieces
       .flatMap((piece) => piece.split('\n\n'))
-      .flatMap((frame) => parseJson(/^data: (\{.*)$/m.exec(frame)?.[1] ?? '') ?? [])
+      .flatMap((frame) => readJson(/^data: (\{.*)$/m.exec(frame)?.[1] ?? '') ?? [])
   }
 
   test.each(Object.values(paths))('%s arrives in pieces that end within a frame', async (path) => {

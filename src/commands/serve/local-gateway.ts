@@ -9,6 +9,7 @@ import { maxKeyBytes } from '../../gateway/input/key.ts'
 import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { InvalidData } from '../../schema.ts'
 import { isUsableKey } from '../../serve/auth.ts'
 import { parseFault } from '../../serve/faults/fault-schema.ts'
 import {
@@ -22,7 +23,6 @@ import {
   type Upstream,
 } from '../../serve/index.ts'
 import { readCatalogFile } from '../../serve/settings/models-file.ts'
-import { InvalidData } from '../../serve/settings/schema.ts'
 import { printable } from '../../text.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'

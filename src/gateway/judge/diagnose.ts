@@ -107,16 +107,16 @@ function diagnoseInference(judged: JudgedAnswer, protocol: Protocol): Outcome | 
   return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
 }
 
-function clientOf({ request }: JudgedAnswer): string {
+function clientLabel({ request }: JudgedAnswer): string {
   return request.client?.label ?? 'the client'
 }
 
 function diagnoseFlaw(judged: JudgedAnswer, flaw: Flaw): Outcome {
   if (flaw === 'incomplete-filter' || flaw === 'finish-filter') return forbidden(judged, 'content')
   if (flaw === 'whole')
-    return fault(judged, `${flawWords.whole}, and ${clientOf(judged)} can only read a stream`)
+    return fault(judged, `${flawWords.whole}, and ${clientLabel(judged)} can only read a stream`)
   if (flaw === 'cut' || flaw === 'no-finish-no-end') return fault(judged, flawWords[flaw])
-  return fault(judged, `${flawWords[flaw]}, which ${clientOf(judged)} does not accept`)
+  return fault(judged, `${flawWords[flaw]}, which ${clientLabel(judged)} does not accept`)
 }
 
 /** Whether the body ends early. The beginning of a web page is enough to recognize it. */

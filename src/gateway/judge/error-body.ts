@@ -65,7 +65,7 @@ export function errorBodyFrom(value: unknown): ErrorBody {
   return compact({
     kind: 'json' as const,
     isApiError:
-      isFailure(root) || (words !== '' && (status !== undefined || isEmpty(root['data']))),
+      isFailure(root) || (words !== '' && (status !== undefined || isEmptyValue(root['data']))),
     ...codesFrom(codes),
     param: paramIn(layers),
     words: words.slice(0, maxWords),
@@ -96,7 +96,7 @@ function isFailure(root: Layer): boolean {
 /** The parameter that an error blames. LiteLLM writes Python's None as a word. */
 function paramIn(layers: readonly Layer[]): string {
   const params = layers.map((layer) => layer['param'])
-  const places = layers.map((layer) => placeIn(layer['loc']))
+  const places = layers.map((layer) => bodyPlace(layer['loc']))
   return [...params, ...places].filter(isFilledText).find((param) => param !== 'None') ?? ''
 }
 
@@ -225,7 +225,7 @@ function titleOf(body: string): string {
 }
 
 /** FastAPI names the place in the body: `["body", "model"]`. */
-function placeIn(loc: unknown): unknown {
+function bodyPlace(loc: unknown): unknown {
   return Array.isArray(loc) && loc[0] === 'body' ? loc[1] : undefined
 }
 
@@ -240,6 +240,6 @@ function isCode(value: unknown): value is string | number {
 }
 
 /** Next to an error, SiliconFlow sends `data: null`, others an empty object. */
-function isEmpty(value: unknown): boolean {
+function isEmptyValue(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value ?? {}).length === 0 : (value ?? '') === ''
 }

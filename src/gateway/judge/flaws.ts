@@ -6,7 +6,7 @@
 import { asObject } from '../foreign-text.ts'
 import type { Protocol } from '../types.ts'
 import type { HttpAnswer } from './answer.ts'
-import { choicesOf, type Event, isEvent, isFilled, isSaid, type StreamData } from './stream.ts'
+import { chatChoices, type Event, isEvent, isFilled, isSaid, type StreamData } from './stream.ts'
 
 /** The flaws, with what the gateway does: the words after "The gateway at HOST". */
 export const flawWords = {
@@ -149,7 +149,7 @@ function endFlaws(protocol: Protocol, { events, isDone }: StreamData): readonly 
 /** Why an answer ended. */
 const reasons: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>> = {
   chat: (events) =>
-    choicesOf(events)
+    chatChoices(events)
       .map((choice) => choice['finish_reason'])
       .findLast(isSaid),
   messages: (events) =>
@@ -207,7 +207,7 @@ const shapeFlaws: Readonly<
   Record<Protocol, (events: readonly Event[], body: string) => readonly (Flaw | false)[]>
 > = {
   chat(events) {
-    const choices = choicesOf(events)
+    const choices = chatChoices(events)
     const deltas = choices.map(({ delta, message }) => asObject(delta ?? message) ?? {})
     const texts = deltas.flatMap(({ content, tool_calls: calls }) => [content, calls])
     const hasText = texts.some(isFilled)

@@ -5,7 +5,7 @@
 import { cleanForeignText } from '../foreign-text.ts'
 import type { HttpAnswer, Outcome } from './answer.ts'
 import {
-  hostOf,
+  answerHost,
   hundredsOf,
   type JudgedAnswer,
   outcome,
@@ -32,7 +32,7 @@ export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined 
     return outcome(judged, {
       code: 'gateway-fault',
       reason: 'firewall',
-      message: `Cloudflare checks for bots in front of ${hostOf(answer)} and blocks every program${says(judged)}`,
+      message: `Cloudflare checks for bots in front of ${answerHost(answer)} and blocks every program${says(judged)}`,
       hint: "Ask the gateway's operator to exempt the API from that check.",
     })
   }
@@ -91,7 +91,7 @@ function redirected(judged: JudgedAnswer): Outcome {
   if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
     return outcome(judged, {
       code: 'redirected',
-      message: `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
+      message: `${answerHost(answer)} redirects without naming a web address (HTTP ${answer.status})`,
       hint: `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
     })
   }
@@ -102,7 +102,7 @@ function redirected(judged: JudgedAnswer): Outcome {
   if (to.href === from.href || address === request.baseUrl) {
     return outcome(judged, {
       code: 'redirected',
-      message: `${hostOf(answer)} redirects ${withoutQuery(from, request)} to itself (HTTP ${answer.status})`,
+      message: `${answerHost(answer)} redirects ${withoutQuery(from, request)} to itself (HTTP ${answer.status})`,
       hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
     })
   }
@@ -110,7 +110,7 @@ function redirected(judged: JudgedAnswer): Outcome {
   const unsent = to.origin === from.origin ? '' : '. The key was not sent there'
   return outcome(judged, {
     code: 'redirected',
-    message: `${hostOf(answer)} redirects to ${withoutQuery(to, request)} (HTTP ${answer.status})${unsent}`,
+    message: `${answerHost(answer)} redirects to ${withoutQuery(to, request)} (HTTP ${answer.status})${unsent}`,
     hint:
       address === undefined
         ? 'Open the address in a browser: it may show a login page. Then check --base-url.'

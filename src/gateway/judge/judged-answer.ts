@@ -54,12 +54,12 @@ function requestIdOf({ answer, request, error }: JudgedAnswer): string | undefin
     )
 }
 
-export function hostOf(answer: HttpAnswer): string {
+export function answerHost(answer: HttpAnswer): string {
   return new URL(answer.url).host
 }
 
 /** The requested model, as shown. */
-export function modelOf({ request }: JudgedAnswer): string {
+export function shownModel({ request }: JudgedAnswer): string {
   return cleanForeignText(request.model ?? '')
 }
 

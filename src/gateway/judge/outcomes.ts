@@ -5,13 +5,13 @@ import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
 import type { Outcome, Reason } from './answer.ts'
 import {
+  answerHost,
   asksForLogin,
-  hostOf,
   isUnlisted,
   type JudgedAnswer,
-  modelOf,
   outcome,
   says,
+  shownModel,
   withoutQuery,
 } from './judged-answer.ts'
 
@@ -121,7 +121,7 @@ export function modelUnknown(judged: JudgedAnswer): Outcome {
 
   return outcome(judged, {
     code: 'model-unknown',
-    message: `The gateway does not serve the model ${modelOf(judged)}${isListed ? ', although it lists it' : ''}${says(judged)}`,
+    message: `The gateway does not serve the model ${shownModel(judged)}${isListed ? ', although it lists it' : ''}${says(judged)}`,
     hint: `Name another model: --model ${suggestions.length === 0 ? 'ID' : suggestions.join(', or --model ')}`,
   })
 }
@@ -137,7 +137,7 @@ function otherModels(model: string, catalog: Catalog): readonly string[] {
 export function modelNotAllowed(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
-    message: `The gateway does not allow this key to use the model ${modelOf(judged)}${says(judged)}`,
+    message: `The gateway does not allow this key to use the model ${shownModel(judged)}${says(judged)}`,
     hint: "Name another model: --model ID. Or allow this model for the key on the gateway's web page.",
   })
 }
@@ -147,7 +147,7 @@ export function modelUnpriced(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
     reason: 'price',
-    message: `The gateway does not serve the model ${modelOf(judged)}, because its operator has set no price for it${says(judged)}`,
+    message: `The gateway does not serve the model ${shownModel(judged)}, because its operator has set no price for it${says(judged)}`,
     hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
   })
 }
@@ -157,7 +157,7 @@ export function protocolUnsupported(judged: JudgedAnswer): Outcome {
   const protocol = asked === 'chat' ? 'chat completions' : asked
   return outcome(judged, {
     code: 'protocol-unsupported',
-    message: `The gateway does not serve ${modelOf(judged)} over the ${protocol} protocol${says(judged)}`,
+    message: `The gateway does not serve ${shownModel(judged)} over the ${protocol} protocol${says(judged)}`,
     hint: 'Name a model that the gateway serves over this protocol: --model ID',
   })
 }
@@ -166,7 +166,7 @@ export function protocolUnsupported(judged: JudgedAnswer): Outcome {
 export function requestRejected(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'request-rejected',
-    message: `The gateway rejects the request for ${modelOf(judged)}${says(judged)}`,
+    message: `The gateway rejects the request for ${shownModel(judged)}${says(judged)}`,
     hint: "This message names no known cause. Name another model: --model ID. Or ask the gateway's operator.",
   })
 }
@@ -179,7 +179,7 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
       : protocolUnsupported(judged)
   return outcome(judged, {
     code: 'wrong-route',
-    message: `An API answers at ${hostOf(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, request.secrets)}${says(judged)}`,
+    message: `An API answers at ${answerHost(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, request.secrets)}${says(judged)}`,
     hint: `${checkAddress}${knownAddressHint(judged)}`,
   })
 }
@@ -191,7 +191,7 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
   let problem = `The answer from ${url} is not from the API of a gateway`
   if (error.kind === 'page') problem = `A web page answers at ${url}, not the API`
   if (asksForLogin(answer))
-    problem = `The web server at ${hostOf(answer)} asks for its own login before the API`
+    problem = `The web server at ${answerHost(answer)} asks for its own login before the API`
 
   return outcome(judged, {
     code: 'not-an-api',
@@ -245,7 +245,7 @@ export function fault(judged: JudgedAnswer, problem: string, reason?: Reason): O
   return outcome(judged, {
     code: 'gateway-fault',
     ...(reason && { reason }),
-    message: `The gateway at ${hostOf(judged.answer)} ${problem}${says(judged)}`,
+    message: `The gateway at ${answerHost(judged.answer)} ${problem}${says(judged)}`,
     hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })
 }

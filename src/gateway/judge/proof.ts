@@ -2,7 +2,7 @@ import { asObject, jsonIn } from '../foreign-text.ts'
 import type { AcceptedResponses, Protocol, Sender } from '../types.ts'
 import type { HttpAnswer } from './answer.ts'
 import { type Flaw, flawsOf } from './flaws.ts'
-import { choicesOf, type Event, isEvent, isFilled, readStream } from './stream.ts'
+import { chatChoices, type Event, isEvent, isFilled, readStream } from './stream.ts'
 
 /**
  * What the body of a 200 proves about an inference.
@@ -119,7 +119,7 @@ const isOf: Readonly<Record<Protocol, (event: Event) => boolean>> = {
 }
 
 const hasText: Readonly<Record<Protocol, (events: readonly Event[]) => boolean>> = {
-  chat: (events) => choicesOf(events).some(({ delta }) => isFilled(asObject(delta)?.['content'])),
+  chat: (events) => chatChoices(events).some(({ delta }) => isFilled(asObject(delta)?.['content'])),
   responses: (events) => events.some(isEvent('response.output_text.delta')),
   messages: (events) => events.some(isEvent('content_block_delta')),
 }

@@ -16,7 +16,7 @@ export function rejectsLimit({ status, body }: HttpAnswer): boolean {
 export function rejectedParts(answer: HttpAnswer, sender: Sender): readonly string[] {
   const { body, headers = {} } = sender
   const { param, words } = readErrorBody(answer)
-  const names = membersOf(sender)
+  const names = optionalMembers(sender)
 
   const blamed = names.filter((name) => param === name || param.startsWith(`${name}.`))
   if (blamed.length > 0) return blamed
@@ -40,7 +40,7 @@ function isHeaderNamedIn(words: string, name: string, value: string): boolean {
 }
 
 /** The members of a request that a gateway may not know. Every request has the others. */
-function membersOf({ body }: Sender): readonly string[] {
+function optionalMembers({ body }: Sender): readonly string[] {
   return Object.keys(body).filter((name) => name !== 'stream' && body[name] !== undefined)
 }
 
@@ -102,7 +102,7 @@ export function parameterUnsupported(
   const { body, headers = {}, hints = {} } = sender
   // The other headers only describe the client.
   const isProtocolHeader = (name: string) => name.endsWith('-beta') || name in hints
-  const allParts = [...membersOf(sender), ...Object.keys(headers).filter(isProtocolHeader)]
+  const allParts = [...optionalMembers(sender), ...Object.keys(headers).filter(isProtocolHeader)]
 
   const parts = rejected.length > 0 ? rejected : allParts
   const shownParts = parts

@@ -37,7 +37,7 @@ export const isEvent =
     types.includes(String(type))
 
 /** The choices in events of the chat protocol. */
-export function choicesOf(events: readonly Event[]): readonly Event[] {
+export function chatChoices(events: readonly Event[]): readonly Event[] {
   return events.flatMap(({ choices }) => {
     const list: readonly unknown[] = Array.isArray(choices) ? choices : []
     return list.map((choice) => asObject(choice) ?? {})

@@ -13,7 +13,7 @@ import { type Fault, type FaultName, faultFailure, group } from '../faults/fault
 import { buildAnswer } from '../model/build-answer.ts'
 import { type CatalogEntry, type ServedModels, servesProtocol } from '../model/catalog.ts'
 import { builtInAnswer } from '../model/model.ts'
-import { asString, isAbsent, type JsonObject, parseJson, toObject } from '../requests/json.ts'
+import { asString, isMissing, type JsonObject, readJson, toObject } from '../requests/json.ts'
 import { InvalidRequest, type RequestContext } from '../requests/model-request.ts'
 import { Refusal } from '../requests/refusal.ts'
 import type { RawReply } from '../scenarios/scenario.ts'
@@ -76,7 +76,7 @@ interface DecisionState {
 export async function decide(context: DecisionContext, inference: InferenceRequest) {
   const { protocol } = inference
   // The imitated gateway reads only JSON. In a body of a different type it finds no model.
-  const parsed = inference.isJson ? parseJson(inference.body) : {}
+  const parsed = inference.isJson ? readJson(inference.body) : {}
   const json = toObject(parsed)
   const modelAsked = asString(json['model'])
   const decision: DecisionState = {
@@ -108,7 +108,7 @@ async function answerModel(
 
   const parsed = catchRefusal(() => readRequest(context, inference))
   if (parsed instanceof InvalidRequest) return failures.invalidRequest(parsed.message)
-  const failure = checkModel(entry, decision)
+  const failure = checkServedModel(entry, decision)
   if (failure !== undefined) return failure
   if (parsed instanceof Refusal) return failures.refused(parsed)
 
@@ -122,7 +122,7 @@ function findModel(
   decision: DecisionState,
 ): CatalogEntry | GatewayFailure {
   const { modelAsked } = decision
-  if (modelAsked === undefined && !isAbsent(json['model'])) return failures.modelNotAString()
+  if (modelAsked === undefined && !isMissing(json['model'])) return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
 
   const entry = catalog.resolve(modelAsked)
@@ -132,7 +132,10 @@ function findModel(
 }
 
 /** Checks price, quota and protocol of a model. */
-function checkModel(entry: CatalogEntry, decision: DecisionState): GatewayFailure | undefined {
+function checkServedModel(
+  entry: CatalogEntry,
+  decision: DecisionState,
+): GatewayFailure | undefined {
   if (entry.hasNoPrice) return failures.noPrice(decision.modelAsked!)
   const failure = failureAt(decision, 'after-body')
   if (failure !== undefined) return failure

@@ -65,9 +65,9 @@ function createResponsesEncoder(body: JsonObject, facts: AnswerFacts): StreamEnc
     yield frame('response.output_item.added', { output_index: index, item })
 
     const events = textEvents(block, context)
-    deltaFrame = events && createDeltaFrame(events, placeOf(indexed, events))
+    deltaFrame = events && createDeltaFrame(events, blockPlace(indexed, events))
     if (events?.partName === undefined) return
-    const place = placeOf(indexed, events)
+    const place = blockPlace(indexed, events)
     yield frame(`response.${events.partName}.added`, { ...place, part: contentPart(block, '') })
   }
 
@@ -83,14 +83,14 @@ function createResponsesEncoder(body: JsonObject, facts: AnswerFacts): StreamEnc
   function* textEnd(indexed: IndexedBlock, events: TextEvents): Generator<string> {
     const { block } = indexed
     const { textName, partName, wholeTextMember, logprobs } = events
-    const place = placeOf(indexed, events)
+    const place = blockPlace(indexed, events)
     yield frame(`response.${textName}.done`, { ...place, [wholeTextMember]: block.text, logprobs })
     if (partName !== undefined)
       yield frame(`response.${partName}.done`, { ...place, part: contentPart(block, block.text) })
   }
 
   /** The members that say to which text an event belongs. JSON omits the index that an item lacks. */
-  function placeOf(indexed: IndexedBlock, { contentIndex, summaryIndex }: TextEvents): object {
+  function blockPlace(indexed: IndexedBlock, { contentIndex, summaryIndex }: TextEvents): object {
     return {
       item_id: itemId(indexed, context),
       output_index: indexed.index,

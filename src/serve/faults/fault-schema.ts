@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { choice, flag, InvalidData, integer, object, parseData, text } from '../settings/schema.ts'
+import { choice, flag, InvalidData, integer, object, parseData, text } from '../../schema.ts'
 import type { Fault } from './faults.ts'
 import { faultNames } from './faults.ts'
 

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { parseJson } from '../requests/json.ts'
+import { readJson } from '../requests/json.ts'
 import { entrySize, type LogEntry, type LoggedRequest, type RequestSummary } from './entry.ts'
 import { maskKey, maskKeys } from './secrets.ts'
 
@@ -116,7 +116,7 @@ export class RequestLog {
       responseBody: maskKeys(entry.responseBody, keys),
     }
     // Not enumerable, so that the page does not receive each body twice.
-    const json = { get: () => parseJson(requestBody), enumerable: false }
+    const json = { get: () => readJson(requestBody), enumerable: false }
     return Object.defineProperty(view, 'json', json) as LoggedRequest
   }
 

@@ -1,5 +1,5 @@
 /** Reads the limits that SDKs write into the descriptions of a schema. */
-import { type JsonObject, parseJson } from '../requests/json.ts'
+import { type JsonObject, readJson } from '../requests/json.ts'
 import formats from './formats.json' with { type: 'json' }
 
 /**
@@ -53,7 +53,7 @@ function parseLimits(line: string): JsonObject {
       const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())
       const end = matches[index + 1]?.index ?? line.length - 1
       const written = line.slice(match.index + match[0].length, end)
-      const value = parseJson(written)
+      const value = readJson(written)
       return [keyword, value === undefined ? written : value]
     }),
   )

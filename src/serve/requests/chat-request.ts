@@ -2,7 +2,7 @@ import {
   asList,
   asNumber,
   asString,
-  isAbsent,
+  isMissing,
   isObject,
   type JsonObject,
   listObjects,
@@ -58,7 +58,7 @@ function checkMessage(message: JsonObject, index: number): void {
   const hasOtherContent = hasCalls || typeof refusal === 'string' || isObject(audio)
   const mayLackContent = role === 'assistant' && hasOtherContent
 
-  if (isAbsent(content) && !mayLackContent)
+  if (isMissing(content) && !mayLackContent)
     throw new Refusal(
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,

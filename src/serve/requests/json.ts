@@ -8,7 +8,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Null counts as absent. */
-export function isAbsent(value: unknown): boolean {
+export function isMissing(value: unknown): boolean {
   return value === undefined || value === null
 }
 
@@ -33,16 +33,6 @@ export function toObject(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Formats a path of keys and indexes: `answers[0].reply`. */
-export function formatPath(path: readonly PropertyKey[]): string {
-  return path
-    .map((step, index) => {
-      if (typeof step === 'number') return `[${step}]`
-      return index === 0 ? String(step) : `.${String(step)}`
-    })
-    .join('')
-}
-
 /** The text of content that is a string or a list of blocks with `text`. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
@@ -65,7 +55,7 @@ function isTooDeep(value: unknown, depth = 0): boolean {
 }
 
 /** Parses a JSON text. Undefined: it is not JSON, or nested too deeply. */
-export function parseJson(text: string): unknown {
+export function readJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     // Each level takes two characters.
@@ -78,6 +68,6 @@ export function parseJson(text: string): unknown {
 
 /** Parses the JSON text of an object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
-  const value = parseJson(text)
+  const value = readJson(text)
   return isObject(value) ? value : undefined
 }

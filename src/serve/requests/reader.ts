@@ -8,7 +8,7 @@ import { checkBody } from './checks/check-body.ts'
 import { createCombinationChecks } from './checks/combinations.ts'
 import { readProtocolVersion } from './checks/version.ts'
 import { checkWindow } from './checks/window.ts'
-import { isAbsent, type JsonObject } from './json.ts'
+import { isMissing, type JsonObject } from './json.ts'
 import { InvalidRequest, type ModelRequest, type RequestContext } from './model-request.ts'
 
 /**
@@ -39,10 +39,10 @@ export function createReader(protocol: Protocol, readBody: (body: JsonObject) =>
 /** Checks what the imitated gateway itself requires. */
 function requireConversation(protocol: Protocol, { messages, input }: JsonObject): void {
   if (protocol === 'responses') {
-    if (isAbsent(input)) throw new InvalidRequest('input is required')
+    if (isMissing(input)) throw new InvalidRequest('input is required')
     return
   }
 
   const isEmpty = Array.isArray(messages) && messages.length === 0
-  if (isAbsent(messages) || isEmpty) throw new InvalidRequest('field messages is required')
+  if (isMissing(messages) || isEmpty) throw new InvalidRequest('field messages is required')
 }

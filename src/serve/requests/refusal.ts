@@ -1,5 +1,6 @@
+import { formatPath } from '../../schema.ts'
 import { counted } from '../../text.ts'
-import { formatPath, isObject } from './json.ts'
+import { isObject } from './json.ts'
 
 /**
  * A rejection by the vendor behind the imitated gateway: an `invalid_request_error`, by default with status 400.

@@ -15,7 +15,7 @@ import type { Protocol } from '../../protocols.ts'
 import type { LogEntry, LoggedRequest } from '../log/entry.ts'
 import { maskKeys } from '../log/secrets.ts'
 import { lastUserText } from '../model/person.ts'
-import { type JsonObject, parseJson, toObject } from '../requests/json.ts'
+import { type JsonObject, readJson, toObject } from '../requests/json.ts'
 import { endsWithResults } from '../requests/model-request.ts'
 import { readChatTurns } from '../requests/turns/chat-turns.ts'
 import { readMessagesTurns } from '../requests/turns/messages-turns.ts'
@@ -179,8 +179,7 @@ function formatScenario(recorded: ReadonlyMap<LoggedRequest, RawReply>): string 
 type RuleCondition = ReturnType<typeof ruleCondition>
 
 function ruleCondition({ requestBody, modelAsked, protocol }: LoggedRequest) {
-  const turns =
-    protocol === undefined ? [] : turnReaders[protocol](toObject(parseJson(requestBody)))
+  const turns = protocol === undefined ? [] : turnReaders[protocol](toObject(readJson(requestBody)))
   const text = lastUserText(turns).slice(0, maxQuestion)
   return {
     ...(text === '' ? {} : { text }),

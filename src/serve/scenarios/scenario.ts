@@ -6,9 +6,9 @@
  */
 import { RE2JS } from 're2js'
 import * as v from 'valibot'
+import { choice, flag, integer, list, object, parseData, text, textOr } from '../../schema.ts'
 import { effects, faultSchema } from '../faults/fault-schema.ts'
 import { isObject } from '../requests/json.ts'
-import { choice, flag, integer, list, object, parseData, text, textOr } from '../settings/schema.ts'
 import type { GatewayQuestion } from './written.ts'
 
 const tokenCount = integer(0, 1_000_000_000)

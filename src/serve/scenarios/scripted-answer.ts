@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
+import { parseData } from '../../schema.ts'
 import type { Utterance } from '../codecs/answer.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Fault } from '../faults/faults.ts'
 import type { Script } from '../model/build-answer.ts'
 import type { ModelRequest, Tool } from '../requests/model-request.ts'
-import { parseData } from '../settings/schema.ts'
 import { type RawReply, type ScenarioStep, stepOrTextSchema } from './scenario.ts'
 
 /** An answer from a scenario or a function. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { flag, InvalidData, list, object, parseData, text, textOr } from '../../schema.ts'
 import { allEndpointTypes, type CatalogEntry } from '../model/catalog.ts'
 import { isObject } from '../requests/json.ts'
-import { flag, InvalidData, list, object, parseData, text, textOr } from './schema.ts'
 
 /** An entry of a catalog that people write. */
 const entrySchema = object({

@@ -1,6 +1,6 @@
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { UserError } from '../../errors.ts'
-import { type DataPath, InvalidData } from './schema.ts'
+import { type DataPath, InvalidData } from '../../schema.ts'
 
 /** The largest file. People write these files by hand. */
 export const maxYamlBytes = 4 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { messages } from '../codecs/messages.ts'
-import { asList, isAbsent, isObject, type JsonObject } from '../requests/json.ts'
+import { asList, isMissing, isObject, type JsonObject } from '../requests/json.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
 
@@ -24,7 +24,7 @@ export class MessageThreads {
    * @throws Refusal
    */
   wholeRequest({ thread, ...body }: JsonObject): JsonObject | undefined {
-    if (isAbsent(thread)) return undefined
+    if (isMissing(thread)) return undefined
     const type = isObject(thread) ? thread['type'] : undefined
     if (type === 'create') return body
     if (type !== 'continue')

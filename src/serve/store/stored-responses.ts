@@ -1,5 +1,5 @@
 import { responses } from '../codecs/responses.ts'
-import { asList, isAbsent, isObject, type JsonObject } from '../requests/json.ts'
+import { asList, isMissing, isObject, type JsonObject } from '../requests/json.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { inputItems } from '../requests/responses-request.ts'
 import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
@@ -48,7 +48,7 @@ export class StoredResponses {
         'previous_response_id',
         'previous_response_not_found',
       )
-    if (isAbsent(input)) return input
+    if (isMissing(input)) return input
 
     const output = asList(this.find(previousId)!['output'])
     const newItems = inputItems(this.#resolveReferences(input))

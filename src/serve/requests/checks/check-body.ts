@@ -12,7 +12,7 @@ import {
   resolveShape,
   type Shape,
 } from '../data/shapes.ts'
-import { isAbsent, isObject, type JsonObject } from '../json.ts'
+import { isMissing, isObject, type JsonObject } from '../json.ts'
 import { type Problem, problemAt } from '../refusal.ts'
 import { checkMemberName, checkValue } from './check-value.ts'
 import { selectAlternatives } from './select-alternatives.ts'
@@ -57,7 +57,7 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
 
     let checkForm: ValueCheck | undefined
     const check: ValueCheck = (value) => {
-      if (isAbsent(value)) return undefined
+      if (isMissing(value)) return undefined
       checkForm ??= createFormCheck(resolveShape(shape), rules)
       return checkForm(value) ?? checkValue(value, rules)
     }
@@ -115,18 +115,18 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
     return (value) => {
       const members = value as JsonObject
       const { type } = members
-      if (types !== undefined && !isAbsent(type)) {
+      if (types !== undefined && !isMissing(type)) {
         const problem = wrongChoice(types, type, rules.members.get('type') ?? noRules)
         if (problem !== undefined) return problemAt('type', problem)
       }
 
-      const missing = required.find((name) => isAbsent(members[name]))
+      const missing = required.find((name) => isMissing(members[name]))
       if (missing !== undefined) return { type: 'missing', path: [missing] }
 
       for (const name in members) {
         const member = members[name]
         const check = checks.get(name)
-        if (check === undefined && !isAbsent(member)) return { type: 'unknown', path: [name] }
+        if (check === undefined && !isMissing(member)) return { type: 'unknown', path: [name] }
         const problem = check?.(member)
         if (problem !== undefined) return problemAt(name, problem)
       }

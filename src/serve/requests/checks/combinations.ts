@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../../protocols.ts'
+import { formatPath } from '../../../schema.ts'
 import combinations from '../data/combinations.json' with { type: 'json' }
 import families from '../data/families.json' with { type: 'json' }
-import { formatPath, isAbsent, type JsonObject } from '../json.ts'
+import { isMissing, type JsonObject } from '../json.ts'
 import { Refusal, unsupportedFeature } from '../refusal.ts'
 import {
   countSharedLists,
   entryRange,
   isListStep,
-  placeOf,
+  memberAt,
+  memberPlace,
   type Steps,
   someValue,
-  valueAt,
 } from './member-paths.ts'
 
 /**
@@ -102,11 +103,11 @@ export function createCombinationChecks(protocol: Protocol) {
     checkFirst: (body: JsonObject) => checkTree(body, firstTree),
     checkGeneral: (body: JsonObject, version: string) => checkTree(body, treeOfVersion(version)),
     /** Checks what only some families of models reject. */
-    checkFamily: (body: JsonObject) => checkTree(body, treeOfModel(modelOf(body))),
+    checkFamily: (body: JsonObject) => checkTree(body, treeOfModel(requestedModel(body))),
   }
 }
 
-function modelOf(body: JsonObject): string {
+function requestedModel(body: JsonObject): string {
   return bareModelName(String(body['model']))
 }
 
@@ -151,7 +152,7 @@ function checkTree(body: JsonObject, tree: PathNode): void {
 
   /** Checks a value and its inner values. Null counts as absent. */
   function checkNode(value: unknown, node: PathNode, positions: readonly number[]): void {
-    if (isAbsent(value)) return
+    if (isMissing(value)) return
     for (const check of node.checks)
       if (check.isRejected(value, positions, body))
         throw createRefusal(check, { body, value, positions })
@@ -180,7 +181,7 @@ function createRefusal(
 ): Refusal {
   const { message = '', unsupported, param, code, maximum, minimum } = combination
   const placeholders: JsonObject = {
-    model: modelOf(body),
+    model: requestedModel(body),
     value,
     maximum,
     minimum,
@@ -189,10 +190,10 @@ function createRefusal(
   const fill = (text: string) =>
     text.replace(/\{([\w.]+)\}/g, (_, name: string) => {
       if (name in placeholders) return String(placeholders[name])
-      return String(valueAt(body, placeOf(name.split('.'), positions)))
+      return String(memberAt(body, memberPlace(name.split('.'), positions)))
     })
 
-  const place = param === undefined ? formatPath(placeOf(steps, positions)) : fill(param)
+  const place = param === undefined ? formatPath(memberPlace(steps, positions)) : fill(param)
   if (unsupported !== undefined) return unsupportedFeature(unsupported, place)
   return new Refusal(fill(message), place, code ?? null)
 }

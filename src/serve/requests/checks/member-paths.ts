@@ -60,12 +60,12 @@ export function someValue(
 type Place = readonly (string | number)[]
 
 /** The path with positions instead of the steps for lists. */
-export function placeOf(steps: Steps, positions: Positions): Place {
+export function memberPlace(steps: Steps, positions: Positions): Place {
   const remaining = [...positions]
   return steps.map((step) => (isListStep(step) ? remaining.shift()! : step))
 }
 
-export function valueAt(body: JsonObject, place: Place): unknown {
+export function memberAt(body: JsonObject, place: Place): unknown {
   let value: unknown = body
   for (const step of place)
     value = Array.isArray(value) ? value[Number(step)] : toObject(value)[step]

@@ -1,6 +1,6 @@
 import type { MemberRules } from '../data/rules.ts'
 import { memberChoices, type ObjectForm } from '../data/shapes.ts'
-import { isAbsent, type JsonObject } from '../json.ts'
+import { isMissing, type JsonObject } from '../json.ts'
 import type { Problem } from '../refusal.ts'
 
 /** The alternatives of a union that an object may be. */
@@ -29,13 +29,14 @@ export function selectAlternatives(
     if (tagged.length === 0) continue
 
     const tag = object[name]
-    const matching = isAbsent(tag)
+    const matching = isMissing(tag)
       ? forms.filter((form) => isOptionalTag(form, name))
       : tagged.filter((form) => memberChoices(form, name)!.includes(tag as string))
     if (matching.length === 0) return rejectTag(tagged, name, tag, rules)
 
     forms = matching
-    if (name === 'type') type = isAbsent(tag) ? memberChoices(matching[0]!, name)?.[0] : String(tag)
+    if (name === 'type')
+      type = isMissing(tag) ? memberChoices(matching[0]!, name)?.[0] : String(tag)
   }
 
   return { forms, type }
@@ -53,7 +54,7 @@ function rejectTag(
 ): SelectionProblem {
   const vendorChoices = rules.members.get(name)?.choices
   if (vendorChoices?.includes(tag as string)) return { problem: undefined }
-  if (isAbsent(tag)) return { problem: { type: 'missing', path: [name] } }
+  if (isMissing(tag)) return { problem: { type: 'missing', path: [name] } }
 
   const typeChoices = new Set(tagged.flatMap((form) => memberChoices(form, name)!))
   const choices = vendorChoices ?? [...typeChoices]

@@ -1,7 +1,5 @@
-/** Schemas for data that people write: scenario files, catalogs, faults. */
+/** Schemas for data that people write, such as scenario files and the defaults of a team, with messages for them. */
 import * as v from 'valibot'
-import { UserError } from '../../errors.ts'
-import { formatPath } from '../requests/json.ts'
 
 /** A problem in the data, with the path from the root. */
 export class InvalidData extends Error {
@@ -14,6 +12,16 @@ export class InvalidData extends Error {
 }
 
 export type DataPath = readonly PropertyKey[]
+
+/** Formats a path of keys and indexes: `answers[0].reply`. */
+export function formatPath(path: DataPath): string {
+  return path
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`
+      return index === 0 ? String(step) : `.${String(step)}`
+    })
+    .join('')
+}
 
 /**
  * @param path the path of the data in its document
@@ -31,21 +39,6 @@ export function parseData<Fitting>(
   const issue = result.issues.find(isUnknownKey) ?? result.issues[0]
   const place = issue.path?.map(({ key }) => key as PropertyKey) ?? []
   throw new InvalidData([...path, ...place], issue.message)
-}
-
-/**
- * Reads data that a program passes.
- *
- * @throws UserError `usage` instead of InvalidData
- */
-export function withUsageErrors<Result>(what: string, read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof InvalidData)) throw error
-    const hint = 'docs/gateway.md describes the allowed values.'
-    throw new UserError({ code: 'usage', message: `${what}: ${error.message}`, hint, cause: error })
-  }
 }
 
 function isUnknownKey({ type, expected }: v.BaseIssue<unknown>): boolean {
