@@ -6,7 +6,7 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/read-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { editFile } from '../plan/edit-file.ts'
-import { expectUnsaid, typedFlag } from '../program/arguments.ts'
+import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { checkKeyQuestion } from './check.ts'
 import { customHeaders } from './headers.ts'
@@ -30,7 +30,7 @@ export function launchSettings(
   target: SetupTarget,
   { args, env }: LaunchSettings,
 ): LaunchSettings {
-  expectUnsaid(
+  expectUnset(
     typedFlag(args, ['--settings']),
     (flag) => `Claude Code accepts ${flag} only once, and repoint needs it for the gateway`,
   )

@@ -5,7 +5,7 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/read-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { expectBearer } from '../plan/headers.ts'
-import { expectUnsaid } from '../program/arguments.ts'
+import { expectUnset } from '../program/arguments.ts'
 import { clineName } from './name.ts'
 import { ourChanges } from './plan.ts'
 
@@ -41,7 +41,7 @@ export function launchSettings(
 
   // Drops the value after the flag: it may be a key.
   const flag = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
-  expectUnsaid(
+  expectUnset(
     flag ?? (env['CLINE_SANDBOX'] && 'CLINE_SANDBOX'),
     (name) =>
       `${name} names other settings for Cline, and repoint needs that option for the gateway`,

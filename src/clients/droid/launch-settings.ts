@@ -5,7 +5,7 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/read-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { expectBearer } from '../plan/headers.ts'
-import { expectUnsaid, typedFlag } from '../program/arguments.ts'
+import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { droidName } from './name.ts'
 import { ourChanges } from './plan.ts'
 import { idOf, modelPath } from './settings.ts'
@@ -28,7 +28,7 @@ export function launchSettings(
   { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
   expectBearer(droidName, target)
-  expectUnsaid(
+  expectUnset(
     typedFlag(args, ['--settings']) ?? (env[variable] && variable),
     () => 'droid accepts one settings file, and repoint needs it for the gateway',
   )

@@ -7,7 +7,7 @@ import { offeredIn } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { apiOf, entryOf } from '../pi-family/providers.ts'
 import { headersInVariables } from '../plan/headers.ts'
-import { expectUnsaid, typedFlag } from '../program/arguments.ts'
+import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { agentsWithModel, providers, readConfig } from './config.ts'
 
 const fileName = 'openclaw-run.json'
@@ -34,7 +34,7 @@ export function launchSettings(
 ): LaunchSettings {
   const { args, env, tempFolder } = process
   if (managingCommands.some((command) => command === args[0])) return process
-  expectUnsaid(
+  expectUnset(
     typedFlag(args, otherConfigs),
     (flag) => `${flag} chooses another configuration, and repoint needs the one with the gateway`,
   )

@@ -5,7 +5,7 @@ import { offeredIn } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
 import { requiredHeaders } from '../plan/headers.ts'
-import { expectUnsaid, typedFlag } from '../program/arguments.ts'
+import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { loginOf, providers, readModels } from './config.ts'
 
 /** Holds the values of a run. The extension does not contain them, so its text is the same for every run. */
@@ -36,7 +36,7 @@ export function launchSettings(
   const { args, env, tempFolder } = asked
   if (commands.some((command) => command === args[0])) return asked
   // pi 0.73.1 and 0.87.1 do not know these flags with a value after `=` (2026-11-23).
-  expectUnsaid(
+  expectUnset(
     typedFlag(args, ['--provider', '--api-key']),
     (flag) => `${flag} chooses another provider, and repoint needs the one with the gateway`,
   )

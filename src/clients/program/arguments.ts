@@ -26,7 +26,7 @@ export function clientFlagValues(
 }
 
 /** @throws UserError `usage` if a flag or a variable of the client sets what the run itself must set */
-export function expectUnsaid(name: string | undefined, why: (name: string) => string): void {
+export function expectUnset(name: string | undefined, why: (name: string) => string): void {
   if (!name) return
   const hint = name.startsWith('-')
     ? `Remove ${name} from the command.`
