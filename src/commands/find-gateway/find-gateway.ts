@@ -32,32 +32,8 @@ export async function findGateway(
 ): Promise<FoundGateway> {
   // A wrong header is an error before the first question.
   const headerChanges = headerFlags(session, flags)
-
-  const { gateway: presetGateway = {} } = preset
-  const flagKey = presetGateway.key === undefined ? await keyByFlag(session, flags) : undefined
-  const importLink = preset.link ?? linkIn(flagKey, flags)
-
-  const entered = await findBaseUrl(
-    session,
-    flags,
-    importLink === undefined ? preset : presetOfLink(importLink, presetGateway),
-    flagKey !== undefined,
-  )
-  const known: Partial<Gateway> = entered.saved ?? presetGateway
-
-  const key =
-    importLink === undefined
-      ? await findKey(
-          session,
-          flags,
-          { ...preset, gateway: known },
-          { key: flagKey, address: entered },
-        )
-      : { value: importLink.key, link: importLink }
+  const { address, key, known } = await findAddressAndKey(session, flags, preset)
   session.hide(key.value)
-  // The user can also type a link instead of a key.
-  const { link } = key
-  const address = link === undefined ? entered : addressIn(link, { flags, known })
 
   const name = flags.name ?? known.name
   const gateway = { baseUrl: address.value, key: key.value, name }
@@ -67,7 +43,7 @@ export async function findGateway(
   const query = applyHeaderChanges(saved.query ?? [], address.query ?? [])
   const caFile = caFileFor(session.platform, address.value, flags.caFile ?? known.caFile)
 
-  const isSavedChosen = entered.saved !== undefined
+  const isSavedChosen = address.saved !== undefined
   return {
     access: accessTo(session, {
       ...gateway,
@@ -89,8 +65,43 @@ export async function findGateway(
       key: key.isFromPrompt === true || preset.isKeyTyped === true || isSavedChosen,
     },
     isKeyInUse: key.isInUse === true || isSavedChosen,
-    link,
+    link: key.link,
   }
+}
+
+interface AddressAndKey {
+  readonly address: SourcedValue
+  readonly key: SourcedValue
+  /** The gateway of the preset, or the saved one that the user chose. */
+  readonly known: Partial<Gateway>
+}
+
+/** The address and its key. An import link contains both. */
+async function findAddressAndKey(
+  session: Session,
+  flags: AddressFlags,
+  preset: Preset,
+): Promise<AddressAndKey> {
+  const { gateway = {} } = preset
+  const flagKey = gateway.key === undefined ? await keyByFlag(session, flags) : undefined
+  const link = preset.link ?? linkIn(flagKey, flags)
+  if (link !== undefined) {
+    const address = addressIn(link, { flags, known: gateway })
+    return { address, key: { value: link.key, link }, known: gateway }
+  }
+
+  const address = await findBaseUrl(session, flags, preset, flagKey !== undefined)
+  const known = address.saved ?? gateway
+  const key = await findKey(
+    session,
+    flags,
+    { ...preset, gateway: known },
+    { key: flagKey, address },
+  )
+  if (key.link === undefined) return { address, key, known }
+
+  // The user has typed a link instead of a key.
+  return { address: addressIn(key.link, { flags, known }), key, known }
 }
 
 /** The headers that the flags name. Their values can come from variables and files. */
@@ -100,11 +111,6 @@ function headerFlags(session: Session, flags: AddressFlags): readonly HeaderChan
     file: (path) => secretFile(session, path, '--header'),
   }
   return (flags.header ?? []).map((text) => readHeader(text, sources))
-}
-
-/** Without another address, the first address of the link is used. */
-function presetOfLink(link: ImportLink, { baseUrl }: Partial<Gateway>): Preset {
-  return { gateway: { baseUrl: baseUrl ?? link.baseUrls[0] } }
 }
 
 /**

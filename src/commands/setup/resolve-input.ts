@@ -4,7 +4,7 @@
  */
 import type { Client } from '../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot } from '../../clients/contract/options.ts'
-import type { GatewayInfo, PreviousSetup, ResolveInput } from '../../clients/contract/setup.ts'
+import type { GatewayInfo, ResolveInput } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
@@ -69,15 +69,14 @@ export function resolveInputFor(
   if (before === undefined) return { requested, gatewayInfo }
   if (request.flags.defaults) return { requested, resetToDefaults: true, gatewayInfo }
 
-  const unavailable = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
-  const valid = validOptions(client, before, { requested, unavailable, gateway })
-  if (!request.isKeyOnly) return { requested, previous: valid, gatewayInfo }
-
-  // A new key changes nothing else, so the protocol stays even at another gateway.
-  const { protocol } = before.options
+  const isOtherGateway = !pointsAt(client, before, gateway)
+  // A new key changes nothing else, even at another gateway.
+  const options = request.isKeyOnly
+    ? before.options
+    : validOptions(client, before, { requested, gatewayInfo, isOtherGateway })
   return {
     requested,
-    previous: { ...valid, options: { ...valid.options, protocol } },
+    previous: { options, defaults: before.defaults, isOtherGateway },
     gatewayInfo,
   }
 }
@@ -88,12 +87,12 @@ function validOptions(
   before: ClientState,
   now: {
     readonly requested: ClientOptions
-    readonly unavailable: readonly string[]
-    readonly gateway: Gateway
+    readonly gatewayInfo: GatewayInfo
+    readonly isOtherGateway: boolean
   },
-): PreviousSetup {
-  const { requested, unavailable, gateway } = now
-  const { defaults } = before
+): ClientOptions {
+  const { requested, gatewayInfo, isOtherGateway } = now
+  const unavailable = unavailableModels(client, before, gatewayInfo)
   const options = withoutModels(before.options, unavailable)
 
   // A requested model replaces the one of the slot that the client starts with.
@@ -106,19 +105,14 @@ function validOptions(
 
   // The protocol belongs to the models and the gateway. If no file names it, nobody chose it: earlier
   // versions of repoint wrote chat for every model.
-  const isOtherGateway = !pointsAt(client, before, gateway)
-  const isChosenProtocol = defaults?.includes('protocol') !== true
+  const isChosenProtocol = before.defaults?.includes('protocol') !== true
   const keepsProtocol = keepsModels && !isOtherGateway && isChosenProtocol
 
   return {
-    options: {
-      ...options,
-      slotModels: requested.model === undefined ? options.slotModels : otherSlots,
-      contextWindow: keepsModels ? options.contextWindow : undefined,
-      protocol: keepsProtocol ? options.protocol : undefined,
-    },
-    defaults,
-    isOtherGateway,
+    ...options,
+    slotModels: requested.model === undefined ? options.slotModels : otherSlots,
+    contextWindow: keepsModels ? options.contextWindow : undefined,
+    protocol: keepsProtocol ? options.protocol : undefined,
   }
 }
 
