@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { protocols } from '../protocols.ts'
 import type { World } from '../transaction/record.ts'
-import type { LockedPaths } from '../transaction/records/state-folder.ts'
+import type { StatePaths } from '../transaction/records/state-folder.ts'
 import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
 
 /** A gateway with the name that commands use for it. */
@@ -64,7 +64,7 @@ export function readGateways(world: World): readonly SavedGateway[] {
 export function changeGateways(
   world: World,
   change: GatewaysChange,
-  lockedPaths?: LockedPaths,
+  lockedPaths?: StatePaths,
 ): void {
   changeList(world, list, change, lockedPaths)
 }

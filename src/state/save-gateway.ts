@@ -4,7 +4,7 @@ import type { Finding } from '../finding.ts'
 import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { World } from '../transaction/record.ts'
-import type { LockedPaths } from '../transaction/records/state-folder.ts'
+import type { StatePaths } from '../transaction/records/state-folder.ts'
 import { checkName, gatewaysIfReadable } from './find-gateways.ts'
 import { changeGateways, type GatewaysChange, type SavedGateway } from './gateways.ts'
 
@@ -45,7 +45,7 @@ export function checkNameIsFree(world: World, name: string | undefined, baseUrl:
 export function saveGateway(
   world: World,
   gateway: GatewayToSave,
-  lockedPaths?: LockedPaths,
+  lockedPaths?: StatePaths,
 ): readonly Finding[] {
   return saveFindings(() => changeGateways(world, promoteToFirst(world, gateway), lockedPaths))
 }

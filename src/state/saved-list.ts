@@ -11,12 +11,7 @@ import {
 } from '../transaction/files.ts'
 import { withLock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import {
-  findState,
-  type LockedPaths,
-  openState,
-  type StatePaths,
-} from '../transaction/records/state-folder.ts'
+import { findState, openState, type StatePaths } from '../transaction/records/state-folder.ts'
 
 /** A list in the state folder: one file, which is read and replaced as a whole. */
 export interface SavedList<Entry> {
@@ -47,13 +42,14 @@ export function readList<Entry>(world: World, list: SavedList<Entry>): readonly 
 /**
  * Changes the list atomically.
  *
+ * @param lockedPaths the state folder, if the caller holds its lock. Otherwise the change takes the lock
  * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`, `io-failed`
  */
 export function changeList<Entry>(
   world: World,
   list: SavedList<Entry>,
   change: ListChange<Entry>,
-  lockedPaths?: LockedPaths,
+  lockedPaths?: StatePaths,
 ): void {
   const paths = lockedPaths ?? openState(world)
   const work = () => changeLocked(world, paths, list, change)

@@ -31,7 +31,7 @@ import {
 import { writeBlobs } from './records/blobs.ts'
 import { limitRuns } from './records/prune.ts'
 import { readRuns } from './records/records.ts'
-import { type LockedPaths, openState, type StatePaths } from './records/state-folder.ts'
+import { openState, type StatePaths } from './records/state-folder.ts'
 import { restoreUnfinishedRun } from './restore.ts'
 import { contentsToSave, switchFiles } from './switch-files.ts'
 
@@ -45,7 +45,7 @@ export interface ApplyOptions {
    * It runs under the lock of the run, unless nothing was to be written: then there are no `lockedPaths`,
    * and the step takes the lock itself.
    */
-  readonly lastStep?: ((lockedPaths?: LockedPaths) => readonly Finding[]) | undefined
+  readonly lastStep?: ((lockedPaths?: StatePaths) => readonly Finding[]) | undefined
 }
 
 /**

@@ -12,7 +12,7 @@ import { saveGateway } from '../../src/state/save-gateway.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
-import { type LockedPaths, stateFolder } from '../../src/transaction/records/state-folder.ts'
+import { type StatePaths, stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan } from '../support/a-plan.ts'
@@ -189,7 +189,7 @@ describe('a run and the list', () => {
   /** Saves `newer` as the last step. */
   const saving = (world: World) => {
     const access = { ...newer, baseUrls: baseUrlsOf(newer), timeoutMs: 1_000 }
-    return { lastStep: (lockedPaths?: LockedPaths) => saveGateway(world, { access }, lockedPaths) }
+    return { lastStep: (lockedPaths?: StatePaths) => saveGateway(world, { access }, lockedPaths) }
   }
 
   /** The same world, in which every call from `fatal` on fails: after a kill, nothing is done. */

@@ -48,9 +48,6 @@ export function statePaths(machine: Machine) {
 
 export type StatePaths = ReturnType<typeof statePaths>
 
-/** The paths of a state folder whose lock the caller holds. A function that gets them takes no lock. */
-export type LockedPaths = StatePaths
-
 /** @returns undefined if there is no state folder yet */
 export function findState(world: World): StatePaths | undefined {
   return withStatePaths(world, (paths) => {

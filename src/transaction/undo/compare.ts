@@ -11,7 +11,7 @@ import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import { valuePathsAt } from '../../edits/undo.ts'
 import { startsWith } from '../../edits/values/paths.ts'
 import type { Contents, Copies } from '../contents.ts'
-import type { FileVersion, RecordedFile, RecordedSetting } from '../record.ts'
+import type { FileVersion, KeptSetting, RecordedFile, RecordedSetting } from '../record.ts'
 
 /** A file as a run recorded it, and its version now. */
 export interface FileHistory {
@@ -83,6 +83,15 @@ export function valueInVersion(
   const { copies, file, now } = history
   const versions = { before: file.before, written: file.after, now }
   return copies.documentOf(file, versions[version])?.get(path)
+}
+
+/** A setting of a file that an undo does not change. */
+export function keptSetting(
+  { client, path: file }: RecordedFile,
+  path: SettingPath,
+  why: KeptSetting['why'],
+): KeptSetting {
+  return { client, file, path, why }
 }
 
 /** The recorded setting at `path`, or the one whose table contains it. */

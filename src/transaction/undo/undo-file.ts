@@ -9,10 +9,9 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { resultOf, UserError } from '../../errors.ts'
-import { type FileVersion, isSameContent, type RecordedFile } from '../record.ts'
-import { compareSettings, type FileHistory, valueInVersion } from './compare.ts'
+import { type FileVersion, isSameContent, type KeptSetting, type RecordedFile } from '../record.ts'
+import { compareSettings, type FileHistory, keptSetting, valueInVersion } from './compare.ts'
 import {
-  type KeptPath,
   type UndoneFile,
   type UndoSettingsOptions,
   undoSettings,
@@ -51,7 +50,8 @@ export function undoFile(history: FileHistory, options: UndoFileOptions = {}): U
   if (isAsWritten || isUndoneAlready) return restoreCopy(history)
 
   if (!changesContent(file)) return { result: now, kept: [] }
-  if (now === null) return { result: null, kept: before === null ? [] : [changedFile] }
+  if (now === null)
+    return { result: null, kept: before === null ? [] : [keptSetting(file, [], 'changed')] }
   if (file.scope === 'whole') return undoWholeFile(history)
   return undoKeysFile(history, now, options)
 }
@@ -59,9 +59,6 @@ export function undoFile(history: FileHistory, options: UndoFileOptions = {}): U
 function restoreCopy(history: FileHistory): UndoneFile {
   return { result: withModeOfNow(history.file.before, history), kept: [] }
 }
-
-/** The whole file stays, because someone changed or deleted it. */
-const changedFile: KeptPath = { path: [], why: 'changed' }
 
 /** Keeps the file as it is now, and lists the settings of the run that are still in it. */
 function keepFile(history: FileHistory): UndoneFile {
@@ -75,7 +72,7 @@ function keepFile(history: FileHistory): UndoneFile {
     result: now,
     kept: compareSettings(history)
       .filter(({ isEarlier, isChangedByRun }) => isChangedByRun && !isEarlier)
-      .map(({ path, isOurs }) => ({ path, why: isOurs ? 'together' : 'changed' })),
+      .map(({ path, isOurs }) => keptSetting(file, path, isOurs ? 'together' : 'changed')),
   }
 }
 
@@ -96,10 +93,10 @@ function undoWholeFile(history: FileHistory): UndoneFile {
   return { result: now, kept: keptWholeFile(history), keepsOurKey }
 }
 
-function keptWholeFile({ file: { settings, after }, now }: FileHistory): readonly KeptPath[] {
-  const why = isSameContent(now, after) ? 'together' : 'changed'
-  if (settings.length === 0) return [{ path: [], why }]
-  return settings.map(({ path }) => ({ path, why }))
+function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
+  const why = isSameContent(now, file.after) ? 'together' : 'changed'
+  if (file.settings.length === 0) return [keptSetting(file, [], why)]
+  return file.settings.map(({ path }) => keptSetting(file, path, why))
 }
 
 /** Undoes a file with scope `keys`. */

@@ -171,10 +171,9 @@ function undoFiles(
   let keepsOurKey = false
 
   for (const file of files) {
-    const { client, path } = file
     const undone = undoFile(historyOf(contents, file), options)
-    results.set(path, undone.result)
-    kept.push(...undone.kept.map((setting) => ({ client, file: path, ...setting })))
+    results.set(file.path, undone.result)
+    kept.push(...undone.kept)
     keepsOurKey ||= undone.keepsOurKey === true
   }
 

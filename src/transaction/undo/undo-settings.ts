@@ -15,6 +15,7 @@ import {
   type ComparedValue,
   compareSettings,
   type FileHistory,
+  keptSetting,
   type ModelCheck,
   settingAt,
   valueInVersion,
@@ -46,12 +47,10 @@ export interface UndoSettingsOptions {
 export interface UndoneFile {
   /** The file after the undo. */
   readonly result: FileVersion | null
-  readonly kept: readonly KeptPath[]
+  readonly kept: readonly KeptSetting[]
   /** Someone changed a whole file, which stays, and one of our secrets is still in it. */
   readonly keepsOurKey?: boolean
 }
-
-export type KeptPath = Pick<KeptSetting, 'path' | 'why'>
 
 /**
  * Gives each setting of the run its earlier value, unless someone changed it since.
@@ -84,9 +83,9 @@ export function undoSettings(
       : []
   const undone = undoPaths(paths.filter((path) => !includesPath(plainPaths, path)))
 
-  const kept: readonly KeptPath[] = [
-    ...undone.kept.map((path) => ({ path, why: 'changed' as const })),
-    ...plainPaths.map((path) => ({ path, why: 'together' as const })),
+  const kept = [
+    ...undone.kept.map((path) => keptSetting(file, path, 'changed')),
+    ...plainPaths.map((path) => keptSetting(file, path, 'together')),
   ]
   if (undone.bytes === null) return { result: null, kept }
 

@@ -204,7 +204,7 @@ describe('a file with scope whole', () => {
     const file = { ...machine.stack[0]!.files[0]!, settings: [] }
     const { copies, contents } = machine
     const { kept } = undoFile({ copies, file, now: contents.get(authPath) })
-    expect(kept).toEqual([{ path: [], why: 'changed' }])
+    expect(kept).toEqual([{ client: 'codex', file: authPath, path: [], why: 'changed' }])
   })
 })
 
