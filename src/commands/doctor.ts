@@ -10,7 +10,8 @@ import {
   checkInstalled,
   reportFindings,
 } from './checks/client-checks.ts'
-import { askGateways, checkGateway } from './checks/gateway-checks.ts'
+import { checkGateway } from './checks/gateway-checks.ts'
+import { askGateways } from './checks/shared-gateways.ts'
 import { type ClientWithFindings, showClients, showFindings } from './checks/show.ts'
 import {
   type CheckedClient,

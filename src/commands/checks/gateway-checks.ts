@@ -1,3 +1,4 @@
+/** The checks of `doctor` over the network. `check-client.ts` has those without it. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
@@ -8,24 +9,20 @@ import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
-import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
-import { baseUrlsOf } from '../../gateway/base-urls.ts'
-import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
+import { type Balance, shownBalance } from '../../gateway/balance.ts'
+import { mayStillServe } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
-import { preopenConnections } from '../../gateway/http/request.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
-import { authoritiesOf, expectTrustedBy } from '../client-state/certificates.ts'
+import { expectTrustedBy } from '../client-state/certificates.ts'
 import { checkClient, missingKey } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
-import type { GatewayFlags } from '../command.ts'
-import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 import type { ResolvedSetup } from '../setup/client-setup.ts'
 import { loadFirstRequests } from '../setup/prove/first-requests.ts'
@@ -33,73 +30,12 @@ import { ifSlow, type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
 import { resolveClient } from '../setup/prove/resolution.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
-type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
+import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
 
-/** A gateway and a key, with all clients that use both. doctor sends its requests once for all of them. */
-interface SharedGateway {
-  /** The families of the clients that use it. The list grows while the clients are collected. */
-  readonly users: string[]
-  readonly access: GatewayAccess
-  readonly catalog: Promise<Catalog | UserError>
-  readonly balance: Promise<Balance | undefined>
-}
-
-/** Requests the model lists of all clients' gateways in parallel. */
-export function askGateways(
-  session: Session,
-  reports: readonly CheckedClient[],
-  flags: RequestFlags,
-): ReadonlyMap<CheckedClient, SharedGateway> {
-  const byRequest = new Map<string, SharedGateway>()
-  const byReport = new Map<CheckedClient, SharedGateway>()
-  const authorities = authoritiesOf(
-    session.platform.machine.env,
-    reports.map(({ client }) => client),
-  )
-  const [configuredCaFile] = reports.flatMap(({ state }) => state.endpoint.caFile ?? [])
-
-  for (const report of reports) {
-    const { key, keyHeader, headers, query } = report.state.endpoint
-    const isBroken = whyUnreadable(report.state) !== undefined
-    if (isBroken || report.gateway === undefined || !key) continue
-
-    const { baseUrl } = report.gateway
-    const request = { baseUrls: baseUrlsOf(report.gateway), key, keyHeader, headers, query }
-    const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? configuredCaFile
-    const timeoutMs = flags.timeout * 1000
-    const id = JSON.stringify(request)
-    const shared =
-      byRequest.get(id) ??
-      askGateway(accessTo(session, { baseUrl, ...request, timeoutMs, caFile, authorities }))
-    shared.users.push(report.client.family)
-    byRequest.set(id, shared)
-    byReport.set(report, shared)
-    // The clients' probes are sent in parallel, so each client gets a connection.
-    void preopenConnections(shared.access, 1)
-  }
-  return byReport
-}
-
-/** Requests the balance only from a gateway that answers the catalog request. */
-function askGateway(access: GatewayAccess): SharedGateway {
-  const catalog = catalogOrError(access, { isExtra: true })
-  const balance = catalog.then((list) =>
-    list instanceof UserError ? undefined : balanceOf(access, list),
-  )
-  return { users: [], access, catalog, balance }
-}
-
-/** Reports an empty balance before the client runs into it. */
-function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
-  if (balance === undefined) return
-  const brief = shownBalance(balance)
-  const result = { code: 'balance', message: `the key has ${brief}`, isAboutGateway: true } as const
-  const hint = "Top it up on the gateway's page, or use another key: repoint key"
-  if (balance.remaining === 0) yield { ...result, code: 'quota', severity: 'error', hint }
-  else yield { ...result, severity: 'ok', brief }
-}
-
-/** The checks that need the network. */
+/**
+ * Runs the checks of one client that need the network. After a failure, the later checks would prove nothing,
+ * so the failure is the last result.
+ */
 export async function checkGateway(
   session: Session,
   examined: ClientWithProgram,
@@ -122,21 +58,31 @@ export async function checkGateway(
     return results
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
-    const blamed = traitsOf(error)?.blames
-    const list = await shared.catalog
-    // If catalog and probe both reject the key, it is reported once.
-    const isSameFailure =
-      blamed !== 'address' && list instanceof UserError && list.code === error.code
-    const passed = isSameFailure ? results.filter(({ code }) => code !== 'catalog') : results
-    if (blamed !== 'network' && passed.every(({ code }) => code !== 'network'))
-      passed.push(networkCheck(gateway.baseUrl, shared.access))
-
     const hint = isServerGone(error, gateway)
       ? serverGoneHint(client, shared)
       : hintFor(error, examined, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
-    return [...passed, blamed === 'model' ? check : { ...check, isAboutGateway: true }]
+    const isAboutModel = traitsOf(error)?.blames === 'model'
+    const failure = isAboutModel ? check : { ...check, isAboutGateway: true as const }
+    return [...(await passedBefore(error, results, shared)), failure]
   }
+}
+
+/** The results before a failure. It may prove more than they do, or make one of them a repetition. */
+async function passedBefore(
+  failure: UserError,
+  results: readonly CheckResult[],
+  { access, catalog }: SharedGateway,
+): Promise<readonly CheckResult[]> {
+  const blamed = traitsOf(failure)?.blames
+  const list = await catalog
+  // If catalog and probe both reject the key, it is reported once.
+  const isSameFailure =
+    blamed !== 'address' && list instanceof UserError && list.code === failure.code
+  const passed = isSameFailure ? results.filter(({ code }) => code !== 'catalog') : results
+
+  const isAnswerMissing = blamed !== 'network' && passed.every(({ code }) => code !== 'network')
+  return isAnswerMissing ? [...passed, networkCheck(access.baseUrl, access)] : passed
 }
 
 /** @throws UserError if a check fails and the rest would prove nothing */
@@ -266,6 +212,16 @@ function* checkProtocol(
     message: `${client.label} uses ${model} over ${protocol}. The gateway also serves its native protocol, ${native}`,
     hint: `To change it: repoint ${client.id} --protocol ${native}`,
   }
+}
+
+/** Reports an empty balance before the client runs into it. */
+function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
+  if (balance === undefined) return
+  const brief = shownBalance(balance)
+  const result = { code: 'balance', message: `the key has ${brief}`, isAboutGateway: true } as const
+  const hint = "Top it up on the gateway's page, or use another key: repoint key"
+  if (balance.remaining === 0) yield { ...result, code: 'quota', severity: 'error', hint }
+  else yield { ...result, severity: 'ok', brief }
 }
 
 /** Models in the client's own list that the gateway does not list. */

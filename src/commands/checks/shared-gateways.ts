@@ -1,0 +1,69 @@
+import { whyUnreadable } from '../../clients/contract/state.ts'
+import { UserError } from '../../errors.ts'
+import { type Balance, balanceOf } from '../../gateway/balance.ts'
+import { baseUrlsOf } from '../../gateway/base-urls.ts'
+import { catalogOrError } from '../../gateway/catalog.ts'
+import { preopenConnections } from '../../gateway/http/request.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import { caFileFor } from '../../state/find-gateways.ts'
+import { authoritiesOf } from '../client-state/certificates.ts'
+import type { CheckedClient } from '../client-state/examine-client.ts'
+import type { GatewayFlags } from '../command.ts'
+import { accessTo } from '../find-gateway/access.ts'
+import type { Session } from '../screen/session.ts'
+
+export type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
+
+/** A gateway and a key, with all clients that use both. doctor sends its requests once for all of them. */
+export interface SharedGateway {
+  /** The families of the clients that use it. The list grows while the clients are collected. */
+  readonly users: string[]
+  readonly access: GatewayAccess
+  readonly catalog: Promise<Catalog | UserError>
+  readonly balance: Promise<Balance | undefined>
+}
+
+/** Requests the model lists of all clients' gateways in parallel. */
+export function askGateways(
+  session: Session,
+  reports: readonly CheckedClient[],
+  flags: RequestFlags,
+): ReadonlyMap<CheckedClient, SharedGateway> {
+  const byRequest = new Map<string, SharedGateway>()
+  const byReport = new Map<CheckedClient, SharedGateway>()
+  const authorities = authoritiesOf(
+    session.platform.machine.env,
+    reports.map(({ client }) => client),
+  )
+  const [configuredCaFile] = reports.flatMap(({ state }) => state.endpoint.caFile ?? [])
+
+  for (const report of reports) {
+    const { key, keyHeader, headers, query } = report.state.endpoint
+    const isBroken = whyUnreadable(report.state) !== undefined
+    if (isBroken || report.gateway === undefined || !key) continue
+
+    const { baseUrl } = report.gateway
+    const request = { baseUrls: baseUrlsOf(report.gateway), key, keyHeader, headers, query }
+    const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? configuredCaFile
+    const timeoutMs = flags.timeout * 1000
+    const id = JSON.stringify(request)
+    const shared =
+      byRequest.get(id) ??
+      askGateway(accessTo(session, { baseUrl, ...request, timeoutMs, caFile, authorities }))
+    shared.users.push(report.client.family)
+    byRequest.set(id, shared)
+    byReport.set(report, shared)
+    // The clients' probes are sent in parallel, so each client gets a connection.
+    void preopenConnections(shared.access, 1)
+  }
+  return byReport
+}
+
+/** Requests the balance only from a gateway that answers the catalog request. */
+function askGateway(access: GatewayAccess): SharedGateway {
+  const catalog = catalogOrError(access, { isExtra: true })
+  const balance = catalog.then((list) =>
+    list instanceof UserError ? undefined : balanceOf(access, list),
+  )
+  return { users: [], access, catalog, balance }
+}

@@ -1,0 +1,149 @@
+/** One client in the list of guided setup: whether the gateway can serve it, and how its line reads. */
+import { configuredGateway } from '../../clients/checks/overrides.ts'
+import type { Client } from '../../clients/contract/client.ts'
+import { whyUnreadable } from '../../clients/contract/state.ts'
+import { protocolOf } from '../../clients/models/protocols.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { type Finding, findingFrom, messageWithLocation } from '../../finding.ts'
+import { supportsAny } from '../../gateway/models/rules.ts'
+import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
+import type { AskChoice } from '../../platform/platform.ts'
+import { findGatewayName } from '../../state/find-gateways.ts'
+import { blocksSetup, checkClient } from '../client-state/check-client.ts'
+import { isFamilyMemberInUse, stateNow } from '../client-state/files.ts'
+import { type InstalledProgram, isInstalled } from '../client-state/program.ts'
+import { clientReport, contextOf } from '../client-state/state.ts'
+import { alignRows } from '../screen/drawing.ts'
+import type { Session } from '../screen/session.ts'
+import { resolveClient } from '../setup/prove/resolution.ts'
+import { resolveInputFor } from '../setup/resolve-input.ts'
+import type { AskedGateway, SetupContext } from '../setup/types.ts'
+
+/** A client in the list. */
+export interface Offer {
+  readonly client: Client
+  /** Absent: the program has not reported its version so far. */
+  readonly program: InstalledProgram | undefined
+  /** Why it cannot use the gateway. */
+  readonly problem?: Finding | undefined
+  /** The user must choose its model. */
+  readonly needsModel: boolean
+}
+
+/** Reads a client's files and resolves its options. Sends nothing and writes nothing. */
+export function offerOf(
+  context: SetupContext,
+  { finder: { access }, info }: AskedGateway,
+  client: Client,
+  program: InstalledProgram | undefined,
+): Offer {
+  const { catalog } = info
+  const input = resolveInputFor(context, client, access, { ...info, ...program })
+  const problem =
+    localProblem(context, client, access, program) ??
+    (catalog && missingProtocol(client, access, catalog))
+  if (problem !== undefined) return { client, program, problem, needsModel: false }
+
+  const resolution = resolveClient({ client, program: program ?? {}, input })
+  const needsModel = resolution.kind === 'undecided'
+  if (resolution.kind === 'impossible')
+    return { client, program, problem: findingFrom(resolution.error), needsModel }
+  return { client, program, needsModel }
+}
+
+/** Reports that the client's files cannot be read, or that something in them blocks the gateway. */
+function localProblem(
+  { session, runs }: SetupContext,
+  client: Client,
+  access: GatewayAccess,
+  program: InstalledProgram = {},
+): Finding | undefined {
+  const now = resultOf(() => clientReport(session, client, runs))
+  if (now instanceof UserError) return findingFrom(now)
+  const { state, files } = now
+  const message = whyUnreadable(state)
+  if (message !== undefined) return { code: 'config-invalid', severity: 'error', message }
+
+  const context = contextOf(session, client, files, runs)
+  const hasGateway = state.endpoint.baseUrl !== undefined
+  const findings = checkClient({
+    session,
+    client,
+    purpose: 'setup',
+    program,
+    access,
+    context,
+    ...(hasGateway && { configured: configuredGateway(state) }),
+  })
+  return findings.find(blocksSetup)
+}
+
+const protocolNames: Readonly<Record<Protocol, string>> = {
+  chat: 'chat completions',
+  responses: 'Responses API',
+  messages: 'Messages API',
+}
+
+/** Reports that no listed model supports a protocol of the client. */
+function missingProtocol(
+  { protocols }: Client,
+  { baseUrl }: GatewayAccess,
+  { models }: Catalog,
+): Finding | undefined {
+  if (models.some((model) => supportsAny(model, protocols))) return undefined
+  const names = protocols.map((protocol) => protocolNames[protocol])
+  return {
+    code: 'protocol-unsupported',
+    severity: 'error',
+    message: `${new URL(baseUrl).host} has no ${names.join(' or ')}`,
+  }
+}
+
+/** Two columns: the client, and its current gateway or why it cannot use this one. */
+export function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoice[] {
+  const isPossible = ({ problem }: Offer) => problem === undefined
+  const shown = [...offers.filter(isPossible), ...offers.filter((offer) => !isPossible(offer))]
+
+  const names = shown.map(({ client, program }) => {
+    const version = program === undefined ? '...' : (program.version ?? '')
+    return isInstalled(session, client) ? `${client.label} ${version}`.trim() : client.label
+  })
+  const cells = shown.map(({ client, needsModel, problem }) => {
+    if (problem !== undefined) return `not possible: ${messageWithLocation(problem)}`
+    const modelNote = needsModel ? ', asks for its model' : ''
+    return `${describeService(session, client)}${modelNote}`
+  })
+
+  // The prompt puts a cursor and a box in front of each line.
+  const { columns } = session.platform.terminal
+  const rows = names.map((name, index) => [name, session.forPeople(cells[index]!)])
+  const linesOfRows = alignRows(rows, columns - boxWidth)
+
+  return shown.map(({ client, needsModel, problem }, index) => {
+    const choice = { value: client.id, short: client.label }
+    const name = linesOfRows[index]!.join(`\n${' '.repeat(boxWidth)}`)
+    if (problem !== undefined) return { ...choice, name, disabled: noReason }
+    const isChecked =
+      isInstalled(session, client) && !needsModel && isFamilyMemberInUse(session, client)
+    return { ...choice, name, checked: isChecked }
+  })
+}
+
+/** The prompt prints a reason after the name. The name contains it already, so it prints a space. */
+const noReason = ' '
+
+/** The columns before the text of a choice. */
+const boxWidth = 3
+
+/** The service that a client uses now. */
+function describeService(session: Session, client: Client): string {
+  const isHere = isInstalled(session, client)
+  const state = stateNow(session, client)
+  const baseUrl = state?.endpoint.baseUrl
+  if (state === undefined || baseUrl === undefined)
+    return isHere ? 'its own service' : 'not installed'
+
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
+  const name = findGatewayName(session, protocolOf(client, state.options), state.endpoint)
+  return name === undefined || name === host ? `gateway ${host}` : `gateway ${name} (${host})`
+}
