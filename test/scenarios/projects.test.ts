@@ -155,15 +155,27 @@ test.each(sentElsewhere)(
     expect((await run([client, '--yes', '--name', 'work'], home.path)).status).toBe(0)
     home.put(`bin/${client}`, '#!/bin/sh\n', 0o755)
     home.put('own/README.md', '')
-    home.put('own/link', { link: home.at('shop') })
 
-    for (const folder of [home.at('shop'), '../shop', 'link']) {
-      const words = ['run', 'work', '--', home.at(`bin/${client}`), ...args(folder)]
-      const started = await run(words, home.at('own'))
-      expect([started.status, started.stderr]).toEqual([8, expect.stringContaining(name)])
-    }
-    const words = ['run', 'work', '--', home.at(`bin/${client}`), ...args('.')]
-    expect((await run(words, home.at('own'))).status).toBe(0)
+    const startAt = (folder: string) =>
+      run(['run', 'work', '--', home.at(`bin/${client}`), ...args(folder)], home.at('own'))
+    const stopped = await startAt(home.at('shop'))
+    expect([stopped.status, stopped.stderr]).toEqual([8, expect.stringContaining(name)])
+    expect((await startAt('.')).status).toBe(0)
+  },
+)
+
+test.each(['../shop', 'link'])(
+  'a run is also stopped if the option names it as %s',
+  async (folder) => {
+    const { home, run } = aProject('.codex/config.toml', codexElsewhere)
+    expect((await run(['codex', '--yes', '--name', 'work'], home.path)).status).toBe(0)
+    home.put('bin/codex', '#!/bin/sh\n', 0o755)
+    home.put('own/link', { link: home.at('shop') })
+    const started = await run(
+      ['run', 'work', '--', home.at('bin/codex'), '-C', folder],
+      home.at('own'),
+    )
+    expect([started.status, started.stderr]).toEqual([8, expect.stringContaining('config.toml')])
   },
 )
 

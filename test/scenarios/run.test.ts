@@ -9,7 +9,7 @@ import {
   utimesSync,
 } from 'node:fs'
 import { resolve } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { compact } from '../../src/compact.ts'
 import { builtInCatalog } from '../../src/serve/index.ts'
 import { tlsFile } from '../gateway/forged.ts'
@@ -17,6 +17,7 @@ import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
+import { setUp } from '../support/setup.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 
@@ -27,27 +28,20 @@ const gatewayTwo = await withGateway({ key: keys.two, models })
 
 /** These clients are set up for `one`, and `two` is saved. The programs only print a version. */
 async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
-  const home = aHome()
+  return fill(aHome(), clients)
+}
+
+async function fill(home: Home, clients: readonly string[]): Promise<Home> {
   for (const name of ['codex', 'claude', 'opencode', 'other']) {
     home.put(`bin/${name}`, '#!/bin/sh\necho 9.9.9\n', 0o755)
   }
-  const first = [
-    'codex',
-    '--name',
-    'two',
-    '--model',
-    'gpt-5.5-sol',
-    '--base-url',
-    gatewayTwo.url,
-    '--yes',
-  ]
-  expect(await runHere(home, first, { REPOINT_API_KEY: keys.two })).toMatchObject({ status: 0 })
-  for (const client of clients)
-    await runHere(home, [client, '--name', 'one', '--base-url', gatewayOne.url, '--yes'], {
-      REPOINT_API_KEY: keys.one,
-    })
+  await setUp(home, 'codex --name two --model gpt-5.5-sol', gatewayTwo)
+  for (const client of clients) await setUp(home, `${client} --name one`, gatewayOne)
   return home
 }
+
+/** Codex is set up in it. For tests that change nothing. */
+const sharedHome = await fill(aHome({}, afterAll), ['codex'])
 
 /** What `repoint run` starts, without starting it. */
 async function started(home: Home, words: readonly string[], env: Record<string, string> = {}) {
@@ -80,7 +74,7 @@ exec '${process.execPath}' -e 'console.log(JSON.stringify({ args: process.argv.s
 
 describe('repoint run', () => {
   test('codex gets -c options with the provider id of its files, and the key in a variable', async () => {
-    const home = await aHomeBetween('codex')
+    const home = sharedHome
     const { args, env, stderr } = await started(home, ['two', '--', 'codex', 'exec', '--json'])
     expect(args).toEqual(
       expect.arrayContaining([
@@ -99,14 +93,14 @@ describe('repoint run', () => {
   })
 
   test('codex gets a model by the rules if the catalog does not have the model of its files', async () => {
-    const home = await aHomeBetween('codex')
+    const home = sharedHome
     expect((await started(home, ['one', 'codex'])).args.join(' ')).not.toContain('model=')
     const { args } = await started(home, ['two', 'codex'])
     expect(args).toContain('model="gpt-5.5-sol"')
   })
 
   test('prints the note about a model that the gateway does not list', async () => {
-    const home = await aHomeBetween('codex')
+    const home = sharedHome
     const { stderr } = await started(home, ['two', '--model', 'gpt-5.5-soll', '--', 'codex'])
     expect(stderr).toMatch(/note: The gateway does not list gpt-5\.5-soll\n.*--model gpt-5\.5-sol/)
     const listed = await started(home, ['two', '--model', 'gpt-5.5-sol', '--', 'codex'])
@@ -228,7 +222,7 @@ cat "$path"
   })
 
   test('any other program gets the usual variables', async () => {
-    const home = await aHomeBetween('codex')
+    const home = sharedHome
     const { args, env } = await started(home, ['two', '--', 'other', '--', '--json'])
     expect(args).toEqual(['--', '--json'])
     expect(env).toMatchObject({
@@ -316,19 +310,18 @@ cat "$path"
     ['its status', 'process.exit(23)', 23],
     ['a signal', "process.kill(process.pid, 'SIGKILL'); setTimeout(() => {}, 9e4)", 137],
   ])('%s passes through', async (_, script, expected) => {
-    const home = await aHomeBetween('codex')
     const args = ['run', 'two', '--', process.execPath, '-e', script]
-    expect((await runCli(home, args)).status).toBe(expected)
+    expect((await runCli(sharedHome, args)).status).toBe(expected)
   })
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '%s is passed to the command',
     async (name) => {
-      const home = await aHomeBetween('codex')
+      const _home = sharedHome
       const script = `process.on('${name}', () => { console.log('received ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
       const args = ['run', 'two', '--', process.execPath, '-e', script]
       const child = spawn(process.execPath, [resolve('bin/repoint.js'), ...args], {
-        env: { PATH: process.env['PATH'], HOME: home.path },
+        env: { PATH: process.env['PATH'], HOME: sharedHome.path },
       })
       let out = ''
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -370,7 +363,7 @@ cat "$path"
   })
 
   test('--help after the name shows the help of run', async () => {
-    const home = await aHomeBetween('codex')
+    const home = sharedHome
     const { status, stdout } = await runInProcess(home, ['run', 'two', '--help'])
     expect(status).toBe(0)
     expect(stdout).toContain('Usage: repoint run')
@@ -390,7 +383,7 @@ cat "$path"
     ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
     ['a missing command', ['two', 'no-such-program'], 2, 'There is no command no-such-program'],
   ])('reports %s', async (_, args, status, words) => {
-    const home = await aHomeBetween('codex')
+    const home = sharedHome
     const result = await runInProcess(home, ['run', ...args])
     expect(result.status).toBe(status)
     expect(result.stderr).toContain(words)
