@@ -104,6 +104,11 @@ export class UserError extends Error {
   }
 }
 
+/** Whether an error leaves something to do: it is neither a bug in repoint nor the user's Ctrl-C. */
+export function canContinueAfter(error: unknown): error is UserError {
+  return error instanceof UserError && error.code !== 'cancelled'
+}
+
 /** Returns the result of `work`, or the `UserError` that it throws. */
 export function resultOf<Result>(work: () => Result): Result | UserError {
   try {

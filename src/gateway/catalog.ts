@@ -1,5 +1,5 @@
 import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
+import { canContinueAfter, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
@@ -124,7 +124,7 @@ async function askForPage(
   try {
     return await askForList(access, spec)
   } catch (error) {
-    if (page === 1 || !(error instanceof UserError) || error.code === 'cancelled') throw error
+    if (page === 1 || !canContinueAfter(error)) throw error
     return undefined
   }
 }

@@ -7,7 +7,7 @@ import { unlistedModels } from '../../clients/models/picker.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { canContinueAfter, resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, shownBalance } from '../../gateway/balance.ts'
 import { mayStillServe } from '../../gateway/catalog.ts'
@@ -57,7 +57,7 @@ export async function checkGateway(
     for await (const check of networkChecks(session, examined, shared, caFile)) results.push(check)
     return results
   } catch (error) {
-    if (!(error instanceof UserError) || error.code === 'cancelled') throw error
+    if (!canContinueAfter(error)) throw error
     const hint = isServerGone(error, gateway)
       ? serverGoneHint(client, shared)
       : hintFor(error, examined, gateway, caFile)

@@ -10,24 +10,6 @@ import { isLoopback } from './local-host.ts'
 import { badAddress, parseAddress } from './pasted-address.ts'
 import { readQuery } from './query.ts'
 
-/**
- * Routes of the three protocols and related ones, as people copy them from documentation. Paths are
- * case-sensitive: `/V1` belongs to the address.
- */
-const trailingRoute =
-  /(?:\/v1)*(?:\/(?:chat\/completions|responses(?:\/compact)?|messages(?:\/count_tokens)?|models(?:\/[^/]+)*|completions|embeddings|rerank|moderations|files|images\/[a-z]+|audio\/[a-z]+|realtime))?$/
-
-/** The first path segments of common gateway web applications (New API, one-api, LiteLLM). */
-const webPage =
-  /\/(?:console|panel|dashboard|login|register|tokens?|pricing|playground|topup|wallet|settings|about|ui|index\.html)(?:\/.*)?$/i
-
-/** A route of Azure. Its `api-version` applies only to this route: with `/v1`, Azure rejects it (2026-04). */
-const azureDeployment = /\/deployments\/[^/]+/
-
-const docsHost =
-  /^(?:docs?|documentation|api-?docs?|help|wiki|manual)\.|\.(?:gitbook\.io|readthedocs\.io|mintlify\.app|apifox\.cn)$/
-const docsPage = /\/(?:docs?|documentation|swagger|redoc|openapi\.json|api-docs|guide)(?:\/.*)?$/i
-
 export interface AddressOptions {
   /** Accepts plain http to another machine. */
   readonly allowHttp?: boolean | undefined
@@ -78,6 +60,25 @@ export function normaliseBaseUrl(
   const message = `Using ${baseUrl} (${changes.join(', ')})`
   return { baseUrl, query, findings: [{ code: 'url-cleaned', message }] }
 }
+
+/**
+ * Routes of the three protocols and related ones, as people copy them from documentation. Paths are
+ * case-sensitive: `/V1` belongs to the address.
+ */
+const trailingRoute =
+  /(?:\/v1)*(?:\/(?:chat\/completions|responses(?:\/compact)?|messages(?:\/count_tokens)?|models(?:\/[^/]+)*|completions|embeddings|rerank|moderations|files|images\/[a-z]+|audio\/[a-z]+|realtime))?$/
+
+/** The first path segments of common gateway web applications (New API, one-api, LiteLLM). */
+const webPage =
+  /\/(?:console|panel|dashboard|login|register|tokens?|pricing|playground|topup|wallet|settings|about|ui|index\.html)(?:\/.*)?$/i
+
+/** A route of Azure. Its `api-version` applies only to this route: with `/v1`, Azure rejects it (2026-04). */
+const azureDeployment = /\/deployments\/[^/]+/
+
+/** Hosts and pages of documentation. */
+const docsHost =
+  /^(?:docs?|documentation|api-?docs?|help|wiki|manual)\.|\.(?:gitbook\.io|readthedocs\.io|mintlify\.app|apifox\.cn)$/
+const docsPage = /\/(?:docs?|documentation|swagger|redoc|openapi\.json|api-docs|guide)(?:\/.*)?$/i
 
 /** Replaces a known web page by the address of its API. */
 function replaceWebPage(typed: URL, changes: string[]): URL {

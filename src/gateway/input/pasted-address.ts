@@ -6,27 +6,12 @@ import { isIPv6 } from 'node:net'
 import { UserError } from '../../errors.ts'
 import { isLoopback } from './local-host.ts'
 
-/** Placeholders for the address in instructions. */
-const placeholders: readonly RegExp[] = [
-  /^(?:(?:api|base|gateway)[-_]?)?(?:base[-_]?)?(?:url|host|endpoint)$/i,
-  /^\{.*\}$/,
-  /^\[[\w -]*\]$/,
-  /^\$\{?\w+\}?$/,
-  /^\$env:\w+$/i,
-  /^%\w+%$/,
-  /\{(?:base[-_]?)?(?:url|host|domain)\}/i,
-  // `my-…` and `your-team.…` can be real host names.
-  /^(?:https?:\/\/)?your[-_](?:(?:api|base|gateway|host|domain|endpoint|url|server|proxy|instance|resource)[-_]?)+(?:\.(?:com|net|org|io|example(?:\.com)?))?(?:[:/]|$)/i,
-  /^https?:\/\/[.…]/u,
-]
-
-/** `user:pass/word@host`. */
-const passwordWithSlash = /^[^/]*:[^@]*\/[^@]*@/
-
-/** A name or an IPv6 address. The URL standard allows characters that no host name has: "(", "$", "!". */
-const hostName = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/
-
-/** @param changes receives what was changed, for the notice */
+/**
+ * The URL of a pasted address.
+ *
+ * @param changes receives what was changed, for the notice
+ * @throws UserError `usage`
+ */
 export function parseAddress(input: string, changes: string[]): URL {
   const text = extractAddress(input, changes)
   if (text === '') {
@@ -63,6 +48,26 @@ export function parseAddress(input: string, changes: string[]): URL {
 
   return url
 }
+
+/** Placeholders for the address in instructions. */
+const placeholders: readonly RegExp[] = [
+  /^(?:(?:api|base|gateway)[-_]?)?(?:base[-_]?)?(?:url|host|endpoint)$/i,
+  /^\{.*\}$/,
+  /^\[[\w -]*\]$/,
+  /^\$\{?\w+\}?$/,
+  /^\$env:\w+$/i,
+  /^%\w+%$/,
+  /\{(?:base[-_]?)?(?:url|host|domain)\}/i,
+  // `my-…` and `your-team.…` can be real host names.
+  /^(?:https?:\/\/)?your[-_](?:(?:api|base|gateway|host|domain|endpoint|url|server|proxy|instance|resource)[-_]?)+(?:\.(?:com|net|org|io|example(?:\.com)?))?(?:[:/]|$)/i,
+  /^https?:\/\/[.…]/u,
+]
+
+/** `user:pass/word@host`. */
+const passwordWithSlash = /^[^/]*:[^@]*\/[^@]*@/
+
+/** A name or an IPv6 address. The URL standard allows characters that no host name has: "(", "$", "!". */
+const hostName = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/
 
 /** Extracts the address from quotes, assignments, Markdown and shell lines. */
 function extractAddress(input: string, changes: string[]): string {

@@ -83,6 +83,7 @@ function isProxysOwn({ headers }: HttpAnswer): boolean {
 const plainOnTls =
   /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
 
+/** A redirect, which `request` did not follow: to another origin, to nowhere, or to itself. */
 function redirected(judged: JudgedAnswer): Outcome {
   const { answer, request } = judged
   const location = answer.headers['location'] ?? ''

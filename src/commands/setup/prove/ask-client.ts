@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { runKeyVariable } from '../../../clients/contract/program.ts'
-import { UserError } from '../../../errors.ts'
+import { canContinueAfter, UserError } from '../../../errors.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { pointClient } from '../../client-state/point-client.ts'
 import { installedVersion, isInstalled } from '../../client-state/program.ts'
@@ -62,7 +62,7 @@ export async function askClient(
   try {
     answerOf(session, client, result)
   } catch (error) {
-    if (!(error instanceof UserError) || error.code === 'cancelled') throw error
+    if (!canContinueAfter(error)) throw error
     throw withHint(rejection, {
       clientError: error.message,
       hint: "Ask the gateway's operator which clients it admits.",
