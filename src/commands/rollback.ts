@@ -6,8 +6,7 @@
  */
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
-import { plainPath } from '../edits/values/paths.ts'
-import { exitStatus, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
 import { checkTargets } from '../transaction/check-targets.ts'
 import type { ApplyResult, Runs } from '../transaction/record.ts'
 import {
@@ -24,7 +23,14 @@ import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'
 import { problemAfterUndo, refuseUnknownClient } from './rollback/problems.ts'
-import { changesIn, isChanged, keptFindings, showPlan, sideEffects } from './rollback/show-plan.ts'
+import {
+  changesAny,
+  reportDryRun,
+  reportNothing,
+  reportUndo,
+  undoCommandFor,
+} from './rollback/report.ts'
+import { isChanged, keptFindings, showPlan, sideEffects } from './rollback/show-plan.ts'
 import { refuseWrongKey } from './rollback/wrong-key.ts'
 import type { Consent, Session } from './screen/session.ts'
 
@@ -77,7 +83,7 @@ export async function rollback(
     platform,
     choosesRun(flags, consent) ? await withPickedRun(context, options) : options,
   )
-  if (undo === undefined) return reportNothing(context, id, flags)
+  if (undo === undefined) return reportNothing(context, runsOfClient(id, runs), flags)
 
   await refuseUnknownClient(session, undo)
   const clientUndos = clientUndosOf(context, undo)
@@ -119,17 +125,6 @@ function optionsFor(
   }
 }
 
-function changesAny(files: ApplyResult['files']): boolean {
-  return files.some(({ action }) => action !== 'unchanged')
-}
-
-function reportDryRun(session: Session, undo: RollbackPlan): number {
-  session.say('Dry run: nothing changed.')
-  const changed = changesAny(undo.files)
-  printDocument(session, undo, { dryRun: true, changed, run: null, next: [] })
-  return 0
-}
-
 async function applyAndReport(
   context: RollbackContext,
   undo: RollbackPlan,
@@ -142,48 +137,7 @@ async function applyAndReport(
   const hasChanged = changesAny(applied.files)
   if (hasChanged) session.noteApplied(applied, undoCommandFor(undo))
   const next = hasChanged ? await stopServersAndAdvise(context, applied, consent) : []
-
-  session.say(hasChanged ? outcomeOf(undo) : 'Nothing changed.')
-  for (const { hint } of keptFindings(undo)) session.say(`  ${hint}`)
-  for (const line of next) session.say(`  ${line}`)
-
-  const run = applied.run?.id ?? null
-  printDocument(session, undo, { dryRun: undefined, changed: hasChanged, run, next })
-  return undo.kept.length > 0 ? exitStatus['held-back'] : 0
-}
-
-/** The outcome of a rollback that changed something, with the command that takes it back. */
-function outcomeOf(undo: RollbackPlan): string {
-  const command = undoCommandFor(undo)
-  if (undo.isRedo) return `Done. Undo: ${command}`
-  const isOff = undo.runs.every(({ kind }) => kind === 'off')
-  return `Undone. ${isOff ? 'Do it again' : 'Set it up again'}: ${command}`
-}
-
-function printDocument(
-  session: Session,
-  undo: RollbackPlan,
-  outcome: {
-    readonly dryRun: true | undefined
-    readonly changed: boolean
-    readonly run: string | null
-    readonly next: readonly string[]
-  },
-): void {
-  const { next, ...state } = outcome
-  session.document({
-    command: 'rollback',
-    ...state,
-    undoes: undo.runs.at(-1)?.id,
-    files: undo.files.map(({ path, action, kept: keptPaths }) => ({
-      path,
-      action,
-      kept: keptPaths.map(plainPath),
-      changes: outcome.dryRun && changesIn(undo, path),
-    })),
-    warnings: session.findingsAsJson,
-    next,
-  })
+  return reportUndo(session, undo, applied, next)
 }
 
 /** Asks on a terminal, as a setup does. A script that runs `rollback` has already decided. */
@@ -200,10 +154,6 @@ async function askToUndo(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 }
 
-function undoCommandFor({ isRedo }: RollbackPlan): string {
-  return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
-}
-
 /** Stops servers that still use the old key, and returns what the user must do. */
 async function stopServersAndAdvise(
   { session, clients }: RollbackContext,
@@ -213,40 +163,6 @@ async function stopServersAndAdvise(
   const changed = clients.filter(({ id }) => isChanged(id, files))
   const toDo = await stopOldServers(session, changed, consent)
   return [...toDo, ...changed.map(({ program }) => program.restartAdvice)]
-}
-
-/** Reports that there is nothing to undo, and the runs of another installation. */
-function reportNothing(
-  context: RollbackContext,
-  id: string | undefined,
-  { redo, dryRun }: RollbackFlags,
-): number {
-  const { session, runs } = context
-  session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
-
-  const isHere = isInstalledHere(context)
-  const foreignRun = runsOfClient(id, runs).find(({ files }) => files.some((file) => !isHere(file)))
-  if (foreignRun !== undefined) {
-    const paths = foreignRun.files.map(({ path }) => session.showPath(path)).join(', ')
-    session.addFindings({
-      code: 'other-installation',
-      message: `Run ${foreignRun.id} changed files elsewhere: ${paths}`,
-      hint: `Undo it by its ID: repoint rollback --run ${foreignRun.id}. Or set HOME and the clients' folder variables as they were.`,
-    })
-  }
-  session.showFindings()
-
-  session.document({
-    command: 'rollback',
-    dryRun,
-    changed: false,
-    run: null,
-    undoes: null,
-    files: [],
-    warnings: session.findingsAsJson,
-    next: [],
-  })
-  return 0
 }
 
 /** The runs of one client, or all runs. */

@@ -1,9 +1,10 @@
 import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, shownModel, whyUnreadable } from '../../clients/contract/state.ts'
 import { asPlanned } from '../../clients/files/read-file.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { planFixes } from '../../clients/plan/edit-file.ts'
-import type { FileEdit } from '../../edits/types.ts'
+import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { plainPath } from '../../edits/values/paths.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type FileFix, type Finding, messageWithLocation } from '../../finding.ts'
@@ -16,7 +17,7 @@ import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './files.ts'
 import { type ClientReport, gatewayOf, shownAddress } from './state.ts'
-import { changedSince, lastSetup } from './written.ts'
+import { changedSince, lastSetup, type WrittenFile } from './written.ts'
 
 /** The gateway that a client should use, with its key, headers and models. */
 export interface ExpectedGateway extends Gateway {
@@ -143,9 +144,6 @@ export interface Drift {
   readonly restore?: { readonly fixes: readonly FileFix[]; readonly edits: readonly FileEdit[] }
 }
 
-/** A report names this many settings, and counts the others. */
-const maxNamedKeys = 4
-
 /** @returns undefined if no setup is in force, or if safe fixes alone restore what the last setup wrote */
 export function driftSince(session: Session, report: DriftInput, runs: Runs): Drift | undefined {
   const { client, findings, files, state } = report
@@ -165,34 +163,71 @@ export function driftSince(session: Session, report: DriftInput, runs: Runs): Dr
   if (planned instanceof UserError || planned.reasons.length === 0) return undefined
 
   const { fixedFiles, reasons } = planned
-  const fixes: FileFix[] = []
-  const edits: FileEdit[] = []
-  const places: string[] = []
-  for (const [index, { path, kind: fileKind, use, format }] of fixedFiles.entries()) {
-    const setup = lastSetup(path, runs)
-    const changes = use === 'target' ? changedSince(session, fixedFiles[index]!, runs) : []
-    if (setup === undefined || changes.length === 0) continue
+  const changedFiles = [...findChangedFiles(session, fixedFiles, runs)]
 
-    const all = changes.map((change) => plainPath(change.path))
-    const more = all.length > maxNamedKeys ? ` and ${all.length - maxNamedKeys} more` : ''
-    const keys = all.slice(0, maxNamedKeys).join(', ') + more
-    places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
-
-    const { scope, holdsSecret, after } = setup.file
-    if (scope === 'keys') fixes.push({ fileKind, changes })
-    else {
-      const versions = {
-        before: files[index]!.bytes,
-        after: contentsIfAvailable(session.platform, after),
-      }
-      edits.push({ client: client.id, path, format, scope, changes, holdsSecret, ...versions })
-    }
-  }
+  const ofKeys = changedFiles.filter(({ setup }) => setup.file.scope === 'keys')
+  const ofWholeFiles = changedFiles.filter(({ setup }) => setup.file.scope === 'whole')
+  const fixes = ofKeys.map(({ file, changes }) => ({ fileKind: file.kind, changes }))
+  const edits = ofWholeFiles.map((changed) => restoringEdit(session, report, changed))
 
   // repoint offers only a complete restore: it must not restore the address without the key.
   const restored = resultOf(() => driftAfter([...safeFixes, ...fixes], edits))
   const isComplete = !(restored instanceof UserError) && restored.reasons.length === 0
-  return { reasons, changes: places.join('; '), ...(isComplete && { restore: { fixes, edits } }) }
+  return {
+    reasons,
+    changes: changedFiles.map((changed) => describeChanges(session, changed)).join('; '),
+    ...(isComplete && { restore: { fixes, edits } }),
+  }
+}
+
+/** A file in which settings of the last setup have other values now. */
+interface ChangedFile {
+  readonly file: LoadedFile
+  readonly setup: WrittenFile
+  /** Each setting with the setup's value. */
+  readonly changes: readonly SettingChange[]
+}
+
+function* findChangedFiles(
+  session: Session,
+  files: LoadedFiles,
+  runs: Runs,
+): Generator<ChangedFile> {
+  for (const file of files) {
+    const setup = lastSetup(file.path, runs)
+    const changes = file.use === 'target' ? changedSince(session, file, runs) : []
+    if (setup !== undefined && changes.length > 0) yield { file, setup, changes }
+  }
+}
+
+/** A report names this many settings of a file, and counts the others. */
+const maxNamedKeys = 4
+
+function describeChanges(session: Session, { file, setup, changes }: ChangedFile): string {
+  const all = changes.map((change) => plainPath(change.path))
+  const more = all.length > maxNamedKeys ? ` and ${all.length - maxNamedKeys} more` : ''
+  const keys = all.slice(0, maxNamedKeys).join(', ') + more
+  return `${keys} in ${session.showPath(file.path)}, written by run ${setup.run.id}`
+}
+
+/** The edit that makes a file what the setup wrote, which replaced the whole file. */
+function restoringEdit(
+  { platform }: Session,
+  { client, files }: DriftInput,
+  { file, setup, changes }: ChangedFile,
+): FileEdit {
+  const { path, format } = file
+  const { scope, holdsSecret, after } = setup.file
+  return {
+    client: client.id,
+    path,
+    format,
+    scope,
+    changes,
+    holdsSecret,
+    before: files.find((current) => current.path === path)?.bytes ?? null,
+    after: contentsIfAvailable(platform, after),
+  }
 }
 
 export function describeDrift({ label }: Client, { reasons, changes }: Drift): string {
