@@ -76,7 +76,9 @@ const newest = [
   ...core,
   'test/serve',
   'test/commands/serve.test.ts',
-  ...['terminal', 'run', 'as-root'].map((name) => `test/scenarios/${name}.test.ts`),
+  ...['terminal', 'interrupt', 'typed-early', 'run', 'as-root'].map(
+    (name) => `test/scenarios/${name}.test.ts`,
+  ),
 ]
 
 const [suite = 'unit', ...args] = process.argv.slice(2)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
+import { aHomeWith } from '../support/setup.ts'
 import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
 
 const canary = 'sk-canary-4d3c2b1a09f8e7d6c5b4a392'
@@ -36,14 +37,6 @@ async function atList(home: Home): Promise<TerminalRun> {
   await run.shows(`❯ ${gateway.url}`)
   run.type(keys.enter)
   return run
-}
-
-/** A home in which Codex has the canary. */
-async function homeWithCodex(): Promise<Home> {
-  const home = aHome()
-  const args = ['codex', '--base-url', gateway.url, '--yes']
-  await runInProcess(home, args, { env: { REPOINT_API_KEY: canary } })
-  return home
 }
 
 describe('the list of clients', () => {
@@ -232,7 +225,7 @@ describe('a pasted key', () => {
 
 describe('a change of the model of a client that is set up', () => {
   test('needs one flag, without an address and a key, also without a terminal', async () => {
-    const home = await homeWithCodex()
+    const home = await aHomeWith('codex', gateway)
     const { status, json } = await runHere(home, ['codex', '--model', 'gpt-5.4', '--yes'])
     expect({ status, json }).toMatchObject({ json: { changed: true, baseUrl: gateway.url } })
     expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4"')
@@ -249,7 +242,7 @@ describe('a change of the model of a client that is set up', () => {
   })
 
   test('needs a key if the client is not set up, or if an address is named', async () => {
-    const home = await homeWithCodex()
+    const home = await aHomeWith('codex', gateway)
     const other = await runHere(home, ['opencode', '--model', 'gpt-5.4', '--yes'])
     expect(other).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
     const named = ['codex', '--model', 'gpt-5.4', '--base-url', gateway.url, '--yes']
@@ -257,7 +250,7 @@ describe('a change of the model of a client that is set up', () => {
   })
 
   test('without an ID, offers the models of the gateway that the client can use', async () => {
-    const home = await homeWithCodex()
+    const home = await aHomeWith('codex', gateway)
     const run = runOnTerminal(home, ['codex', '--model'])
     await run.shows('Which model should Codex use?')
     await run.shows('gpt-5.6-sol')
@@ -272,7 +265,7 @@ describe('a change of the model of a client that is set up', () => {
   })
 
   test('without an ID and without a terminal, is a usage error', async () => {
-    const home = await homeWithCodex()
+    const home = await aHomeWith('codex', gateway)
     const error = { code: 'usage', hint: 'Name the model: --model ID' }
     for (const more of [[], ['--no-verify']])
       expect(await runHere(home, ['codex', '--yes', ...more, '--model'])).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import type { Home } from './home.ts'
+import { aHome, type Home } from './home.ts'
 import { type JsonResult, runHere } from './in-process.ts'
 
 /** The address of a gateway, and a key for it. */
@@ -16,6 +16,13 @@ export async function setUp(
   const result = await trySetUp(home, line, target, env)
   expect([result.status, result.json['error']]).toEqual([0, undefined])
   return result
+}
+
+/** A new home in which only this setup has run. */
+export async function aHomeWith(line: string, target: Target): Promise<Home> {
+  const home = aHome()
+  await setUp(home, line, target)
+  return home
 }
 
 /** Like `setUp`, for a setup that may fail. Its output must not contain the key either way. */
