@@ -59,7 +59,7 @@ export function* earlierStates(
   try {
     yield stateSoFar()
 
-    for (const { files } of activeRuns(clientRuns.toReversed(), clients).toReversed()) {
+    for (const { files } of activeRuns(clientRuns, clients)) {
       for (const file of files) {
         const { path, before } = file
         const { result } = undoFile({ copies, file, now: undone.get(path) ?? null })
@@ -92,7 +92,7 @@ export function* earlierVersions(world: World, path: string): Generator<Bytes | 
       file.path === path && file.settings.some(isConnection)
     if (!runs.some(({ files }) => files.some(setsConnection))) return
 
-    for (const run of activeRuns(runs.toReversed()).toReversed()) {
+    for (const run of activeRuns(runs)) {
       const files = run.files.filter((file) => file.path === path)
       if (files.length === 0) continue
       if (isRedirected(files, contents)) return

@@ -34,7 +34,7 @@ import {
   type World,
 } from './record.ts'
 import { listRuns } from './records/records.ts'
-import { activeRuns, isSelected, type Stack } from './undo/active-runs.ts'
+import { activeRuns, isSelected } from './undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from './undo/stack.ts'
 import type { UndoOptions, UndoPlan, UndoProblem } from './undo/undo-runs.ts'
 
@@ -98,10 +98,10 @@ export function planRollback(
   options: RollbackOptions = {},
 ): RollbackPlan | undefined {
   const { runs, damaged } = listRuns(world)
-  const stack = runs.map((run) => withFilesHere(world, run, options)).toReversed()
+  const runsHere = runs.map((run) => withFilesHere(world, run, options))
 
   const contents = currentContents(world)
-  const undoPlan = planUndo(stack, contents, options)
+  const undoPlan = planUndo(runsHere, contents, options)
   refuseIfDamaged(world, damaged, undoPlan, options)
 
   return undoPlan && toRollbackPlan(contents, undoPlan, runs[0]?.id)
@@ -121,7 +121,7 @@ export function undoableRuns(
   options: Pick<RollbackOptions, 'clients' | 'isHere'>,
 ): Runs {
   const runs = listRuns(world).runs.map((run) => withFilesHere(world, run, options))
-  return activeRuns(runs.toReversed(), options.clients).toReversed()
+  return activeRuns(runs, options.clients)
 }
 
 /** The run without files of another home folder or another installation. */
@@ -139,16 +139,16 @@ function withFilesHere(
 }
 
 function planUndo(
-  stack: Stack,
+  runs: Runs,
   contents: Contents,
   { run, original, redo: isRedo, force, clients, problemAfter }: RollbackOptions,
 ): UndoPlan | undefined {
   const options: UndoOptions = { force, clients, problemAfter: onContents(problemAfter) }
-  if (isRedo) return redo(stack, contents, options)
-  if (original) return undoAll(stack, contents, options)
-  if (run === undefined) return undoLatest(stack, contents, options)
+  if (isRedo) return redo(runs, contents, options)
+  if (original) return undoAll(runs, contents, options)
+  if (run === undefined) return undoLatest(runs, contents, options)
 
-  return undoTo(stack, findRun(stack, run, clients).id, contents, options)
+  return undoTo(runs, findRun(runs, run, clients).id, contents, options)
 }
 
 /** The check of a command, which gets the bytes of the files that the undo has computed so far. */
@@ -162,9 +162,9 @@ function onContents(problemAfter: ProblemAfter | undefined): UndoOptions['proble
   }
 }
 
-function findRun(stack: Stack, id: string, clients?: readonly string[]): RunRecord {
+function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord {
   const isOfClients = ({ client }: RecordedFile) => isSelected(client, clients)
-  const found = stack.find((run) => run.id === id && run.files.some(isOfClients))
+  const found = runs.find((run) => run.id === id && run.files.some(isOfClients))
   if (found === undefined)
     throw new UserError({
       code: 'usage',

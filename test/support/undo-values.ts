@@ -7,8 +7,8 @@ import {
   type RecordedFile,
   type RecordedSetting,
   type RunRecord,
+  type Runs,
 } from '../../src/transaction/record.ts'
-import type { Stack } from '../../src/transaction/undo/active-runs.ts'
 import type { UndoPlan } from '../../src/transaction/undo/undo-runs.ts'
 import { bytesOf } from './a-plan.ts'
 
@@ -31,7 +31,8 @@ export class UndoMachine {
   readonly copies = new Copies((sha256) => {
     throw new Error(`no copy ${sha256}`)
   })
-  stack: Stack = []
+  /** Newest first. */
+  runs: Runs = []
   readonly #disk = new Map<string, FileVersion | null>()
 
   constructor(files: Readonly<Record<string, string | null>> = {}) {
@@ -119,7 +120,7 @@ export class UndoMachine {
   }
 
   #record(run: Pick<RunRecord, 'kind' | 'files' | 'undoes' | 'kept'>): void {
-    const count = Number(this.stack.at(-1)?.id ?? 0) + 1
+    const count = Number(this.runs[0]?.id ?? 0) + 1
     const common = {
       id: String(count).padStart(6, '0'),
       at: '2026-11-24T12:00:00.000Z',
@@ -130,6 +131,6 @@ export class UndoMachine {
       model: 'gw/a',
       folders: [],
     }
-    this.stack = [...this.stack, { ...common, ...run } as RunRecord]
+    this.runs = [{ ...common, ...run } as RunRecord, ...this.runs]
   }
 }

@@ -110,7 +110,7 @@ export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean
 
 /** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
 function setupInForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
-  const newest = activeRuns(runs.toReversed(), familyIds(id)).findLast(choosesGateway)
+  const newest = activeRuns(runs, familyIds(id)).find(choosesGateway)
   return newest?.kind === 'off' ? undefined : newest
 }
 

@@ -38,7 +38,7 @@ function lastWritten(
   runs: Runs,
   matches: (run: RunRecord) => boolean,
 ): WrittenFile | undefined {
-  const run = activeRuns(runs.toReversed()).findLast(
+  const run = activeRuns(runs).find(
     (candidate) => matches(candidate) && candidate.files.some((file) => file.path === path),
   )
   const file = run?.files.find((recorded) => recorded.path === path)

@@ -2,7 +2,6 @@ import type { Bytes } from '../../edits/types.ts'
 import { type Copies, savedCopies } from '../contents.ts'
 import { createDurably, ignoreFileErrors } from '../files.ts'
 import { encodeDocument, type RunRecord, type World } from '../record.ts'
-import type { Stack } from '../undo/active-runs.ts'
 import { maxRuns, mergeOldest } from '../undo/merge.ts'
 import { writeBlobs } from './blobs.ts'
 import { readRuns, recordNames, removeRecords } from './records.ts'
@@ -24,12 +23,13 @@ export function limitRuns(world: World, paths: StatePaths, limit = maxRuns): voi
 
     const copies = savedCopies(world)
     // The records that earlier merges replaced are deleted already.
-    const stack: Stack = runs.toReversed().map(({ replaces, ...run }) => run)
-    const merged = mergeOldest(copies, stack, limit)
-    for (const run of merged) if (!stack.includes(run)) writeMerged(world, paths, copies, run)
+    const all = runs.map(({ replaces, ...run }) => run)
+    const merged = mergeOldest(copies, all, limit)
+    for (const run of merged.toReversed())
+      if (!all.includes(run)) writeMerged(world, paths, copies, run)
 
     const keptIds = new Set(merged.map(({ id }) => id))
-    const obsolete = stack.filter(({ id }) => !keptIds.has(id))
+    const obsolete = all.filter(({ id }) => !keptIds.has(id)).toReversed()
     removeRecords(
       world,
       paths,

@@ -1,42 +1,39 @@
 /**
  * Which changes are not undone.
  *
- * The stack keeps every run, also those that were undone, because an undo is a run too. For example,
- * after `change A, change B, undo of B` only A is active. A redo of that undo makes B active again.
+ * Every run stays recorded, also one that was undone, because an undo is a run too. For example, after
+ * `change A, change B, undo of B` only A is active. A redo of that undo makes B active again.
  *
  * A run can be undone for one of its clients and not for another. So the unit is a part: the files of
  * one client in one run.
  */
-import { isChange, type RunPart, type RunRecord } from '../record.ts'
-
-/** The recorded runs, oldest first. The last one is the top of the stack. */
-export type Stack = readonly RunRecord[]
+import { isChange, type RunPart, type RunRecord, type Runs } from '../record.ts'
 
 /**
- * The changes that are not undone, oldest first. A change that was undone for some of its clients has
+ * The changes that are not undone, newest first. A change that was undone for some of its clients has
  * only the files of the others. A redone change counts at the time of its redo, so that the next
  * rollback undoes it.
  *
  * Promise: every change is in this list, or a recorded undo undid it and no redo followed.
  */
-export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
-  const undone = undoneParts(stack)
-  const redone = redoneParts(stack)
+export function activeRuns(runs: Runs, clients?: readonly string[]): Runs {
+  const undone = undoneParts(runs)
+  const redone = redoneParts(runs)
   const isActive = ({ id }: RunRecord, client: string) => !undone.has(partName({ run: id, client }))
 
-  return recordedChanges(stack, clients, isActive)
+  return recordedChanges(runs, clients, isActive)
     .flatMap((run) => splitByPosition(run, redone))
-    .toSorted((a, b) => compareIds(a.position, b.position))
+    .toSorted((a, b) => compareIds(b.position, a.position))
     .map(({ run }) => run)
 }
 
-/** The recorded changes with the files of these clients, oldest first, also those that were undone. */
+/** The recorded changes with the files of these clients, also those that were undone. */
 export function recordedChanges(
-  stack: Stack,
+  runs: Runs,
   clients: readonly string[] | undefined,
   isIncluded: (run: RunRecord, client: string) => boolean = () => true,
-): Stack {
-  return stack.flatMap((run) => {
+): Runs {
+  return runs.flatMap((run) => {
     if (!isChange(run)) return []
     const files = run.files.filter(
       ({ client }) => isSelected(client, clients) && isIncluded(run, client),
@@ -70,11 +67,11 @@ function compareIds(a: string, b: string): number {
 }
 
 /** For each part of a change that was redone, the newest redo of it. */
-function redoneParts(stack: Stack): ReadonlyMap<string, string> {
-  const byId = new Map(stack.map((run) => [run.id, run]))
+function redoneParts(runs: Runs): ReadonlyMap<string, string> {
+  const byId = new Map(runs.map((run) => [run.id, run]))
   const redone = new Map<string, string>()
 
-  for (const { id, kind, undoes: undos = [] } of stack) {
+  for (const { id, kind, undoes: undos = [] } of runs.toReversed()) {
     if (kind !== 'redo') continue
     for (const undo of undos)
       for (const change of byId.get(undo.run)?.undoes ?? [])
@@ -85,10 +82,10 @@ function redoneParts(stack: Stack): ReadonlyMap<string, string> {
 }
 
 /** The parts that were undone. Starts with the newest run, so that it skips an undo that was redone. */
-export function undoneParts(stack: Stack): ReadonlySet<string> {
+export function undoneParts(runs: Runs): ReadonlySet<string> {
   const undone = new Set<string>()
 
-  for (const run of stack.toReversed())
+  for (const run of runs)
     for (const part of run.undoes ?? []) {
       const isRedone = undone.has(partName({ run: run.id, client: part.client }))
       if (!isRedone) undone.add(partName(part))

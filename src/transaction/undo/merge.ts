@@ -1,5 +1,5 @@
 /**
- * Keeps the stack of runs short: merges the oldest runs into one. Pure functions over values.
+ * Keeps the list of runs short: merges the oldest runs into one. Pure functions over values.
  *
  *     run 1           a file was A before it, and B after it
  *     run 2           it was B before, and C after
@@ -13,8 +13,9 @@ import {
   type RecordedFile,
   type RunGateway,
   type RunRecord,
+  type Runs,
 } from '../record.ts'
-import { activeRuns, partName, type Stack, undoneParts } from './active-runs.ts'
+import { activeRuns, partName, undoneParts } from './active-runs.ts'
 import { mergeSettings, undoRun } from './undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
@@ -28,11 +29,11 @@ export const maxRuns = 100
  *   the first copy is never lost.
  * - If someone wrote a file between two of them, the merged run restores what an undo of both would
  *   have left: their changes are kept.
- * - A run and the undo of it are merged together or not at all. So the stack stays longer than `limit`
+ * - A run and the undo of it are merged together or not at all. So the list stays longer than `limit`
  *   while an undo of all of it can be redone.
  */
-export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stack {
-  let merged = stack
+export function mergeOldest(copies: Copies, runs: Runs, limit = maxRuns): Runs {
+  let merged = runs
   while (merged.length > limit) {
     const shorter = mergeFewest(copies, merged)
     if (shorter.length === merged.length) break
@@ -41,56 +42,58 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
   return merged
 }
 
-/** Drops or merges as few of the oldest runs as possible. @returns the same stack if that is impossible */
-function mergeFewest(copies: Copies, stack: Stack): Stack {
-  const withoutRedone = dropRedone(stack)
-  if (withoutRedone.length < stack.length) return withoutRedone
+/** Drops or merges as few of the oldest runs as possible. @returns the same runs if that is impossible */
+function mergeFewest(copies: Copies, runs: Runs): Runs {
+  const withoutRedone = dropRedone(runs)
+  if (withoutRedone.length < runs.length) return withoutRedone
 
-  for (let count = 2; count < stack.length; count++) {
-    const oldest = stack.slice(0, count)
-    const newer = stack.slice(count)
+  for (let count = 2; count < runs.length; count++) {
+    const oldest = runs.slice(-count)
+    const newer = runs.slice(0, -count)
     if (undoesAny(newer, oldest)) continue
 
     const merged = mergeRuns(copies, oldest)
-    if (merged.length < count) return [...merged, ...newer]
+    if (merged.length < count) return [...newer, ...merged]
   }
 
-  return stack
+  return runs
 }
 
 /** Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing. */
-function dropRedone(stack: Stack): Stack {
-  const redone = undoneParts(stack)
+function dropRedone(runs: Runs): Runs {
+  const redone = undoneParts(runs)
   const isRedone = ({ id, kind, undoes = [] }: RunRecord) =>
     kind === 'undo' && undoes.every(({ client }) => redone.has(partName({ run: id, client })))
-  const undo = stack.find(isRedone)
-  if (undo === undefined) return stack
+  const undo = runs.findLast(isRedone)
+  if (undo === undefined) return runs
 
   const isRedo = ({ kind, undoes = [] }: RunRecord) =>
     kind === 'redo' && undoes.every(({ run }) => run === undo.id)
-  return stack.filter((run) => run !== undo && !isRedo(run))
+  return runs.filter((run) => run !== undo && !isRedo(run))
 }
 
-function undoesAny(runs: Stack, undone: Stack): boolean {
+function undoesAny(runs: Runs, undone: Runs): boolean {
   const ids = new Set(undone.map(({ id }) => id))
   return runs.some(({ undoes = [] }) => undoes.some(({ run }) => ids.has(run)))
 }
 
 /** Merges the runs into one for each home folder. Changes that were undone are dropped. */
-function mergeRuns(copies: Copies, runs: Stack): Stack {
-  const active = activeRuns(runs)
+function mergeRuns(copies: Copies, runs: Runs): Runs {
+  const active = activeRuns(runs).toReversed()
   const homes = [...new Set(active.map(({ home }) => home))]
 
-  return homes.flatMap((home) => {
+  const merged = homes.flatMap((home) => {
     const [first, ...newer] = active.filter((run) => run.home === home)
     if (first === undefined) return []
 
-    const merged = newer.reduce((earlier, later) => mergeTwo(copies, earlier, later), first)
+    const run = newer.reduce((earlier, later) => mergeTwo(copies, earlier, later), first)
     const replaced = runs
-      .filter((run) => run.home === home)
+      .toReversed()
+      .filter((candidate) => candidate.home === home)
       .flatMap(({ id, replaces = [] }) => [id, ...replaces])
-    return [{ ...merged, replaces: replaced.filter((id) => id !== merged.id) }]
+    return [{ ...run, replaces: replaced.filter((id) => id !== run.id) }]
   })
+  return merged.toReversed()
 }
 
 function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunRecord {

@@ -23,14 +23,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import {
-  activeRuns,
-  isSelected,
-  partName,
-  recordedChanges,
-  type Stack,
-  undoneParts,
-} from './active-runs.ts'
+import { activeRuns, isSelected, partName, recordedChanges, undoneParts } from './active-runs.ts'
 import { settingAt } from './compare.ts'
 import {
   hasVisibleEffect,
@@ -49,16 +42,16 @@ import {
  * and no others.
  */
 export function undoLatest(
-  stack: Stack,
+  runs: Runs,
   contents: Contents,
   options: UndoOptions,
 ): UndoPlan | undefined {
-  const unfinished = options.force ? unfinishedBy('undo', stack, options.clients) : []
+  const unfinished = options.force ? unfinishedBy('undo', runs, options.clients) : []
   if (unfinished.length > 0) return undoRuns(unfinished, contents, options)
 
   // Runs without an effect are recorded as undone together with the run that has one.
   const withoutEffect: RunPart[] = []
-  for (const run of activeRuns(stack, options.clients).toReversed()) {
+  for (const run of activeRuns(runs, options.clients)) {
     const plan = undoRun(run, contents, options)
     if (hasVisibleEffect(plan, contents))
       return { ...plan, undoes: [...withoutEffect, ...plan.undoes] }
@@ -74,25 +67,26 @@ export function undoLatest(
  * Promise: the files are the same as after single undos, but it is one plan and one run.
  */
 export function undoTo(
-  stack: Stack,
+  runs: Runs,
   runId: string,
   contents: Contents,
   options: UndoOptions,
 ): UndoPlan | undefined {
-  const active = activeRuns(stack, options.clients)
-  const index = active.findIndex(({ id }) => id === runId)
+  const active = activeRuns(runs, options.clients)
+  const index = active.findLastIndex(({ id }) => id === runId)
   if (index < 0) return undefined
 
-  const runs: RunRecord[] = []
-  for (const run of active.slice(index)) {
-    const undoneFiles = runs.flatMap(({ files }) => files)
+  // From that run to the newest: a newer run counts if it wrote files of the same installation.
+  const undone: RunRecord[] = []
+  for (const run of active.slice(0, index + 1).toReversed()) {
+    const undoneFiles = undone.flatMap(({ files }) => files)
     const isUndone = ({ client }: RecordedFile) =>
       run.id === runId || isSameInstallation(run, client, undoneFiles)
     const files = run.files.filter(isUndone)
-    if (files.length > 0) runs.push({ ...run, files })
+    if (files.length > 0) undone.push({ ...run, files })
   }
 
-  return undoRuns(runs.toReversed(), contents, options)
+  return undoRuns(undone.toReversed(), contents, options)
 }
 
 /**
@@ -117,14 +111,14 @@ function isSameInstallation(
  * first copy, even if an earlier undo kept something in it.
  */
 export function undoAll(
-  stack: Stack,
+  runs: Runs,
   contents: Contents,
   options: UndoOptions,
 ): UndoPlan | undefined {
-  const runs = options.force
-    ? recordedChanges(stack, options.clients)
-    : activeRuns(stack, options.clients)
-  const plan = undoRuns(runs.toReversed(), contents, options)
+  const undone = options.force
+    ? recordedChanges(runs, options.clients)
+    : activeRuns(runs, options.clients)
+  const plan = undoRuns(undone, contents, options)
   return plan && hasVisibleEffect(plan, contents) ? plan : undefined
 }
 
@@ -136,14 +130,14 @@ export function undoAll(
  * client would then have a problem. Directly after a redo that kept settings, `--force` restores the
  * files of those settings.
  */
-export function redo(stack: Stack, contents: Contents, options: UndoOptions): UndoPlan | undefined {
-  const unfinished = options.force ? unfinishedBy('redo', stack, options.clients) : []
+export function redo(runs: Runs, contents: Contents, options: UndoOptions): UndoPlan | undefined {
+  const unfinished = options.force ? unfinishedBy('redo', runs, options.clients) : []
   if (unfinished.length > 0) return undoRuns(unfinished, contents, options)
 
-  const redone = undoneParts(stack)
+  const redone = undoneParts(runs)
   const pathsChangedSince = new Set<string>()
 
-  for (const run of stack.toReversed()) {
+  for (const run of runs) {
     if (isChange(run)) for (const { path } of run.files) pathsChangedSince.add(path)
     if (run.kind !== 'undo') continue
 
@@ -170,12 +164,12 @@ export function redo(stack: Stack, contents: Contents, options: UndoOptions): Un
  */
 function unfinishedBy(
   kind: 'undo' | 'redo',
-  stack: Stack,
+  runs: Runs,
   clients: readonly string[] | undefined,
 ): Runs {
   const isOfClients = ({ files, undoes = [] }: RunRecord) =>
     [...files, ...undoes].some(({ client }) => isSelected(client, clients))
-  const last = stack.findLast(isOfClients)
+  const last = runs.find(isOfClients)
   if (last?.kind !== kind) return []
 
   const parts = (last.undoes ?? []).filter(({ client }) => isSelected(client, clients))
@@ -183,11 +177,10 @@ function unfinishedBy(
   const isKept = (file: RecordedFile) =>
     isSelected(file.client, clients) && keepsSettings(last, file)
 
-  return stack
+  return runs
     .filter(isUndone)
     .map((run) => ({ ...run, files: run.files.filter(isKept) }))
     .filter(({ files }) => files.length > 0)
-    .toReversed()
 }
 
 /**

@@ -17,12 +17,12 @@ const setup: fc.Arbitrary<Step> = fc
   })
 // Add the setups of `repoint off` here once it exists: they remove what a setup writes.
 const rollback: fc.Arbitrary<Step> = fc.constant((machine) => {
-  const { stack, contents } = machine
-  machine.apply(undoLatest(stack, contents, {}))
+  const { runs, contents } = machine
+  machine.apply(undoLatest(runs, contents, {}))
 })
 const redoing: fc.Arbitrary<Step> = fc.constant((machine) => {
-  const { stack, contents } = machine
-  machine.apply(redo(stack, contents, {}))
+  const { runs, contents } = machine
+  machine.apply(redo(runs, contents, {}))
 })
 
 /** Settings of others: each edit has a different name. */
@@ -53,10 +53,10 @@ function afterSteps(steps: readonly Step[]): UndoMachine {
 
 /** Rolls back until nothing is left. Each rollback must go at least one run further back. */
 function rollBackAll(machine: UndoMachine, force = false): void {
-  for (let left = activeRuns(machine.stack).length; ; ) {
-    const { stack, contents } = machine
-    if (machine.apply(undoLatest(stack, contents, { force })) === undefined) return
-    const now = activeRuns(machine.stack).length
+  for (let left = activeRuns(machine.runs).length; ; ) {
+    const { runs, contents } = machine
+    if (machine.apply(undoLatest(runs, contents, { force })) === undefined) return
+    const now = activeRuns(machine.runs).length
     if (!force) expect(now).toBeLessThan(left)
     left = now
     if (force && left === 0) return
@@ -104,8 +104,8 @@ test('rollbacks by force restore the first copy, whatever someone changed', () =
   fc.assert(
     fc.property(setup, many(withAll), (first, steps) => {
       const machine = afterSteps([first, ...steps])
-      const { stack, contents } = machine
-      machine.apply(undoAll(stack, contents, { force: true }))
+      const { runs, contents } = machine
+      machine.apply(undoAll(runs, contents, { force: true }))
       expect(machine.text(settingsPath)).toBe(original)
     }),
   )
@@ -116,30 +116,30 @@ test('all runs at once give the same file as single rollbacks', () => {
     fc.property(many(withAll), (steps) => {
       const [singly, together] = [afterSteps(steps), afterSteps(steps)]
       rollBackAll(singly)
-      const { stack, contents } = together
-      together.apply(undoAll(stack, contents, {}))
+      const { runs, contents } = together
+      together.apply(undoAll(runs, contents, {}))
       expect(together.text(settingsPath)).toBe(singly.text(settingsPath))
     }),
   )
 })
 
-test('a merged stack undoes to the same file', () => {
+test('a merged list of runs undoes to the same file', () => {
   fc.assert(
     fc.property(many(withForeign), fc.integer({ min: 1, max: 4 }), (steps, limit) => {
       const [whole, short] = [afterSteps(steps), afterSteps(steps)]
       rollBackAll(whole)
-      short.stack = mergeOldest(short.copies, short.stack, limit)
+      short.runs = mergeOldest(short.copies, short.runs, limit)
       rollBackAll(short)
       expect(short.text(settingsPath)).toBe(whole.text(settingsPath))
     }),
   )
 })
 
-test('a stack is bounded: merging reduces it to the limit, unless all of it can still be redone', () => {
+test('the list is bounded: merging reduces it to the limit, unless all of it can still be redone', () => {
   fc.assert(
     fc.property(fc.array(alone, { minLength: 5, maxLength: 40 }), setup, (steps, last) => {
       const machine = afterSteps([...steps, last])
-      const merged = mergeOldest(machine.copies, machine.stack, 4)
+      const merged = mergeOldest(machine.copies, machine.runs, 4)
       expect(merged.length).toBeLessThanOrEqual(4)
     }),
   )

@@ -13,11 +13,11 @@ function aMachine(): UndoMachine {
 }
 
 /** Merges all runs into one. The newest run is never merged, so it adds a run on top. */
-function merge({ copies, stack }: UndoMachine, usedCopies: Copies = copies) {
-  const newest = { ...stack.at(-1)!, id: '999999' }
-  const runs = mergeOldest(usedCopies, [...stack, newest], 2)
-  expect(runs.map(({ id }) => id)).toEqual([stack.at(-1)!.id, '999999'])
-  return runs[0]!
+function merge({ copies, runs }: UndoMachine, usedCopies: Copies = copies) {
+  const newest = { ...runs[0]!, id: '999999' }
+  const merged = mergeOldest(usedCopies, [newest, ...runs], 2)
+  expect(merged.map(({ id }) => id)).toEqual(['999999', runs[0]!.id])
+  return merged[1]!
 }
 
 describe('merged runs', () => {
@@ -47,7 +47,7 @@ describe('merged runs', () => {
       { baseUrl: 'https://b.example' },
       { baseUrl: 'https://a.example' },
     ]
-    machine.stack = machine.stack.map((run, index) => ({ ...run, ...gateways[index]! }))
+    machine.runs = machine.runs.map((run, index) => ({ ...run, ...gateways[3 - index]! }))
 
     expect(merge(machine).files[0]!.gateways).toEqual([gateways[3], gateways[2], gateways[1]])
   })
@@ -56,11 +56,11 @@ describe('merged runs', () => {
     const machine = aMachine()
     machine.setUp(first)
     machine.setUp(first)
-    const [setup, repair] = machine.stack
+    const [repair, setup] = machine.runs
     const baseUrls = { chat: 'https://b.example', messages: 'https://b.example' }
-    machine.stack = [
-      { ...setup!, baseUrls },
+    machine.runs = [
       { ...repair!, kind: 'repair', command: 'doctor' },
+      { ...setup!, baseUrls },
     ]
 
     const { id, kind, command, ...run } = merge(machine)

@@ -17,13 +17,13 @@ function aMachine(text = original): UndoMachine {
 }
 
 function rollBack(machine: UndoMachine, options: Partial<UndoOptions> = {}) {
-  const { stack, contents } = machine
-  return machine.apply(undoLatest(stack, contents, options))
+  const { runs, contents } = machine
+  return machine.apply(undoLatest(runs, contents, options))
 }
 
 function redoLast(machine: UndoMachine, options: Partial<UndoOptions> = {}) {
-  const { stack, contents } = machine
-  return machine.apply(redo(stack, contents, options))
+  const { runs, contents } = machine
+  return machine.apply(redo(runs, contents, options))
 }
 
 function keptIn(plan: { readonly kept: readonly KeptSetting[] } | undefined) {
@@ -120,7 +120,7 @@ describe('rollback', () => {
     const plan = rollBack(machine)
     expect(plan?.undoes.map(({ run }) => run)).toEqual(['000002', '000001'])
     expect(machine.text(settingsPath)).toBe(original)
-    expect(activeRuns(machine.stack)).toEqual([])
+    expect(activeRuns(machine.runs)).toEqual([])
   })
 
   test('keeps a file deleted that someone deleted', () => {
@@ -134,9 +134,9 @@ describe('rollback', () => {
     const machine = new UndoMachine()
     machine.write(settingsPath, original, 0o644)
     machine.setUp({ model: 'gw/a' })
-    const [run] = machine.stack
+    const [run] = machine.runs
     const [file] = run!.files
-    machine.stack = [{ ...run!, files: [{ ...file!, before: { ...file!.after!, mode: 0o644 } }] }]
+    machine.runs = [{ ...run!, files: [{ ...file!, before: { ...file!.after!, mode: 0o644 } }] }]
     rollBack(machine)
     expect(machine.contents.get(settingsPath)?.mode).toBe(0o644)
   })
@@ -186,7 +186,7 @@ describe('a file with scope whole', () => {
     machine.setUp({}, '{"key": "k1", "token": "k2", "name": "gateway"}')
     machine.write(authPath, JSON.stringify(now))
     const file: RecordedFile = {
-      ...machine.stack[0]!.files[0]!,
+      ...machine.runs[0]!.files[0]!,
       settings: [
         { path: ['key'], role: 'key', isSecret: true },
         { path: ['token'], role: 'key', isSecret: true },
@@ -201,7 +201,7 @@ describe('a file with scope whole', () => {
   test('is reported as a whole if the run recorded no setting of it', () => {
     const machine = withAuth()
     machine.write(authPath, '{"login": "me"}')
-    const file = { ...machine.stack[0]!.files[0]!, settings: [] }
+    const file = { ...machine.runs[0]!.files[0]!, settings: [] }
     const { copies, contents } = machine
     const { kept } = undoFile({ copies, file, now: contents.get(authPath) })
     expect(kept).toEqual([{ client: 'codex', file: authPath, path: [], why: 'changed' }])
@@ -288,7 +288,7 @@ describe('several runs at once', () => {
     }) as [UndoMachine, UndoMachine]
     rollBack(singly)
     rollBack(singly)
-    together.apply(undoTo(together.stack, '000001', together.contents, {}))
+    together.apply(undoTo(together.runs, '000001', together.contents, {}))
     expect(together.text(settingsPath)).toBe(singly.text(settingsPath))
     expect(rollBack(together)).toBeUndefined()
   })
@@ -297,8 +297,8 @@ describe('several runs at once', () => {
     const machine = aMachine()
     machine.edit({ limit: 2 })
     rollBack(machine)
-    const { stack, contents } = machine
-    machine.apply(undoAll(stack, contents, { force: true }))
+    const { runs, contents } = machine
+    machine.apply(undoAll(runs, contents, { force: true }))
     expect(machine.text(settingsPath)).toBe(original)
   })
 })
