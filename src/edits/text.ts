@@ -25,9 +25,9 @@ export interface Splice {
  */
 export function decodeText(bytes: Bytes, fileName: string): DecodedText {
   if (bytes.length > maxConfigBytes) {
-    throw new UserError({
-      code: 'config-invalid',
-      message: `Cannot read ${fileName}: it is too large (${bytes.length} bytes, more than ${maxConfigBytes})`,
+    throw new UnreadableFile({
+      fileName,
+      reason: `it is too large (${bytes.length} bytes, more than ${maxConfigBytes})`,
       hint: 'Make the file smaller, or change it yourself.',
     })
   }
@@ -48,15 +48,37 @@ export function encodeText(decoded: DecodedText): Bytes {
   return new TextEncoder().encode((decoded.hasBom ? '\ufeff' : '') + decoded.text)
 }
 
-/** A file that a client may accept but repoint does not: it is not UTF-8, or exceeds a limit of ours. */
-export class UnsupportedFile extends UserError {}
+/** The error for a configuration file that repoint cannot read. */
+export class UnreadableFile extends UserError {
+  /** What is wrong, and where: `it is not valid JSON (line 3, column 5)`. */
+  readonly reason: string
+  /** A client may accept the file: it is not UTF-8, or exceeds a limit of ours. */
+  readonly isUnsupported: boolean
+
+  constructor(options: {
+    fileName: string
+    reason: string
+    hint: string
+    isUnsupported?: boolean
+    cause?: unknown
+  }) {
+    const { fileName, reason, hint, isUnsupported = false, cause } = options
+    super({ code: 'config-invalid', message: `Cannot read ${fileName}: ${reason}`, hint, cause })
+    this.reason = reason
+    this.isUnsupported = isUnsupported
+  }
+}
 
 /** Like `invalidConfigError`, for a file that a client may accept. */
 export function unsupportedFileError(
-  ...args: Parameters<typeof invalidConfigError>
-): UnsupportedFile {
-  const { code, message, hint, cause } = invalidConfigError(...args)
-  return new UnsupportedFile({ code, message, hint, cause })
+  ...[fileName, reason, text, offset, cause]: Parameters<typeof invalidConfigError>
+): UnreadableFile {
+  return new UnreadableFile({
+    fileName,
+    ...describeFault(reason, text, offset),
+    isUnsupported: true,
+    cause,
+  })
 }
 
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */
@@ -66,13 +88,15 @@ export function invalidConfigError(
   text: string,
   offset: number,
   cause?: unknown,
-): UserError {
-  return new UserError({
-    code: 'config-invalid',
-    message: `Cannot read ${fileName}: ${reason} (${describePosition(text, offset)})`,
+): UnreadableFile {
+  return new UnreadableFile({ fileName, ...describeFault(reason, text, offset), cause })
+}
+
+function describeFault(reason: string, text: string, offset: number) {
+  return {
+    reason: `${reason} (${describePosition(text, offset)})`,
     hint: `Fix line ${text.slice(0, offset).split('\n').length}, then run the command again.`,
-    cause,
-  })
+  }
 }
 
 /** `line 3, column 5`, both from 1; columns in characters. */

@@ -1,6 +1,6 @@
 import type { ConfigDocument } from '../../edits/edit.ts'
 import { formatOf } from '../../edits/format.ts'
-import { UnsupportedFile } from '../../edits/text.ts'
+import { UnreadableFile } from '../../edits/text.ts'
 import type { Bytes, ConfigValue, FileEdit, SettingPath } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
@@ -39,6 +39,8 @@ export interface ReadFile {
   readonly document: ConfigDocument | undefined
   /** Why it has no document, with line and column. Absent: there is no file, or it is readable. */
   readonly problem: string | undefined
+  /** The same without the path. */
+  readonly reason: string | undefined
   /** The client may be able to read it: only repoint cannot. */
   readonly isUnsupported: boolean
   get(path: SettingPath): ConfigValue | undefined
@@ -62,6 +64,7 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
   if (cached?.path === path && cached.kind === kind) return cached
 
   const parsed = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
+  const error = parsed instanceof UnreadableFile ? parsed : undefined
   const document = parsed instanceof UserError ? undefined : parsed
   const get = (at: SettingPath) => (at.length === 0 ? document?.root : document?.get(at))
   const table = (at: SettingPath) => {
@@ -74,7 +77,8 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
     path,
     document,
     problem: parsed instanceof UserError ? parsed.message : undefined,
-    isUnsupported: parsed instanceof UnsupportedFile,
+    reason: error?.reason,
+    isUnsupported: error?.isUnsupported ?? false,
     get,
     text: (at) => textIn(get(at), []),
     table,

@@ -5,6 +5,7 @@ import {
   describePosition,
   encodeText,
   type Splice,
+  UnreadableFile,
 } from '../../edits/text.ts'
 import type { Bytes } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -98,8 +99,8 @@ export function strictJsonProblem(
     jsonDialect.parse(text, 'it')
     return undefined
   } catch (cause) {
-    if (!(cause instanceof UserError)) throw cause
-    return cause.message.replace('Cannot read it: ', '')
+    if (!(cause instanceof UnreadableFile)) throw cause
+    return cause.reason
   }
 }
 

@@ -28,8 +28,7 @@ export function readConfig(files: LoadedFiles): StrictFile {
 
   const root = read.document?.root ?? {}
   const isEmpty = textOf(text).trim() === ''
-  const why = isEmpty ? 'an empty file' : (read.problem ?? problemOfProviders(root))
-  const ignored = why?.replace(`Cannot read ${text.path}: `, '')
+  const ignored = isEmpty ? 'an empty file' : (read.reason ?? problemOfProviders(root))
   return ignored === undefined ? { ...read, root } : { ...read, root: {}, ignored }
 }
 

@@ -44,11 +44,11 @@ export function readClientFiles(
 
 /** @throws UserError `config-invalid` for a file that the client may accept and repoint cannot read */
 function expectParsed(session: Session, { label }: Client, text: LoadedFile): void {
-  const { problem = '', isUnsupported } = readFile(text)
+  const { reason, isUnsupported } = readFile(text)
   if (!isUnsupported) return
   throw new UserError({
     code: 'config-invalid',
-    message: `Cannot read ${session.showPath(text.path)}, which ${label} may read: ${problem.replace(`Cannot read ${text.path}: `, '')}`,
+    message: `Cannot read ${session.showPath(text.path)}, which ${label} may read: ${reason}`,
     hint: 'Fix the file, then run the command again.',
   })
 }
