@@ -5,7 +5,6 @@
 import type { Cause, Outcome } from './answer.ts'
 import { causesOf } from './causes/find-causes.ts'
 import { noStatus } from './causes/row.ts'
-import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import {
   asksModel,
   hundredsOf,
@@ -34,8 +33,6 @@ import { wantedHeader } from './wanted-header.ts'
 /** The outcome by cause, if a row names one. */
 export function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   const { answer, error, request, status } = judged
-  if (isFirewall(answer)) return forbidden(judged, 'firewall')
-  if (isTunnelClosed(answer)) return fault(judged, 'is not connected to its tunnel')
   if (status === 402) {
     const causes = causesOf(error, status)
     const isPlanUsedUp = causes.includes('plan') && !causes.includes('quota')

@@ -1,9 +1,10 @@
 /**
- * The outcomes of answers that did not come from the gateway: a redirect, a bot check, a proxy or a network
- * that asks for a login, or a server that requires https.
+ * The outcomes of answers that did not come from the gateway: a redirect, a bot check, a firewall, a closed
+ * tunnel, a proxy or a network that asks for a login, or a server that requires https.
  */
 import { cleanForeignText } from '../foreign-text.ts'
 import type { HttpAnswer, Outcome } from './answer.ts'
+import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import {
   answerHost,
   hundredsOf,
@@ -13,10 +14,10 @@ import {
   withoutQuery,
 } from './judged-answer.ts'
 import { proxyPassword } from './network-failure.ts'
-import { checkAddress, fault } from './outcomes.ts'
+import { checkAddress, fault, forbidden } from './outcomes.ts'
 import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
 
-/** Recognizes an answer that did not come from the gateway: a redirect, a proxy, or the wrong scheme. */
+/** The outcome if something in front of the gateway answered. Undefined: the gateway did. */
 export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined {
   const { answer, status } = judged
   if (answer.status === 304) {
@@ -62,10 +63,14 @@ export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined 
     })
   }
 
-  if (status !== 400) return undefined
-  const url = new URL(answer.url)
-  if (url.protocol === 'http:' && plainOnTls.test(answer.body)) return httpsRequired(url)
-  return noCertificate.test(answer.body) ? clientCertificateRequired(url) : undefined
+  if (status === 400) {
+    const url = new URL(answer.url)
+    if (url.protocol === 'http:' && plainOnTls.test(answer.body)) return httpsRequired(url)
+    if (noCertificate.test(answer.body)) return clientCertificateRequired(url)
+  }
+
+  if (isFirewall(answer)) return forbidden(judged, 'firewall')
+  return isTunnelClosed(answer) ? fault(judged, 'is not connected to its tunnel') : undefined
 }
 
 /** nginx, if it requires a client certificate. */
