@@ -3,24 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientRows } from '../src/clients/list.ts'
-import { type Gateway, startGateway } from '../src/serve/index.ts'
+import { withGateway } from './support/gateway.ts'
 import { Home } from './support/home.ts'
 
 /** What the pages tell people to type is typed, by a shell, against the local gateway. */
 
 const key = 'sk-canary-docs-2c8e4b7f90d1a365'
 
-let gateway: Gateway
+const gateway = await withGateway({ key })
 let home: Home
 beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key })
   home = aMachine()
   expect((await type('repoint codex --yes --name work')).status).toBe(0)
 })
-afterAll(async () => {
-  home.remove()
-  await gateway.close()
-})
+afterAll(() => home.remove())
 
 const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md'].concat(
   readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),

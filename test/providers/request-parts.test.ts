@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
-import { startGateway } from '../../src/serve/index.ts'
 import { aServer, goodGateway, key, type Seen, sendJson } from '../gateway/forged.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -211,10 +211,9 @@ test('doctor and use report a gateway that starts to reject a member later', asy
 })
 
 test("the probe for pi asks for thinking in the form of Claude's newer models", async () => {
-  const gateway = await startGateway({ key, families: 'rewritten' })
+  const gateway = await withGateway({ key }, onTestFinished)
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
   const args = ['pi', '--protocol', 'messages', '--model', 'claude-sonnet-5-5', '--yes']
   const { json } = await runHere(aHome(), args, env)
-  await gateway.close()
   expect(json['error']).toBeUndefined()
 })
