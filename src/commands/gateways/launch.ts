@@ -26,7 +26,7 @@ import type { ProgramVersion } from '../client-state/program.ts'
 import { contextOf } from '../client-state/state.ts'
 import type { ResolvedClient } from '../client-state/target.ts'
 import type { Session } from '../screen/session.ts'
-import { type Resolution, resolveClient } from '../setup/prove/resolution.ts'
+import { type Resolution, resolveClient } from '../setup/client-setup.ts'
 import { pointsAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
 
 /** A process to start and the gateway that it should use. */

@@ -15,7 +15,7 @@ import { type InstalledProgram, isInstalled } from '../client-state/program.ts'
 import { clientReport, contextOf } from '../client-state/state.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
-import { resolveClient } from '../setup/prove/resolution.ts'
+import { resolveClient } from '../setup/client-setup.ts'
 import { resolveInputFor } from '../setup/resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../setup/types.ts'
 

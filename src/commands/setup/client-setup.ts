@@ -1,6 +1,8 @@
-/** One client on its way through a setup. */
+/** One client on its way through a setup, and the rules that decide its options. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ResolvedOptions, ResolveInput } from '../../clients/contract/setup.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { lacksModel } from '../../gateway/judge/traits.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 
 /** One client before step 3, with everything that decides its options. */
@@ -19,4 +21,27 @@ export interface ResolvedSetup extends ClientSetup {
   readonly answersSafeguards?: boolean | undefined
   /** The gateway rejects repoint's own request, so the installed client has proven it instead. */
   readonly isProvenByClient?: boolean
+}
+
+/** The result of a client's rules for one gateway. */
+export type Resolution =
+  | { readonly kind: 'decided'; readonly setup: ResolvedSetup }
+  /** No rule chooses a model, or the gateway has none for a slot. A model from the user would help. */
+  | { readonly kind: 'undecided'; readonly error: UserError }
+  /** The client cannot use the gateway with these options. */
+  | { readonly kind: 'impossible'; readonly error: UserError }
+
+/** Applies a client's rules. */
+export function resolveClient(setup: ClientSetup): Resolution {
+  const result = resultOf(() => resolvedSetup(setup))
+  if (!(result instanceof UserError)) return { kind: 'decided', setup: result }
+
+  const needsModel = result.code === 'usage' || lacksModel(result)
+  return { kind: needsModel ? 'undecided' : 'impossible', error: result }
+}
+
+/** As `resolveClient`, where an undecided client is an error too. @throws UserError as `Client.resolve` does */
+export function resolvedSetup(setup: ClientSetup): ResolvedSetup {
+  const { client, program, input } = setup
+  return { ...setup, resolved: client.resolve(input, program.version), replacements: 0 }
 }

@@ -7,10 +7,9 @@ import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/m
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import type { Session } from '../../screen/session.ts'
-import type { ClientSetup, ResolvedSetup } from '../client-setup.ts'
+import { type ClientSetup, type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
 import { requestedFor, withoutModels } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
-import { resolvedSetup } from './resolution.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
 export function nothingToPickFrom({ canAsk }: Session): UserError {

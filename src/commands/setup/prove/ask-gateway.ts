@@ -6,12 +6,12 @@ import { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
+import { resolveClient } from '../client-setup.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { clientSetup, isDecided } from './choose-models.ts'
 import { probesFor } from './first-requests.ts'
 import { ifSlow } from './probes.ts'
 import { startPrograms } from './programs.ts'
-import { resolveClient } from './resolution.ts'
 
 /** How many clients a user usually chooses from a list. */
 const usualClientCount = 3

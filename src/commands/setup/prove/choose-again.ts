@@ -12,13 +12,12 @@ import { sameBaseUrls } from '../../../gateway/base-urls.ts'
 import { lacksModel, mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
-import type { ResolvedSetup } from '../client-setup.ts'
+import { type ResolvedSetup, resolveClient } from '../client-setup.ts'
 import { requestedFor } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel, askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
 import { isModelRejection } from './probes.ts'
-import { resolveClient } from './resolution.ts'
 
 /** How often the user may name a model that the gateway rejects. */
 const maxTries = 3

@@ -6,12 +6,11 @@ import { UserError } from '../../../errors.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import type { ClientSetup, ResolvedSetup } from '../client-setup.ts'
+import { type ClientSetup, type ResolvedSetup, resolveClient } from '../client-setup.ts'
 import { noGatewayInfo, resolveInputFor } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel } from './ask-for-model.ts'
 import { installedProgram } from './programs.ts'
-import { resolveClient } from './resolution.ts'
 
 /**
  * Decides the options of a client: by its rules, or by the user if no rule decides. Undefined: the user

@@ -5,7 +5,7 @@
  *     prove-gateway   step 1, and the next try after a typing error
  *     ask-gateway     step 2: the catalog, and the versions of the programs
  *     prove-clients   steps 3 and 4, for all clients
- *     choose-models   step 3 for one client, with resolution (its rules) and ask-for-model (the user)
+ *     choose-models   step 3 for one client, by its rules or by the user (ask-for-model)
  *     probes          step 4: sends each probe once; first-requests says what it sends
  *     choose-again    from step 4 back to step 3 after a rejection
  *     ask-client      starts the installed client instead, if the gateway admits only certain clients
@@ -22,7 +22,7 @@ import { checkNameIsFree } from '../../../state/save-gateway.ts'
 import { findGateway } from '../../find-gateway/find-gateway.ts'
 import { gatewaysInUse, namesGateway } from '../../find-gateway/gateways-in-use.ts'
 import type { FoundGateway, GatewayInUse, Preset } from '../../find-gateway/types.ts'
-import type { ResolvedSetup } from '../client-setup.ts'
+import { type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import type { ProvenSetup, SetupContext } from '../types.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
@@ -36,7 +36,6 @@ import {
   startPrograms,
 } from './programs.ts'
 import { proveClients } from './prove-clients.ts'
-import { resolvedSetup } from './resolution.ts'
 import { showAnswer, showProof } from './show-proof.ts'
 
 /** How often the user may type an address or a key that does not work. */
