@@ -1,6 +1,6 @@
 /** The results of steps 3 and 4 for several clients: if one of them fails, the others continue. */
 import type { Client } from '../../../clients/contract/client.ts'
-import { UserError } from '../../../errors.ts'
+import { canContinueAfter, UserError } from '../../../errors.ts'
 import { type Culprit, traitsOf } from '../../../gateway/judge/traits.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 
@@ -29,7 +29,7 @@ export async function resultFor<Result>(work: () => Promise<Result>): Promise<Re
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof UserError) || concernsAll(error)) throw error
+    if (!canContinueAfter(error) || concernsAll(error)) throw error
     return error
   }
 }
@@ -48,7 +48,6 @@ export async function continueWith(
 }
 
 function concernsAll(error: UserError): boolean {
-  if (error.code === 'cancelled') return true
   const traits = traitsOf(error)
   return traits !== undefined && isSharedByClients[traits.blames]
 }
