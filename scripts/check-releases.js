@@ -16,7 +16,9 @@ import { installVersion } from './install.js'
 import { offline } from './offline.js'
 import { clients } from './real-clients.js'
 
-const { sentFirst } = await importSource("export { sentFirst } from './src/clients/claude/sent.ts'")
+const { sentFirst } = await importSource(
+  "export { sentFirst } from './src/clients/claude/slots/sent.ts'",
+)
 
 const recentMinors = 6
 
@@ -122,7 +124,7 @@ function differencesOf(row, recorded) {
   return differences
 }
 
-/** The model that Claude Code sends according to src/clients/claude/sent.ts. */
+/** The model that Claude Code sends according to src/clients/claude/slots/sent.ts. */
 function expectedModel({ setup, version }) {
   const slot = /^claude(?: --slot (\w+))?$/.exec(setup)
   return slot === null ? undefined : sentFirst(version, slot[1] ?? 'sonnet')

@@ -19,7 +19,7 @@ import {
   examineClient,
 } from './client-state/examine-client.ts'
 import { runsIfReadable } from './client-state/history.ts'
-import { isInstalled, readVersion, tableOf } from './client-state/program.ts'
+import { isInstalled, readVersion, tableOf } from './client-state/program/program.ts'
 import { clientsInUse } from './client-state/state.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'

@@ -7,7 +7,7 @@ import {
   isInstalled,
   programOf,
   readVersion,
-} from './client-state/program.ts'
+} from './client-state/program/program.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
 import type { Session } from './screen/session.ts'

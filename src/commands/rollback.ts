@@ -17,7 +17,7 @@ import {
 } from '../transaction/rollback.ts'
 import { superuserFinding } from '../transaction/target.ts'
 import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
-import { stopOldServers } from './client-state/program.ts'
+import { stopOldServers } from './client-state/program/program.ts'
 import { runsOf } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'

@@ -6,7 +6,7 @@ import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.t
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
 import { isAboutAddress, provesAnApi, traitsOf } from './judge/traits.ts'
-import { type ProbeOptions, type ProbeResult, probe } from './probe.ts'
+import { type ProbeOptions, type ProbeResult, probe } from './probe/probe.ts'
 import {
   type BaseUrls,
   type Catalog,

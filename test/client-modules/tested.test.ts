@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/real-clients.js'
-import { sentFirst } from '../../src/clients/claude/sent.ts'
+import { sentFirst } from '../../src/clients/claude/slots/sent.ts'
 import tested from '../../src/clients/claude/tested.json' with { type: 'json' }
 import { slots } from '../../src/clients/contract/options.ts'
 import { familyRows, loadClients } from '../../src/clients/list.ts'

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startForgedGateway } from '../../scripts/responses/server.js'
 import { readCatalog } from '../../src/gateway/catalog.ts'
 import { closeIdleConnections, preopenConnections } from '../../src/gateway/http/request.ts'
-import { probe } from '../../src/gateway/probe.ts'
+import { probe } from '../../src/gateway/probe/probe.ts'
 import type { AcceptedResponses, Protocol } from '../../src/gateway/types.ts'
 import { withGateway } from '../support/gateway.ts'
 import {

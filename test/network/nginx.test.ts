@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
 
-import { probe } from '../../src/gateway/probe.ts'
+import { probe } from '../../src/gateway/probe/probe.ts'
 import { accessTo, aServer, failure, goodGateway, key, tlsFile } from '../gateway/forged.ts'
 import { freePort, startNginx } from './daemons.ts'
 

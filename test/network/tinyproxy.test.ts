@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
-import { probe } from '../../src/gateway/probe.ts'
+import { probe } from '../../src/gateway/probe/probe.ts'
 import { accessTo, aServer, failure, goodGateway, tlsFile } from '../gateway/forged.ts'
 import { freePort, startNginx, startTinyproxy } from './daemons.ts'
 

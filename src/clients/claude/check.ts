@@ -7,7 +7,7 @@ import { slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf } from '../files/read-file.ts'
-import { checkAutoMode } from './auto-mode.ts'
+import { checkAutoMode } from './checks/auto-mode.ts'
 import {
   answerFor,
   carriesCredential,
@@ -15,8 +15,9 @@ import {
   checkKeyQuestion,
   checkLoginKey,
   checkOtherCredentials,
-} from './check-credentials.ts'
-import { checkModelDefault, checkModels, checkOldPins } from './check-models.ts'
+} from './checks/check-credentials.ts'
+import { checkModelDefault, checkModels, checkOldPins } from './checks/check-models.ts'
+import { changeTo, settingsRepair } from './checks/unwanted-settings.ts'
 import { claudeGptName, claudeName } from './name.ts'
 import {
   type ClaudeSettings,
@@ -32,7 +33,6 @@ import {
   slotModelsIn,
   slotVariable,
 } from './settings.ts'
-import { changeTo, settingsRepair } from './unwanted-settings.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {

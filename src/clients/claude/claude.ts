@@ -16,7 +16,6 @@ import { isDiscovering, plan } from './plan.ts'
 import { resolveMapping, resolveSlots } from './resolve.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
-import { tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
   hasLogin,
@@ -28,6 +27,7 @@ import {
   slotVariables,
   windowSuffix,
 } from './settings.ts'
+import { tableVersions } from './slots/sent.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /** The members that both clients share. Facts: run with Claude Code 2.1.197 and 2.1.329, 2026-11-21. */

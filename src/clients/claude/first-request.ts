@@ -7,9 +7,9 @@ import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { fileOf } from '../files/read-file.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { isBefore } from '../program/tested.ts'
-import { safeguardsOf } from './auto-mode.ts'
-import { knowsModel, sentFirst, tableVersions, withoutDate } from './sent.ts'
+import { safeguardsOf } from './checks/auto-mode.ts'
 import { isOn, names, readSettings } from './settings.ts'
+import { knowsModel, sentFirst, tableVersions, withoutDate } from './slots/sent.ts'
 
 /** What the settings, the environment and the model change in the recorded request. */
 export function firstRequest(

@@ -14,11 +14,11 @@ import type { GatewayInfo, ModelUse, ResolvedOptions, ResolveInput } from '../co
 import { type WindowHandling, windowOf } from '../models/context-window.ts'
 import { allModels, checkedModel, nameFindings } from '../models/resolve.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
-import { aboutFilled, fillSlots, type Pins } from './fill.ts'
 import { claudeGptName, claudeName } from './name.ts'
-import { knowsModel, slotWithoutModel } from './sent.ts'
 import { withoutWindow } from './settings.ts'
-import { firstAsked, type Start } from './start.ts'
+import { aboutFilled, fillSlots, type Pins } from './slots/fill.ts'
+import { knowsModel, slotWithoutModel } from './slots/sent.ts'
+import { firstAsked, type Start } from './slots/start.ts'
 
 /** The GPT models for the slots and for subagents. Undefined: no rule fits. */
 function gptMapping(

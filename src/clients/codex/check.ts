@@ -10,10 +10,14 @@ import { fileOf, type ReadFile, readKind, readLayers } from '../files/read-file.
 import { isTable } from '../files/tables.ts'
 import { readCodexAuth } from './auth.ts'
 import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-file.ts'
-import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './check-provider.ts'
 import { checkMigratedModel } from './migrations.ts'
 import { codexName } from './name.ts'
-import { addressInUse, providerInUse } from './provider.ts'
+import {
+  checkProvidersForSetup,
+  checkProvidersNow,
+  startupFindings,
+} from './providers/check-provider.ts'
+import { addressInUse, providerInUse } from './providers/provider.ts'
 import { serverLeftRunning } from './server.ts'
 
 const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }

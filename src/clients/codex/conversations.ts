@@ -7,7 +7,7 @@ import { shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
 import { pathsOf } from '../files/paths.ts'
 import { type ReadFile, readKind } from '../files/read-file.ts'
 import { codexHome } from './files.ts'
-import { builtInAddressPath, isSetAside, reservedIds, vendorUrl } from './provider.ts'
+import { builtInAddressPath, isSetAside, reservedIds, vendorUrl } from './providers/provider.ts'
 
 /** A year of conversations may be thousands of files: repoint reads only this many of the newest. */
 const maxConversations = 500

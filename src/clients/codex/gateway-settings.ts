@@ -6,7 +6,7 @@ import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { readStrictly } from '../files/strict-json.ts'
 import { readCodexAuth } from './auth.ts'
 import { catalogPath, namesCatalog } from './catalog-file.ts'
-import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provider.ts'
+import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**

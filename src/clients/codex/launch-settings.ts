@@ -8,7 +8,7 @@ import type { Table } from '../files/tables.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { headersInVariables, textMembers } from '../plan/headers.ts'
 import { withoutOfferOnce } from './migrations.ts'
-import { harmfulSettings, otherLayers } from './provider.ts'
+import { harmfulSettings, otherLayers } from './providers/provider.ts'
 
 /** The settings of a table that hold a credential, which another gateway must not receive. */
 const credentialKeys = ['auth', 'http_headers', 'env_http_headers']

@@ -4,7 +4,7 @@ import { findingAt } from '../checks/findings.ts'
 import type { ClientContext } from '../contract/client.ts'
 import { isOwnAddress } from '../files/addresses.ts'
 import type { ReadFile } from '../files/read-file.ts'
-import { providerInUse } from './provider.ts'
+import { providerInUse } from './providers/provider.ts'
 
 /**
  * The new model that the terminal UI offers at its start for an old one, with Yes as the default answer

@@ -12,7 +12,7 @@ import { readCodexAuth } from './auth.ts'
 import { catalogChanges, planCatalog } from './catalog-file.ts'
 import { withoutOffer } from './migrations.ts'
 import { codexName } from './name.ts'
-import { isBedrockName } from './provider.ts'
+import { isBedrockName } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 export const effortPath = ['model_reasoning_effort']

@@ -4,7 +4,7 @@ import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
 import { checkClient } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import type { InstalledProgram } from '../client-state/program.ts'
+import type { InstalledProgram } from '../client-state/program/program.ts'
 import type { Session } from '../screen/session.ts'
 
 export interface CheckResult extends Finding {

@@ -15,7 +15,7 @@ import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authoriti
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
-import { probe } from '../../gateway/probe.ts'
+import { probe } from '../../gateway/probe/probe.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'

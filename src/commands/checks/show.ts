@@ -2,7 +2,7 @@ import { shownModel, whyUnreadable } from '../../clients/contract/state.ts'
 import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
 import { counted } from '../../text.ts'
 import type { ExaminedClient } from '../client-state/examine-client.ts'
-import { absentText } from '../client-state/program.ts'
+import { absentText } from '../client-state/program/program.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 

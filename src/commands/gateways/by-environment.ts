@@ -8,7 +8,7 @@ import type { Machine } from '../../platform/platform.ts'
 import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
 import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
-import { installedVersion } from '../client-state/program.ts'
+import { installedVersion } from '../client-state/program/program.ts'
 import { type ResolvedClient, targetFor } from '../client-state/target.ts'
 import {
   commandOf,

@@ -14,8 +14,8 @@ import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { stateNow } from '../client-state/files.ts'
 import { settleInterruptedRun } from '../client-state/history.ts'
-import { installedVersions } from '../client-state/program.ts'
-import { newFolder, withFiles } from '../client-state/temp-folder.ts'
+import { installedVersions } from '../client-state/program/program.ts'
+import { newFolder, withFiles } from '../client-state/program/temp-folder.ts'
 import {
   commandOf,
   examples,

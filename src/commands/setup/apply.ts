@@ -10,8 +10,8 @@ import { saveGateway } from '../../state/save-gateway.ts'
 import { type ApplyOptions, acceptDrift, applyPlan } from '../../transaction/apply.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
 import { readClientFiles } from '../client-state/files.ts'
-import { adviceForRunning, nextCommand, stopOldServers } from '../client-state/program.ts'
-import type { ClientAnswer } from '../client-state/try-client.ts'
+import { adviceForRunning, nextCommand, stopOldServers } from '../client-state/program/program.ts'
+import type { ClientAnswer } from '../client-state/program/try-client.ts'
 import { changedSince } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
 import { refuseMismatch, type SetupPlan } from './plan.ts'
@@ -150,7 +150,7 @@ async function tryClients({ setup }: SetupPlan): Promise<readonly ClientAnswer[]
   const { session, request, clients, access } = setup
   if (!request.flags.tryClient) return []
 
-  const { tryClient } = await import('../client-state/try-client.ts')
+  const { tryClient } = await import('../client-state/program/try-client.ts')
   const tried: ClientAnswer[] = []
   for (const client of clients) tried.push(await tryClient(session, client, access))
   return tried

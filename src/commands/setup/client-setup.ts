@@ -3,7 +3,7 @@ import type { Client } from '../../clients/contract/client.ts'
 import type { ResolvedOptions, ResolveInput } from '../../clients/contract/setup.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { lacksModel } from '../../gateway/judge/traits.ts'
-import type { InstalledProgram } from '../client-state/program.ts'
+import type { InstalledProgram } from '../client-state/program/program.ts'
 
 /** One client before step 3, with everything that decides its options. */
 export interface ClientSetup {

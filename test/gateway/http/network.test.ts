@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../../src/gateway/catalog.ts'
 import { preopenConnections } from '../../../src/gateway/http/request.ts'
-import { probe } from '../../../src/gateway/probe.ts'
+import { probe } from '../../../src/gateway/probe/probe.ts'
 import {
   accessTo,
   aServer,

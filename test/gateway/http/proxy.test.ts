@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { UserError } from '../../../src/errors.ts'
 import { readCatalog } from '../../../src/gateway/catalog.ts'
 import { proxyFor } from '../../../src/gateway/http/proxy.ts'
-import { probe } from '../../../src/gateway/probe.ts'
+import { probe } from '../../../src/gateway/probe/probe.ts'
 import * as forged from '../forged.ts'
 import { aServer, aSocketServer, failure, goodGateway, tlsFile } from '../forged.ts'
 

@@ -3,9 +3,9 @@ import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel, ResolvedOptions } from '../../../clients/contract/setup.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { UserError } from '../../../errors.ts'
-import { type CauseSearches, newSearches } from '../../../gateway/attempt.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
-import type { ProbeOptions, ProbeResult } from '../../../gateway/probe.ts'
+import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
+import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
 import type {
   Catalog,
   GatewayAccess,

@@ -3,7 +3,7 @@ import type { Client } from '../../../clients/contract/client.ts'
 import type { Finding } from '../../../finding.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { blocksSetup, checkClient, refuseBlocked } from '../../client-state/check-client.ts'
-import { type InstalledProgram, programOf } from '../../client-state/program.ts'
+import { type InstalledProgram, programOf } from '../../client-state/program/program.ts'
 import type { SetupContext } from '../types.ts'
 
 /** The installed program of a client. Starts it if no step has needed its version so far. */

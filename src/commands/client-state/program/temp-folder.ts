@@ -1,7 +1,12 @@
 import { join } from 'node:path'
-import type { Files, Platform } from '../../platform/platform.ts'
-import { createDurably, ignoreFileErrors, randomName, sha256Of } from '../../transaction/files.ts'
-import { openState, statePaths } from '../../transaction/records/state-folder.ts'
+import type { Files, Platform } from '../../../platform/platform.ts'
+import {
+  createDurably,
+  ignoreFileErrors,
+  randomName,
+  sha256Of,
+} from '../../../transaction/files.ts'
+import { openState, statePaths } from '../../../transaction/records/state-folder.ts'
 
 /**
  * repoint cannot check the process of a folder that another machine made, or this one before a reboot.

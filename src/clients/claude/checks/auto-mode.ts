@@ -1,11 +1,11 @@
-import type { SettingChange } from '../../edits/types.ts'
-import type { Findings } from '../../finding.ts'
-import type { FirstRequest, Safeguards } from '../../gateway/types.ts'
-import { findingAt } from '../checks/findings.ts'
-import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import { valueIn } from '../files/tables.ts'
-import { isBefore } from '../program/tested.ts'
-import { type ClaudeSettings, readSettings } from './settings.ts'
+import type { SettingChange } from '../../../edits/types.ts'
+import type { Findings } from '../../../finding.ts'
+import type { FirstRequest, Safeguards } from '../../../gateway/types.ts'
+import { findingAt } from '../../checks/findings.ts'
+import type { LoadedFile, LoadedFiles } from '../../contract/files.ts'
+import { valueIn } from '../../files/tables.ts'
+import { isBefore } from '../../program/tested.ts'
+import { type ClaudeSettings, readSettings } from '../settings.ts'
 
 /**
  * Claude Code's auto mode lets the gateway check each tool call (`safeguards`). The terminal UI of

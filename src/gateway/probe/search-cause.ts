@@ -2,8 +2,8 @@
  * Finds out which part of a client's request is the cause of a rejection: with the words of the rejection, and
  * with smaller requests.
  */
-import { type Attempt, formOf, isAboutRequest, type ProbeInput, send } from './attempt.ts'
-import type { HttpAnswer, Outcome } from './judge/answer.ts'
+
+import type { HttpAnswer, Outcome } from '../judge/answer.ts'
 import {
   parameterUnsupported,
   rejectedParts,
@@ -11,7 +11,8 @@ import {
   speaksOfTools,
   toolsUnsupported,
   toolTypesUnsupported,
-} from './judge/request-parts.ts'
+} from '../judge/request-parts.ts'
+import { type Attempt, formOf, isAboutRequest, type ProbeInput, send } from './attempt.ts'
 import type { RequestForm } from './probe-request.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'
 

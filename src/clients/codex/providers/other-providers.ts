@@ -7,12 +7,12 @@
  * layers key by key. It does not read a project's providers. Run on 0.140.0, 0.145.0, 0.152.1, 0.161.0 and
  * 0.169.0, 2026-11-23.
  */
-import type { SettingPath } from '../../edits/types.ts'
-import { addressFor } from '../../gateway/base-urls.ts'
-import type { LoadedFiles } from '../contract/files.ts'
-import { isUrlOf, shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
-import { type ReadFile, readKind } from '../files/read-file.ts'
-import { isTable, type Table, tableIn, textIn } from '../files/tables.ts'
+import type { SettingPath } from '../../../edits/types.ts'
+import { addressFor } from '../../../gateway/base-urls.ts'
+import type { LoadedFiles } from '../../contract/files.ts'
+import { isUrlOf, shownUrl, withoutTrailingSlash } from '../../files/addresses.ts'
+import { type ReadFile, readKind } from '../../files/read-file.ts'
+import { isTable, type Table, tableIn, textIn } from '../../files/tables.ts'
 import { type LayerStack, layerStacks } from './layers.ts'
 import {
   builtInAddressPath,

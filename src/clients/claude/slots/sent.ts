@@ -1,7 +1,7 @@
-import { removeVendor } from '../../gateway/models/ids.ts'
-import type { Slot } from '../contract/options.ts'
-import { isBefore, testedVersions } from '../program/tested.ts'
-import tested from './tested.json' with { type: 'json' }
+import { removeVendor } from '../../../gateway/models/ids.ts'
+import type { Slot } from '../../contract/options.ts'
+import { isBefore, testedVersions } from '../../program/tested.ts'
+import tested from '../tested.json' with { type: 'json' }
 
 /**
  * The IDs that Claude Code sends for a slot without a pin, each with the first version that sends it, oldest

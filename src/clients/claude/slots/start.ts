@@ -1,9 +1,14 @@
-import { UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
-import { closestModels, gptTiers, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
-import type { Catalog } from '../../gateway/types.ts'
-import { type Slot, slots } from '../contract/options.ts'
-import type { ResolvedOptions } from '../contract/setup.ts'
+import { UserError } from '../../../errors.ts'
+import type { Finding } from '../../../finding.ts'
+import {
+  closestModels,
+  gptTiers,
+  isChatModel,
+  messagesTiers,
+} from '../../../gateway/models/rules.ts'
+import type { Catalog } from '../../../gateway/types.ts'
+import { type Slot, slots } from '../../contract/options.ts'
+import type { ResolvedOptions } from '../../contract/setup.ts'
 import {
   hasSlot,
   isOwnId,

@@ -6,16 +6,16 @@
  * response says what is wrong, and is undefined if the gateway served the model.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { UserError } from '../errors.ts'
-import { ask, judge } from './ask.ts'
-import { asObject } from './foreign-text.ts'
-import type { HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
-import { readErrorBody } from './judge/error-body.ts'
-import { rejectsLimit, speaksOfTools } from './judge/request-parts.ts'
-import { mayHelp, traitsOf } from './judge/traits.ts'
+import type { UserError } from '../../errors.ts'
+import { ask, judge } from '../ask.ts'
+import { asObject } from '../foreign-text.ts'
+import type { HttpAnswer, NetworkFailure, Outcome } from '../judge/answer.ts'
+import { readErrorBody } from '../judge/error-body.ts'
+import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
+import { mayHelp, traitsOf } from '../judge/traits.ts'
+import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 import { listIn } from './request-tools.ts'
-import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
 /** What a probe asks for, and what is known before it. */
 export interface ProbeInput {

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path'
-import { ifPossible } from '../../errors.ts'
-import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
-import type { Machine, Platform } from '../../platform/platform.ts'
+import { ifPossible } from '../../../errors.ts'
+import { asObject, jsonIn } from '../../../gateway/foreign-text.ts'
+import type { Machine, Platform } from '../../../platform/platform.ts'
 
 /** Enough for a script that a package manager writes to start a program; npm's has 600 bytes. */
 const maxScriptBytes = 8_192

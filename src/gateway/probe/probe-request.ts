@@ -1,8 +1,8 @@
-import type { RequestSpec } from './http/request.ts'
-import { maxAnswerBytes } from './judge/answer.ts'
-import { isComplete } from './judge/proof.ts'
-import { limitNames } from './judge/request-parts.ts'
-import type { FirstRequest, Protocol } from './types.ts'
+import type { RequestSpec } from '../http/request.ts'
+import { maxAnswerBytes } from '../judge/answer.ts'
+import { isComplete } from '../judge/proof.ts'
+import { limitNames } from '../judge/request-parts.ts'
+import type { FirstRequest, Protocol } from '../types.ts'
 
 /** How a probe's request is made. */
 export interface RequestForm {

@@ -1,8 +1,8 @@
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
-import type { FileFix } from '../../finding.ts'
-import type { LoadedFiles } from '../contract/files.ts'
-import { type ReadFile, readLayers } from '../files/read-file.ts'
-import { type Table, textIn } from '../files/tables.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../../edits/types.ts'
+import type { FileFix } from '../../../finding.ts'
+import type { LoadedFiles } from '../../contract/files.ts'
+import { type ReadFile, readLayers } from '../../files/read-file.ts'
+import { type Table, textIn } from '../../files/tables.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'config', changes }

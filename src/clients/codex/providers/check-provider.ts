@@ -1,19 +1,24 @@
-import type { SettingPath } from '../../edits/types.ts'
-import type { Findings } from '../../finding.ts'
-import { isExported } from '../checks/environment.ts'
+import type { SettingPath } from '../../../edits/types.ts'
+import type { Findings } from '../../../finding.ts'
+import { isExported } from '../../checks/environment.ts'
 import {
   findingAt,
   missingKeyFinding,
   missingVersionFinding,
   otherAddressFinding,
-} from '../checks/findings.ts'
-import type { ClientContext } from '../contract/client.ts'
-import type { SetupTarget } from '../contract/setup.ts'
-import { isOwnAddress, mayNeedNoKey, shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
-import type { ReadFile } from '../files/read-file.ts'
-import { isTable, type Table, textIn } from '../files/tables.ts'
+} from '../../checks/findings.ts'
+import type { ClientContext } from '../../contract/client.ts'
+import type { SetupTarget } from '../../contract/setup.ts'
+import {
+  isOwnAddress,
+  mayNeedNoKey,
+  shownUrl,
+  withoutTrailingSlash,
+} from '../../files/addresses.ts'
+import type { ReadFile } from '../../files/read-file.ts'
+import { isTable, type Table, textIn } from '../../files/tables.ts'
+import { codexName } from '../name.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
-import { codexName } from './name.ts'
 import {
   builtInAddressPath,
   configRepair,

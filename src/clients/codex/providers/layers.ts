@@ -1,6 +1,6 @@
-import type { LoadedFiles } from '../contract/files.ts'
-import { type ReadFile, readKind, readLayers } from '../files/read-file.ts'
-import { merged, type Table } from '../files/tables.ts'
+import type { LoadedFiles } from '../../contract/files.ts'
+import { type ReadFile, readKind, readLayers } from '../../files/read-file.ts'
+import { merged, type Table } from '../../files/tables.ts'
 
 /** The files that Codex merges in one of its starts, and the settings that follow. */
 export interface LayerStack {

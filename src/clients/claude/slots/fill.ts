@@ -1,12 +1,12 @@
-import type { Finding } from '../../finding.ts'
-import { compareVersions, removeVendor } from '../../gateway/models/ids.ts'
-import { messagesTiers, onlyModel } from '../../gateway/models/rules.ts'
-import type { Catalog } from '../../gateway/types.ts'
-import { type Slot, slots } from '../contract/options.ts'
-import type { GatewayInfo, ResolveInput } from '../contract/setup.ts'
-import { keepsModels } from '../options/chosen-options.ts'
+import type { Finding } from '../../../finding.ts'
+import { compareVersions, removeVendor } from '../../../gateway/models/ids.ts'
+import { messagesTiers, onlyModel } from '../../../gateway/models/rules.ts'
+import type { Catalog } from '../../../gateway/types.ts'
+import { type Slot, slots } from '../../contract/options.ts'
+import type { GatewayInfo, ResolveInput } from '../../contract/setup.ts'
+import { keepsModels } from '../../options/chosen-options.ts'
+import { withoutWindow } from '../settings.ts'
 import { isOwnId, knowsModel, tableVersions } from './sent.ts'
-import { withoutWindow } from './settings.ts'
 
 export type Pins = Readonly<Partial<Record<Slot, string>>>
 

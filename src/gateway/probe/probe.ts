@@ -1,6 +1,19 @@
-import { UserError } from '../errors.ts'
-import type { Finding } from '../finding.ts'
-import { ask, errorFor, judge, withHint } from './ask.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
+import { ask, errorFor, judge, withHint } from '../ask.ts'
+import { baseUrlFor } from '../base-urls.ts'
+import { catalogRequest } from '../catalog.ts'
+import type { HttpAnswer, Outcome } from '../judge/answer.ts'
+import { isUnlisted } from '../judge/judged-answer.ts'
+import { acceptedBy, answersSafeguards, proofIn } from '../judge/proof.ts'
+import {
+  deniesModel,
+  isAboutAddress,
+  mayBeElsewhere,
+  provesAnApi,
+  traitsOf,
+} from '../judge/traits.ts'
+import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
 import {
   type Attempt,
   askAt,
@@ -10,21 +23,8 @@ import {
   newSearches,
   type ProbeInput,
 } from './attempt.ts'
-import { baseUrlFor } from './base-urls.ts'
-import { catalogRequest } from './catalog.ts'
-import type { HttpAnswer, Outcome } from './judge/answer.ts'
-import { isUnlisted } from './judge/judged-answer.ts'
-import { acceptedBy, answersSafeguards, proofIn } from './judge/proof.ts'
-import {
-  deniesModel,
-  isAboutAddress,
-  mayBeElsewhere,
-  provesAnApi,
-  traitsOf,
-} from './judge/traits.ts'
 import { probeUrl, requestAt } from './probe-request.ts'
 import { withCause } from './search-cause.ts'
-import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
 /** The result if the gateway serves the model over the protocol to this key. */
 export interface ProbeResult {

@@ -1,6 +1,6 @@
 /** The tools in a client's request, as far as a gateway may reject some of them. */
-import { asObject } from './foreign-text.ts'
-import type { FirstRequest, Protocol } from './types.ts'
+import { asObject } from '../foreign-text.ts'
+import type { FirstRequest, Protocol } from '../types.ts'
 
 /** The members of a tool that every gateway knows. Chat keeps all but the type in `function`. */
 const usualMembers: Readonly<Record<Protocol, readonly string[]>> = {

@@ -1,10 +1,10 @@
-import type { Findings } from '../../finding.ts'
-import { findingAt } from '../checks/findings.ts'
-import type { ClientContext } from '../contract/client.ts'
-import type { LoadedFiles } from '../contract/files.ts'
-import { readLayers } from '../files/read-file.ts'
-import { isCredentialLine, linesOf } from './headers.ts'
-import { type ClaudeSettings, hasLogin, inEnv, names, serviceSwitches } from './settings.ts'
+import type { Findings } from '../../../finding.ts'
+import { findingAt } from '../../checks/findings.ts'
+import type { ClientContext } from '../../contract/client.ts'
+import type { LoadedFiles } from '../../contract/files.ts'
+import { readLayers } from '../../files/read-file.ts'
+import { isCredentialLine, linesOf } from '../headers.ts'
+import { type ClaudeSettings, hasLogin, inEnv, names, serviceSwitches } from '../settings.ts'
 import { checkUnwantedSettings, withoutEffect } from './unwanted-settings.ts'
 
 export function checkApiKey(context: ClientContext, settings: ClaudeSettings): Findings {

@@ -1,8 +1,8 @@
-import type { SettingChange, SettingPath } from '../../edits/types.ts'
-import type { FileFix, Finding, Findings } from '../../finding.ts'
-import { isExported } from '../checks/environment.ts'
-import type { ClientContext } from '../contract/client.ts'
-import { type ClaudeSettings, names } from './settings.ts'
+import type { SettingChange, SettingPath } from '../../../edits/types.ts'
+import type { FileFix, Finding, Findings } from '../../../finding.ts'
+import { isExported } from '../../checks/environment.ts'
+import type { ClientContext } from '../../contract/client.ts'
+import { type ClaudeSettings, names } from '../settings.ts'
 
 /** A setting that a setup removes or replaces if the file has it and the user agrees. */
 export function* checkUnwantedSettings(
