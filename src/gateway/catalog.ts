@@ -30,7 +30,7 @@ export interface CatalogOptions {
   /** The base URL to request it from. Absent: the chat base URL. */
   readonly baseUrl?: string
   /** The user has named the models, so a slow catalog can be left out. */
-  readonly isExtra?: boolean | undefined
+  readonly isOptional?: boolean | undefined
 }
 
 /**
@@ -40,9 +40,9 @@ export interface CatalogOptions {
  */
 export async function readCatalog(
   access: GatewayAccess,
-  { baseUrl = access.baseUrls.chat, isExtra }: CatalogOptions = {},
+  { baseUrl = access.baseUrls.chat, isOptional }: CatalogOptions = {},
 ): Promise<Catalog> {
-  const answerWithinMs = isExtra ? Math.min(maxOptionalMs, access.timeoutMs / 2) : undefined
+  const answerWithinMs = isOptional ? Math.min(maxOptionalMs, access.timeoutMs / 2) : undefined
   const deadline = Date.now() + access.timeoutMs
   const firstRequest = catalogRequest(baseUrl)
 

@@ -100,7 +100,6 @@ async function* networkChecks(
 
   // While a slow catalog loads, the probe of the configured model is sent already.
   const early = ifSlow(shared.catalog, access, async (slowCatalog) => {
-    probes.catalogResult = slowCatalog
     const setup = resultOf(() => setupNow(examined, slowCatalog))
     if (!(setup instanceof UserError)) void probes.askFor(setup)
   })
@@ -115,7 +114,6 @@ async function* networkChecks(
   const setup = setupNow(examined, list)
   yield* setup.resolved.findings.map(asWarning)
   await early
-  probes.catalogResult = list
   for (const answer of await probes.askFor(setup)) yield probeCheck(list, answer)
 
   yield* checkProtocol(examined, setup.resolved, list)
@@ -244,13 +242,18 @@ function setupNow(
   { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
   list: Catalog | UserError,
 ): ResolvedSetup {
-  const catalog = list instanceof UserError ? undefined : list
-  const gatewayInfo = { catalog, rejected: [], modelTable }
+  const hasFailed = list instanceof UserError
+  const gatewayInfo = {
+    catalog: hasFailed ? undefined : list,
+    catalogError: hasFailed ? list : undefined,
+    rejected: [],
+    modelTable,
+  }
   const input = { requested: {}, previous: { options, defaults }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })
   if (resolution.kind === 'decided') return resolution.setup
-  throw list instanceof UserError ? list : resolution.error
+  throw hasFailed ? list : resolution.error
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */

@@ -61,7 +61,7 @@ export function askGateways(
 
 /** Requests the balance only from a gateway that answers the catalog request. */
 function askGateway(access: GatewayAccess): SharedGateway {
-  const catalog = catalogOrError(access, { isExtra: true })
+  const catalog = catalogOrError(access, { isOptional: true })
   const balance = catalog.then((list) =>
     list instanceof UserError ? undefined : balanceOf(access, list),
   )

@@ -52,8 +52,8 @@ export async function askCatalog(
 
   session.platform.ask.release()
   const finder = new GatewayFinder(access)
-  const isExtra = flags.model !== undefined
-  const catalogRequest = finder.askCatalog({ isExtra })
+  const isOptional = flags.model !== undefined
+  const catalogRequest = finder.askCatalog({ isOptional })
 
   const probes = new Map<string, Promise<ProbeResult>>()
   const probe = ({ protocol, model, sender }: ProbeRequest, catalog: Catalog | UserError) => {
@@ -62,7 +62,7 @@ export async function askCatalog(
     probes.set(id, result)
     return result
   }
-  if (isExtra && earlyProbe !== undefined)
+  if (isOptional && earlyProbe !== undefined)
     void ifSlow(catalogRequest, access, async (slowCatalog) => {
       const request = resultOf(() => earlyProbe(finder.access))
       if (!(request instanceof UserError)) probe(request, slowCatalog).catch(() => {})
@@ -72,7 +72,7 @@ export async function askCatalog(
 
   session.addFindings(...findings)
   if (answer instanceof UserError) {
-    if (isExtra && mayStillServe(answer)) return result
+    if (isOptional && mayStillServe(answer)) return result
     throw adviseNamingModel(answer)
   }
   saveModels(session.platform, answer)

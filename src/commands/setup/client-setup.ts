@@ -10,13 +10,13 @@ export interface ClientSetup {
   readonly client: Client
   readonly program: InstalledProgram
   readonly input: ResolveInput
+  /** How often other models have replaced the client's, because the gateway rejected them. Absent: never. */
+  readonly replacements?: number
 }
 
 /** Steps 3 and 4: a client whose options are decided. */
 export interface ResolvedSetup extends ClientSetup {
   readonly resolved: ResolvedOptions
-  /** How often another model has replaced the client's, because the gateway rejected it. */
-  readonly replacements: number
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
   /** The gateway rejects repoint's own request, so the installed client has proven it instead. */
@@ -43,5 +43,5 @@ export function resolveClient(setup: ClientSetup): Resolution {
 /** As `resolveClient`, where an undecided client is an error too. @throws UserError as `Client.resolve` does */
 export function resolvedSetup(setup: ClientSetup): ResolvedSetup {
   const { client, program, input } = setup
-  return { ...setup, resolved: client.resolve(input, program.version), replacements: 0 }
+  return { ...setup, resolved: client.resolve(input, program.version) }
 }

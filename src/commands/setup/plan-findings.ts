@@ -23,17 +23,17 @@ interface PlannedFiles {
 /** About the files, the problems and the models of one client. */
 export function planFindings(
   setup: ProvenSetup,
-  planned: ResolvedSetup,
+  final: ResolvedSetup,
   { problems, edits, before, after }: PlannedFiles,
 ): readonly Finding[] {
   const { session, access } = setup
-  const { client, resolved } = planned
+  const { client, resolved } = final
   const { caFile } = client.read(after).endpoint
   const trust = { caFile, gatewayCaFile: access.caFile }
 
   // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
-  const modelFindings = [...resolved.findings, ...unlistedModelFindings(planned, after)]
+  const modelFindings = [...resolved.findings, ...unlistedModelFindings(final, after)]
   const newFindings = modelFindings.filter(({ code }) => isChanged && !hasCause(code, problems))
 
   return [
@@ -42,7 +42,7 @@ export function planFindings(
     ...checkClient({ session, client, purpose: 'setup', trust }),
     ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),
     ...newFindings,
-    ...lostModelFindings(setup, planned, after),
+    ...lostModelFindings(setup, final, after),
   ]
 }
 

@@ -75,8 +75,8 @@ async function planClient(setup: ProvenSetup, proven: ResolvedSetup): Promise<Cl
   const { session, access, runs, consent } = setup
   const { client } = proven
   const files = readClientFiles(session, client)
-  const planned = withFinalOptions(setup, proven)
-  const target = await setupTarget(setup, planned, files)
+  const final = finalSetup(setup, proven)
+  const target = await setupTarget(setup, final, files)
 
   const { baseUrl, providerId, resolved } = target
   const problems = checkClient({
@@ -95,14 +95,16 @@ async function planClient(setup: ProvenSetup, proven: ResolvedSetup): Promise<Cl
   const after = asPlanned(files, edits)
   refuseMismatch(client, after, access)
 
-  const findings = planFindings(setup, planned, { problems, edits, before: files, after })
-  return { ...planned, problems, edits, findings }
+  const findings = planFindings(setup, final, { problems, edits, before: files, after })
+  return { ...final, problems, edits, findings }
 }
 
-/** A proven setup with the options as the files will say them. */
-function withFinalOptions(setup: ProvenSetup, proven: ResolvedSetup): ResolvedSetup {
+/**
+ * A proven setup as the files will say it. Its models stay as they were proven. Only the previous options are
+ * compared again, because the probes may have found other base URLs.
+ */
+function finalSetup(setup: ProvenSetup, proven: ResolvedSetup): ResolvedSetup {
   const { client, resolved } = proven
-  // Decided again, because the probes may have found other base URLs.
   const input = resolveInputFor(setup, client, setup.access, proven.input.gatewayInfo)
   return {
     ...proven,
@@ -123,18 +125,18 @@ function withoutCatalogFacts({
 /** What the client's files should say, with what earlier setups wrote, so that the plan can remove it. */
 async function setupTarget(
   setup: ProvenSetup,
-  planned: ResolvedSetup,
+  final: ResolvedSetup,
   files: LoadedFiles,
 ): Promise<SetupTarget> {
   const { session, request, access, runs } = setup
-  const { providerId = 'gateway' } = effectiveOptions(planned.input)
+  const { providerId = 'gateway' } = effectiveOptions(final.input)
   const saved = savedExtras(session)
   const records = { runs, files, baseUrl: access.baseUrl }
 
   return {
-    ...targetFor(planned, access, providerId),
+    ...targetFor(final, access, providerId),
     caFile: access.caFile,
-    answersSafeguards: request.isKeyOnly ? undefined : planned.answersSafeguards,
+    answersSafeguards: request.isKeyOnly ? undefined : final.answersSafeguards,
     formerHeaders: saved.headers,
     formerQueries: saved.query,
     isFromOtherGateway: (header) => isFromOtherGateway(session, records, header),

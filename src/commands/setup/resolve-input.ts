@@ -95,10 +95,6 @@ function validOptions(
   const unavailable = unavailableModels(client, before, gatewayInfo)
   const options = withoutModels(before.options, unavailable)
 
-  // A requested model replaces the one of the slot that the client starts with.
-  const startSlot = requested.slot ?? options.slot ?? defaultSlot
-  const { [startSlot]: _, ...otherSlots } = options.slotModels ?? {}
-
   // The window belongs to the models. A subagent's model does not change it.
   const requestedModels = modelsIn({ ...requested, subagentModel: undefined })
   const keepsModels = unavailable.length === 0 && requestedModels.length === 0
@@ -110,10 +106,20 @@ function validOptions(
 
   return {
     ...options,
-    slotModels: requested.model === undefined ? options.slotModels : otherSlots,
+    slotModels:
+      requested.model === undefined ? options.slotModels : withoutStartSlot(options, requested),
     contextWindow: keepsModels ? options.contextWindow : undefined,
     protocol: keepsProtocol ? options.protocol : undefined,
   }
+}
+
+/** The models of the other slots: a requested model replaces that of the slot that the client starts with. */
+function withoutStartSlot(
+  { slot = defaultSlot, slotModels = {} }: ClientOptions,
+  requested: ClientOptions,
+): ClientOptions['slotModels'] {
+  const { [requested.slot ?? slot]: _, ...otherSlots } = slotModels
+  return otherSlots
 }
 
 /** The options without these models. */
@@ -159,8 +165,9 @@ export function unavailableModels(
     const listed = listing(catalog, id, client.protocols)
     if (listed === 'of another protocol') return true
     if (listed === 'absent' && !probed.includes(id)) return true
-    const isListed = catalogEntry(catalog, id) !== undefined
-    return !isListed && isRejected(id, client, rejected)
+    // `listing` also accepts another spelling of the ID, which the gateway may reject.
+    const isListedExactly = catalogEntry(catalog, id) !== undefined
+    return !isListedExactly && isRejected(id, client, rejected)
   })
 }
 

@@ -1,6 +1,7 @@
 /** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
 import type { Client } from '../../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
+import type { ResolveInput } from '../../../clients/contract/setup.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
@@ -68,23 +69,28 @@ export function askForOtherModel(
   rejection: UserError,
 ): Promise<ResolvedSetup | undefined> {
   const { input } = setup
-  const rejectedIds = input.gatewayInfo.rejected.map(({ model }) => model)
-
-  // The answer replaces the requested models, which the gateway rejected. It also replaces the model of an
-  // earlier setup, which would override it.
+  // The answer replaces the requested models, which the gateway rejected.
   const { model: requestedModel, slotModels: _, ...requested } = input.requested
-  const withoutStartModel =
-    requestedModel === undefined ? {} : { model: undefined, startModel: undefined }
   const previous = input.previous && {
     ...input.previous,
-    options: {
-      ...withoutModels(input.previous.options, rejectedIds),
-      smallModel: input.previous.options.smallModel,
-      ...withoutStartModel,
-    },
+    options: optionsForNewModel(input, input.previous.options, requestedModel !== undefined),
   }
   const withoutRejected = { ...setup, input: { ...input, requested, previous } }
   return askForModel(context, gateway, withoutRejected, rejection)
+}
+
+/** The previous options that stay when the user names another model. */
+function optionsForNewModel(
+  { gatewayInfo }: ResolveInput,
+  options: ClientOptions,
+  replacesRequested: boolean,
+): ClientOptions {
+  const rejectedIds = gatewayInfo.rejected.map(({ model }) => model)
+  // repoint does not probe a small model, so a rejection is never about it.
+  const { smallModel } = options
+  const remaining = { ...withoutModels(options, rejectedIds), smallModel }
+  // The model of an earlier setup would override the answer.
+  return replacesRequested ? { ...remaining, model: undefined, startModel: undefined } : remaining
 }
 
 /**

@@ -42,12 +42,11 @@ export async function askGateway(
   const isCatalogOptional =
     !userChooses && clients.every((client) => isDecided(context, client, finder.access))
 
-  const catalogRequest = finder.askCatalog({ isExtra: isCatalogOptional })
+  const catalogRequest = finder.askCatalog({ isOptional: isCatalogOptional })
   const earlyProbes = isCatalogOptional
-    ? ifSlow(catalogRequest, finder.access, (slowCatalog) => {
-        probes.catalogResult = slowCatalog
-        return startProbes(context, { finder, probes, info: infoFrom(finder, slowCatalog) })
-      })
+    ? ifSlow(catalogRequest, finder.access, (slowCatalog) =>
+        startProbes(context, { finder, probes, info: infoFrom(finder, slowCatalog) }),
+      )
     : undefined
 
   const [catalogResult] = await session.step(
@@ -57,7 +56,6 @@ export async function askGateway(
   )
   if (catalogResult instanceof UserError && !mayStillServe(catalogResult)) throw catalogResult
   await earlyProbes
-  probes.catalogResult = catalogResult
   return { finder, probes, info: infoFrom(finder, catalogResult) }
 }
 

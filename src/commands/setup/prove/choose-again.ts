@@ -19,8 +19,8 @@ import { askForModel, askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
 import { isModelRejection } from './probes.ts'
 
-/** How often the user may name a model that the gateway rejects. */
-const maxTries = 3
+/** How often other models may replace a client's, most of them named by the user. */
+const maxReplacements = 3
 
 /** A client whose models were probed, and the ones that the gateway rejected. */
 interface ProbedClient {
@@ -30,66 +30,55 @@ interface ProbedClient {
   readonly rejections: readonly RejectedModel[]
 }
 
-/** What an attempt has found. */
-type Attempt =
-  /** Probe this setup next. */
+/** Whether the client's models may answer over another protocol. */
+type ProtocolAttempt =
+  | { readonly kind: 'probe'; readonly setup: ResolvedSetup }
+  /** The client can use its models over no protocol. */
+  | { readonly kind: 'impossible'; readonly error: UserError }
+  | { readonly kind: 'nothing-to-try' }
+
+/** Whether other models may replace the client's. */
+type ModelAttempt =
   | { readonly kind: 'probe'; readonly setup: ResolvedSetup }
   /** The user skips the client. */
   | { readonly kind: 'skip' }
-  /** The client can use its models over no protocol. */
-  | { readonly kind: 'fail'; readonly error: UserError }
   | { readonly kind: 'nothing-to-try' }
-
-const nothingToTry: Attempt = { kind: 'nothing-to-try' }
 
 /**
  * The setup to probe next. The same one if there is nothing to try. Undefined: the user skips the client.
  *
- * @throws UserError if the client can use its models over no protocol
+ * @throws UserError if the client can use its models over no protocol, and no other model replaces them
  */
 export async function chooseAgain(probed: ProbedClient): Promise<ResolvedSetup | undefined> {
-  const attempt = await firstAttempt(probed)
-  switch (attempt.kind) {
-    case 'probe':
-      return attempt.setup
-    case 'skip':
-      return undefined
-    case 'fail':
-      throw attempt.error
-    case 'nothing-to-try':
-      return probed.setup
-  }
-}
+  const otherProtocol = tryOtherProtocol(probed)
+  if (otherProtocol.kind === 'probe') return otherProtocol.setup
+  const error = otherProtocol.kind === 'impossible' ? otherProtocol.error : undefined
 
-/** The first attempt that probes or skips the client decides. */
-async function firstAttempt(probed: ProbedClient): Promise<Attempt> {
-  const overOtherProtocol = tryOtherProtocol(probed)
-  if (overOtherProtocol.kind === 'probe') return overOtherProtocol
+  let otherModel = await tryModelByRules(probed)
+  if (otherModel.kind === 'nothing-to-try') otherModel = await askUserForModel(probed, error)
+  if (otherModel.kind === 'probe') return otherModel.setup
+  if (otherModel.kind === 'skip') return undefined
 
-  const byRules = await tryModelByRules(probed)
-  if (byRules.kind !== 'nothing-to-try') return byRules
-
-  const protocolError = overOtherProtocol.kind === 'fail' ? overOtherProtocol.error : undefined
-  const fromUser = await askUserForModel(probed, protocolError)
-  return fromUser.kind === 'nothing-to-try' ? overOtherProtocol : fromUser
+  if (error !== undefined) throw error
+  return probed.setup
 }
 
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
-function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Attempt {
+function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): ProtocolAttempt {
   const { access } = gateway.finder
   const { catalog } = gateway.info
   const { client, input } = setup
-  if (client.protocols.length === 1) return nothingToTry
+  if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
   const known = input.gatewayInfo.gateway?.baseUrls
   const isMoved = known !== undefined && !sameBaseUrls(known, access.baseUrls)
-  if (retryable.length === 0 && !isMoved) return nothingToTry
+  if (retryable.length === 0 && !isMoved) return { kind: 'nothing-to-try' }
 
   const rejected = [...input.gatewayInfo.rejected, ...retryable]
   const gatewayInfo = { ...input.gatewayInfo, rejected, gateway: access }
   const resolution = resolveClient({ ...setup, input: { ...input, gatewayInfo } })
-  if (resolution.kind !== 'decided') return { kind: 'fail', error: resolution.error }
+  if (resolution.kind !== 'decided') return { kind: 'impossible', error: resolution.error }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const next = resolution.setup
@@ -97,16 +86,17 @@ function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Attempt
   const repeated = rejected.find((route) =>
     routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
   )
-  if (repeated !== undefined) return { kind: 'fail', error: repeated.error }
-  return { kind: 'probe', setup: { ...next, replacements: setup.replacements } }
+  if (repeated !== undefined) return { kind: 'impossible', error: repeated.error }
+  return { kind: 'probe', setup: next }
 }
 
 /** Lets the rules choose other models once, if the rejected ones come from an earlier setup. */
-async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
+async function tryModelByRules(probed: ProbedClient): Promise<ModelAttempt> {
   const { context, gateway, setup, rejections } = probed
+  const { replacements = 0 } = setup
   const [rejection] = rejectedAndUnlisted(rejections, gateway.info.catalog)
-  if (rejection === undefined || setup.replacements > 0 || !mayReplaceModels(probed))
-    return nothingToTry
+  if (rejection === undefined || replacements > 0 || !mayReplaceModels(probed))
+    return { kind: 'nothing-to-try' }
 
   const rejected = allRejected(probed)
   // Without a catalog the rules would choose the rejected model again.
@@ -125,12 +115,13 @@ async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
 async function askUserForModel(
   probed: ProbedClient,
   protocolError: UserError | undefined,
-): Promise<Attempt> {
+): Promise<ModelAttempt> {
   const { context, gateway, setup, rejections } = probed
+  const { replacements = 0 } = setup
   const errors = rejections.map(({ error }) => error)
   const modelError = [protocolError, ...errors].find(isModelRejection)
-  const canAsk = context.consent === 'ask' && setup.replacements < maxTries
-  if (modelError === undefined || !canAsk) return nothingToTry
+  const canAsk = context.consent === 'ask' && replacements < maxReplacements
+  if (modelError === undefined || !canAsk) return { kind: 'nothing-to-try' }
 
   const rejectedSetup = withRejected(setup, allRejected(probed))
   const next = await askForOtherModel(context, gateway, rejectedSetup, modelError)
@@ -138,9 +129,10 @@ async function askUserForModel(
 }
 
 /** @param next undefined: the user skips the client */
-function replaceModels({ setup }: ProbedClient, next: ResolvedSetup | undefined): Attempt {
+function replaceModels({ setup }: ProbedClient, next: ResolvedSetup | undefined): ModelAttempt {
   if (next === undefined) return { kind: 'skip' }
-  return { kind: 'probe', setup: { ...next, replacements: setup.replacements + 1 } }
+  const { replacements = 0 } = setup
+  return { kind: 'probe', setup: { ...next, replacements: replacements + 1 } }
 }
 
 /** The routes that the gateway has rejected for a client, in this and in earlier attempts. */

@@ -12,14 +12,14 @@ import { targetFor } from '../../client-state/target.ts'
 import type { Session } from '../../screen/session.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 import type { SetupContext } from '../types.ts'
-import { type FirstRequests, Probes } from './probes.ts'
+import { type FirstRequestFor, Probes } from './probes.ts'
 
 /** The first requests that the installed client sends with these files. */
 export async function loadFirstRequests(
   { platform }: Session,
   client: Client,
   { files, ...program }: { readonly files: LoadedFiles } & InstalledProgram,
-): Promise<FirstRequests> {
+): Promise<FirstRequestFor> {
   const recordings = await client.loadRecordings()
   const { env } = platform.machine
   return (route) => ({

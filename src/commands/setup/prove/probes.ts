@@ -21,12 +21,14 @@ export interface ProbeAnswer extends ModelRoute {
 }
 
 /** The first request of a client for a model, over a protocol. */
-export type FirstRequests = (route: ModelRoute) => Sender
+export type FirstRequestFor = (route: ModelRoute) => Sender
+
+type ProbeOneOptions = Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender' | 'searches'>
 
 type ProbeOne = (
   protocol: Protocol,
   model: string,
-  options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender' | 'searches'>,
+  options: ProbeOneOptions,
 ) => Promise<ProbeResult>
 
 /**
@@ -35,52 +37,41 @@ type ProbeOne = (
  */
 export class Probes {
   readonly #probe: ProbeOne
-  readonly #load: (setup: ResolvedSetup) => Promise<FirstRequests>
+  readonly #loadRequests: (setup: ResolvedSetup) => Promise<FirstRequestFor>
   /** The results by the request, which `requestId` identifies. */
   readonly #results = new Map<string, Promise<ProbeResult>>()
   readonly #searches = new Map<Client, CauseSearches>()
   /** By resolved options. Loading them again would read and plan a client's files again. */
-  readonly #loaded = new Map<ResolvedOptions, Promise<FirstRequests>>()
-  /** The catalog, or why there is none. Undefined: it has not arrived, or nobody requested it. */
-  catalogResult: Catalog | UserError | undefined
+  readonly #loaded = new Map<ResolvedOptions, Promise<FirstRequestFor>>()
 
-  constructor(probe: ProbeOne, load: (setup: ResolvedSetup) => Promise<FirstRequests>) {
+  constructor(probe: ProbeOne, load: (setup: ResolvedSetup) => Promise<FirstRequestFor>) {
     this.#probe = probe
-    this.#load = load
+    this.#loadRequests = load
   }
 
-  /** The models that a client will request, over their protocols. */
-  #routes({ client, resolved }: ResolvedSetup): readonly ModelRoute[] {
-    const catalog = this.catalogResult instanceof UserError ? undefined : this.catalogResult
-    return routesToProve(client, resolved, catalog)
-  }
-
-  #firstRequests(setup: ResolvedSetup): Promise<FirstRequests> {
-    const requests = this.#loaded.get(setup.resolved) ?? this.#load(setup)
+  #requestsOf(setup: ResolvedSetup): Promise<FirstRequestFor> {
+    const requests = this.#loaded.get(setup.resolved) ?? this.#loadRequests(setup)
     this.#loaded.set(setup.resolved, requests)
     return requests
   }
 
-  #ask(
-    protocol: Protocol,
-    model: string,
-    more: Pick<ProbeOptions, 'unservedHint' | 'sender' | 'searches'> = {},
-  ): Promise<ProbeResult> {
-    const id = requestId(protocol, model, more.sender)
+  #ask(protocol: Protocol, model: string, options: ProbeOneOptions): Promise<ProbeResult> {
+    const id = requestId(protocol, model, options.sender)
     const known = this.#results.get(id)
     if (known !== undefined) return known
 
-    const result = this.#probe(protocol, model, { catalog: this.catalogResult, ...more })
+    const result = this.#probe(protocol, model, options)
     this.#results.set(id, result)
     return result
   }
 
   /** Probes everything that a client will request, in parallel. Never throws. */
   async askFor(setup: ResolvedSetup): Promise<readonly ProbeAnswer[]> {
-    const { client, resolved } = setup
-    const routes = this.#routes(setup)
+    const { client, input, resolved } = setup
+    const { catalog, catalogError } = input.gatewayInfo
+    const routes = routesOf(setup)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
-    const requestFor = await this.#firstRequests(setup)
+    const requestFor = await this.#requestsOf(setup)
     const searches = this.#searches.get(client) ?? newSearches()
     this.#searches.set(client, searches)
 
@@ -88,6 +79,7 @@ export class Probes {
       routes.map((route) => {
         const { model, protocol } = route
         return this.#ask(protocol, model, {
+          catalog: catalog ?? catalogError,
           unservedHint: hintFor(model),
           sender: requestFor(route),
           searches,
@@ -99,10 +91,10 @@ export class Probes {
 
   /** The models that need a probe which was not sent yet. */
   async newIds(setup: ResolvedSetup): Promise<readonly string[]> {
-    const requestFor = await this.#firstRequests(setup)
+    const requestFor = await this.#requestsOf(setup)
     const isNew = (route: ModelRoute) =>
       !this.#results.has(requestId(route.protocol, route.model, requestFor(route)))
-    return this.#routes(setup)
+    return routesOf(setup)
       .filter(isNew)
       .map(({ model }) => model)
   }
@@ -149,6 +141,11 @@ export async function ifSlow<Result>(
   return work(
     new UserError({ code: 'gateway-fault', message: 'The gateway is slow to list its models' }),
   )
+}
+
+/** The models that a client will request, over their protocols. */
+function routesOf({ client, input, resolved }: ResolvedSetup): readonly ModelRoute[] {
+  return routesToProve(client, resolved, input.gatewayInfo.catalog)
 }
 
 /** Identifies a request. Equal requests are sent once for all clients that accept the same responses. */

@@ -39,7 +39,7 @@ import { proveClients } from './prove-clients.ts'
 import { showAnswer, showProof } from './show-proof.ts'
 
 /** How often the user may type an address or a key that does not work. */
-const maxTries = 5
+const maxTypingTries = 5
 
 /**
  * Steps 1 to 4 of a setup: finds the gateway, asks it, resolves each client's options and proves them. If
@@ -49,33 +49,31 @@ const maxTries = 5
 export async function proveGateway(started: SetupContext): Promise<ProvenSetup> {
   const { session, request } = started
   const { flags } = request
-  let context = started
   let preset = await firstPreset(started)
+  // A later try keeps the clients that the user has chosen.
+  let chosenIds: readonly string[] | undefined
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, flags, preset)
     checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
-    const linked = withLink(context, found.link)
-    if (!flags.verify) return reportProof(await unverified(linked, found.access), found)
+    const context = withClients(withLink(started, found.link), chosenIds)
+    if (!flags.verify) return reportProof(await unverified(context, found.access), found)
 
     // A script gets the error of one client before a model is probed, if possible before anything is sent.
     const isScript = context.consent !== 'ask'
-    if (isScript) for (const client of linked.clients) expectUsable(linked, client, found.access)
+    if (isScript) for (const client of context.clients) expectUsable(context, client, found.access)
 
-    const finder = openGateway(linked, found.access)
+    const finder = openGateway(context, found.access)
     try {
-      const gateway = await askGateway(linked, finder)
-      if (isScript) await expectAllUsable(linked, finder.access)
+      const gateway = await askGateway(context, finder)
+      if (isScript) await expectAllUsable(context, finder.access)
       showAnswer(session, gateway)
 
-      // A later try keeps the chosen clients, so that the user is not asked again.
-      const ids = await context.request.chooseClients?.(linked, gateway)
-      context = withClients(context, ids)
-
-      const proven = await proveClients(withClients(linked, ids), gateway)
+      chosenIds ??= await request.chooseClients?.(context, gateway)
+      const proven = await proveClients(withClients(context, chosenIds), gateway)
       return reportProof(proven, found)
     } catch (error) {
-      const isLastTry = tries >= maxTries
+      const isLastTry = tries >= maxTypingTries
       // A link's next address is tried even then, because the user types nothing for it.
       const next =
         withNextAddress(error, found, preset) ??
