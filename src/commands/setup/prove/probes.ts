@@ -6,13 +6,7 @@ import { UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
 import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
-import type {
-  Catalog,
-  GatewayAccess,
-  ModelRoute,
-  Protocol,
-  Sender,
-} from '../../../gateway/types.ts'
+import type { GatewayAccess, ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 
 /** A model that a client will request, with the gateway's answer. */
