@@ -54,7 +54,7 @@ export const command = commandOf(define, async (session) => {
     heading(session, 'Set up the other clients in one run')
     await setUp(quiet, others)
     const rows = others.map((client) => {
-      const paths = targetsOf(inside, client).map(({ path }) => inside.showPath(path))
+      const paths = editableFiles(inside, client).map(({ path }) => inside.showPath(path))
       return [client.label, paths.join(', ')]
     })
     session.sayTable(['CLIENT', 'FILES'], rows)
@@ -152,13 +152,13 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
   })
 }
 
-function targetsOf(inside: Session, client: Client): LoadedFiles {
-  return readClientFiles(inside, client).filter(({ use }) => use === 'target')
+function editableFiles(inside: Session, client: Client): LoadedFiles {
+  return readClientFiles(inside, client).filter(({ use }) => use === 'editable')
 }
 
 function allFiles(inside: Session, clients: readonly Client[]): Map<string, Bytes | null> {
-  const targets = clients.flatMap((client) => targetsOf(inside, client))
-  return new Map(targets.map(({ path, bytes }) => [path, bytes]))
+  const files = clients.flatMap((client) => editableFiles(inside, client))
+  return new Map(files.map(({ path, bytes }) => [path, bytes]))
 }
 
 function expectSame(

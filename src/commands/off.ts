@@ -1,7 +1,7 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { clientRows, environmentRows } from '../clients/list.ts'
 import type { Plan } from '../edits/types.ts'
-import { checkTargets } from '../transaction/check-targets.ts'
+import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import type { ApplyResult } from '../transaction/record.ts'
 import { stopOldServers } from './client-state/program/program.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
@@ -48,7 +48,7 @@ export async function off(
   const isDetailed = flags.details === true || flags.dryRun === true
   showPlan(session, clients, isDetailed)
   session.addFindings(...clients.flatMap(({ findings }) => findings))
-  session.addFindings(...checkTargets(session.platform, plan))
+  session.addFindings(...checkPlannedFiles(session.platform, plan))
   session.showFindings()
   if (flags.dryRun) return report(session, { plan, clients })
 

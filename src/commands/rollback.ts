@@ -7,15 +7,15 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { checkTargets } from '../transaction/check-targets.ts'
+import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import type { ApplyResult, Runs } from '../transaction/record.ts'
+import { superuserFinding } from '../transaction/resolve-file.ts'
 import {
   applyRollback,
   planRollback,
   type RollbackOptions,
   type RollbackPlan,
 } from '../transaction/rollback.ts'
-import { superuserFinding } from '../transaction/target.ts'
 import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import { stopOldServers } from './client-state/program/program.ts'
 import { runsOf } from './client-state/state.ts'
@@ -90,7 +90,7 @@ export async function rollback(
   // Only --force can restore an address without its key.
   if (flags.force) refuseWrongKey(context, clientUndos)
 
-  session.addFindings(...checkTargets(platform, undo.plan))
+  session.addFindings(...checkPlannedFiles(platform, undo.plan))
   session.showFindings()
   showPlan(context, undo, clientUndos)
   const effects = sideEffects(session, undo, clientUndos)

@@ -10,12 +10,12 @@ import { displayPath, sha256Of, wrapFileErrors } from './files.ts'
 import type { FileVersion, RollbackDetails, World } from './record.ts'
 import { readRuns } from './records/records.ts'
 import type { StatePaths } from './records/state-folder.ts'
-import { findTarget, readIfExists, refuseUnsafeAsRoot, type TargetFile } from './target.ts'
+import { type ResolvedFile, readIfExists, refuseUnsafeAsRoot, resolveFile } from './resolve-file.ts'
 
 /** An edit with the file that it changes and the mode of the result. */
 export interface Change {
   readonly edit: FileEdit
-  readonly target: TargetFile
+  readonly file: ResolvedFile
   readonly mode: number
 }
 
@@ -51,7 +51,7 @@ export function findChanges(
       else unchanged.push(unchangedFile(world, { ...edit, before: edit.after }))
     })
 
-  refuseDuplicateTargets(world, changes)
+  refuseDuplicateFiles(world, changes)
 
   return { changes, unchanged }
 }
@@ -66,24 +66,24 @@ function changeToWrite(
   if (isUnchanged(edit)) return undefined
 
   const change = prepareChange(world, edit, rollback)
-  const now = readIfExists(world.files, world.machine, change.target.realPath)
+  const now = readIfExists(world.files, world.machine, change.file.realPath)
   // Another program, most likely another run, has already written the same contents.
-  if (sameBytes(now, edit.after) && hasPlannedMode(edit, change.target)) return undefined
+  if (sameBytes(now, edit.after) && hasPlannedMode(edit, change.file)) return undefined
   if (!sameBytes(now, edit.before)) throw changedUnderneathError(world, paths, edit, now)
   return change
 }
 
 /** The change for a file that the run does not write. The file may be one that cannot be written. */
 export function unchangedFile({ files, machine }: World, edit: FileEdit): Change {
-  const found = resultOf(() => findTarget(files, machine, edit.path))
-  const target =
+  const found = resultOf(() => resolveFile(files, machine, edit.path))
+  const file =
     found instanceof UserError
       ? { realPath: edit.path, status: undefined, missingFolders: [] }
       : { ...found, missingFolders: [] }
-  return { edit, target, mode: target.status ? permissionsOf(target.status) : 0o600 }
+  return { edit, file, mode: file.status ? permissionsOf(file.status) : 0o600 }
 }
 
-function hasPlannedMode({ mode }: FileEdit, { status }: TargetFile): boolean {
+function hasPlannedMode({ mode }: FileEdit, { status }: ResolvedFile): boolean {
   return mode === undefined || (status !== undefined && (status.mode & 0o777) === mode)
 }
 
@@ -94,9 +94,9 @@ export function prepareChange(
   rollback: RollbackDetails | undefined,
 ): Change {
   const { files, machine, processes } = world
-  const target = findTarget(files, machine, edit.path)
-  refuseUnsafeAsRoot(world, edit.path, target.realPath)
-  const uid = target.status?.uid ?? processes.uid
+  const file = resolveFile(files, machine, edit.path)
+  refuseUnsafeAsRoot(world, edit.path, file.realPath)
+  const uid = file.status?.uid ?? processes.uid
 
   if (machine.os !== 'win32' && uid !== processes.uid)
     throw new UserError({
@@ -105,15 +105,15 @@ export function prepareChange(
       hint: 'Run repoint as that user, or make yourself the owner of the file.',
     })
 
-  refuseReadOnlyMark(world, edit, target)
-  const mode = modeAfter(edit, target.status, rollback?.versions.get(edit.path))
-  refuseUnknownMask(world, edit, target, mode)
+  refuseReadOnlyMark(world, edit, file)
+  const mode = modeAfter(edit, file.status, rollback?.versions.get(edit.path))
+  refuseUnknownMask(world, edit, file, mode)
 
-  return { edit, target, mode }
+  return { edit, file, mode }
 }
 
 /** Windows cannot replace a file that is marked read-only. */
-function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: TargetFile): void {
+function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: ResolvedFile): void {
   if (machine.os !== 'win32' || status === undefined || (status.mode & 0o200) !== 0) return
   throw new UserError({
     code: 'not-permitted',
@@ -126,9 +126,9 @@ function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: Targ
  * If a file has an access list, its group bits are the mask of that list. Without the list, they would
  * give rights to the group. Rejects files where repoint cannot find out which of the two applies.
  */
-function refuseUnknownMask(world: World, edit: FileEdit, target: TargetFile, mode: number): void {
+function refuseUnknownMask(world: World, edit: FileEdit, file: ResolvedFile, mode: number): void {
   const groupHasMoreRights = ((mode >> 3) & ~mode & 0o7) !== 0
-  if (!groupHasMoreRights || world.machine.os !== 'linux' || target.status === undefined) return
+  if (!groupHasMoreRights || world.machine.os !== 'linux' || file.status === undefined) return
   if (world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',
@@ -137,9 +137,9 @@ function refuseUnknownMask(world: World, edit: FileEdit, target: TargetFile, mod
   })
 }
 
-export function refuseDuplicateTargets({ machine }: World, changes: readonly Change[]): void {
-  const duplicate = changes.find(({ target }, index) =>
-    changes.slice(0, index).some((earlier) => earlier.target.realPath === target.realPath),
+export function refuseDuplicateFiles({ machine }: World, changes: readonly Change[]): void {
+  const duplicate = changes.find(({ file }, index) =>
+    changes.slice(0, index).some((earlier) => earlier.file.realPath === file.realPath),
   )
   if (duplicate === undefined) return
   throw new UserError({

@@ -41,7 +41,7 @@ export function composeRun(
   const now = world.clock.now()
   const composedFiles = changes.map((change) => composeFile(change, plan, rollback))
   const files = composedFiles.map(({ file }) => file)
-  const folders = changes.flatMap(({ target }) => target.missingFolders)
+  const folders = changes.flatMap(({ file }) => file.missingFolders)
   const written = files.filter(isWritten)
   const filesOfClients = written.length > 0 ? written : files
 
@@ -82,11 +82,11 @@ function tempPath({ realPath }: RecordedFile): string {
 }
 
 function recordedFile(
-  { edit, target, mode }: Change,
+  { edit, file, mode }: Change,
   plan: Plan,
   rollback: RollbackDetails | undefined,
 ): RecordedFile {
-  const { status, realPath } = target
+  const { status, realPath } = file
   const { client, path, format, scope, holdsSecret, changes, before, after } = edit
   const owner = status ?? rollback?.versions.get(path) ?? { uid: -1, gid: -1 }
   const attributes = status ?? { mode, ...owner }

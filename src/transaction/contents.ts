@@ -9,7 +9,7 @@ import type { Bytes } from '../edits/types.ts'
 import { sha256Of, wrapFileErrors } from './files.ts'
 import type { FileVersion, RecordedFile, World } from './record.ts'
 import { readBlob } from './records/blobs.ts'
-import { findTarget, readIfExists } from './target.ts'
+import { readIfExists, resolveFile } from './resolve-file.ts'
 
 /** The bytes of files by their paths. */
 export type FileContents = ReadonlyMap<string, Bytes | null>
@@ -40,7 +40,7 @@ export function currentContents(world: World): Contents {
 function readCurrentVersion(world: World, copies: Copies, path: string): FileVersion | null {
   const { files, machine } = world
   return wrapFileErrors(machine, path, () => {
-    const { realPath, status } = findTarget(files, machine, path)
+    const { realPath, status } = resolveFile(files, machine, path)
     const bytes = status && readIfExists(files, machine, realPath)
     return bytes ? copies.add(bytes, { ...status, mode: status.mode & 0o777 }) : null
   })

@@ -181,7 +181,7 @@ export interface FileOutcome {
  */
 export interface RunDocument {
   readonly run: RunRecord
-  /** For each of `run.files`: the path of its new version, in a private folder next to the target. */
+  /** For each of `run.files`: the path of its new version, in a private folder next to the file. */
   readonly temps: readonly string[]
   /** Folders to remove if they are empty, outermost first. */
   readonly dropFolders: readonly string[]

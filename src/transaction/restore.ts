@@ -32,8 +32,8 @@ import {
 import { contentsOf } from './records/blobs.ts'
 import { nextRunId, readRunDocument, recordNames, removeUnusedBlobs } from './records/records.ts'
 import { findState, type StatePaths } from './records/state-folder.ts'
+import { resolveFile } from './resolve-file.ts'
 import { type CurrentVersion, currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
-import { findTarget } from './target.ts'
 
 /**
  * An unfinished run that was recovered.
@@ -150,8 +150,8 @@ function switchState(world: World, { file, temp }: StagedFile): SwitchState {
 
 /** Whether the client's path resolves to another file than at the time of the run. */
 function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFile): boolean {
-  const target = resultOf(() => findTarget(files, machine, path))
-  return target instanceof UserError || target.realPath !== realPath
+  const file = resultOf(() => resolveFile(files, machine, path))
+  return file instanceof UserError || file.realPath !== realPath
 }
 
 /**

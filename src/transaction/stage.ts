@@ -1,5 +1,5 @@
 /**
- * Stages new versions of files. A run writes each new version into a private folder next to its target,
+ * Stages new versions of files. A run writes each new version into a private folder next to its file,
  * `.repoint-<random>/<random>`. One rename then puts it in place.
  */
 import { basename, dirname, join } from 'node:path'
@@ -13,7 +13,7 @@ import {
   sha256Of,
 } from './files.ts'
 import type { FileVersion, RecordedFile, StagedFile, World } from './record.ts'
-import { readIfExists } from './target.ts'
+import { readIfExists } from './resolve-file.ts'
 
 /** Which version of a file the disk has now. */
 export type CurrentVersion = 'old' | 'new' | 'other'
@@ -37,7 +37,7 @@ export function switchFile({ files }: World, { file, temp }: StagedFile): void {
 }
 
 /**
- * Writes a new version next to its target: with its owner, mode and attributes, and flushed to the
+ * Writes a new version next to its file: with its owner, mode and attributes, and flushed to the
  * disk. It is in a private folder with a random name, so nobody else can open or replace it, whatever
  * its mode.
  *
@@ -92,10 +92,10 @@ function setOwner(world: World, file: RecordedFile, temp: string, handle: number
   }
 }
 
-/** Removes unused new versions next to the `targets`. The caller holds the lock. */
-export function removeStagesNextTo(world: World, targets: readonly string[]): void {
+/** Removes unused new versions next to the `changedPaths`. The caller holds the lock. */
+export function removeStagesNextTo(world: World, changedPaths: readonly string[]): void {
   const { files } = world
-  for (const folder of new Set(targets.map((path) => dirname(path))))
+  for (const folder of new Set(changedPaths.map((path) => dirname(path))))
     ignoreFileErrors(() => {
       const stages = files.readdir(folder).map((name) => join(folder, name))
       for (const stage of stages.filter(isStageName))

@@ -1,8 +1,8 @@
 /**
  * Replaces the files of a run by their new versions. The run document has three names in turn:
  *
- *     draft.json      the new versions are written next to their targets; no target has changed
- *     journal.json    each new version is renamed to its target
+ *     draft.json      the new versions are written next to their files; no file has changed
+ *     journal.json    each new version is renamed to its file
  *     run-<id>.json   the run is committed
  *
  * A failure before the last rename restores every file. Tests make each file call fail, so the order of
@@ -48,7 +48,7 @@ export function switchFiles(world: World, paths: StatePaths, composed: ComposedR
 
   try {
     prepareSwitch(fileSwitch)
-    switchTargets(fileSwitch)
+    renameNewVersions(fileSwitch)
     commitRun(fileSwitch)
   } catch (error) {
     const failure = toFileError(world.machine, fileSwitch.currentPath, error)
@@ -56,7 +56,7 @@ export function switchFiles(world: World, paths: StatePaths, composed: ComposedR
   }
 }
 
-/** Writes the draft, the copies and the new versions. No target changes yet. */
+/** Writes the draft, the copies and the new versions. No file changes yet. */
 function prepareSwitch(fileSwitch: FileSwitch): void {
   const { world, paths, composed } = fileSwitch
   const { files } = world
@@ -79,8 +79,8 @@ function prepareSwitch(fileSwitch: FileSwitch): void {
   }
 }
 
-/** Turns the draft into the journal, then renames each new version to its target. */
-function switchTargets(fileSwitch: FileSwitch): void {
+/** Turns the draft into the journal, then renames each new version to its file. */
+function renameNewVersions(fileSwitch: FileSwitch): void {
   const { world, paths, composed } = fileSwitch
   const { files } = world
 

@@ -60,7 +60,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       const disk = { exists: () => true, entries: () => names, readStart: () => '' }
       const files = client.files(machine, disk)
 
-      const otherTargets = files.filter(({ use, owner }) => use === 'target' && owner !== 'user')
+      const otherTargets = files.filter(({ use, owner }) => use === 'editable' && owner !== 'user')
       expect(otherTargets).toEqual([])
       const ofFolder = files.filter(({ path }) => path.startsWith(machine.cwd))
       expect(ofFolder.filter(({ owner }) => owner !== 'folder')).toEqual([])
@@ -175,7 +175,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       test('a setup writes the same files from every folder, so that all of them can be undone', () => {
         const targetsIn = (cwd: string) =>
           filesOf(client, { ...machine, cwd }, disk).flatMap(({ use, path }) =>
-            use === 'target' ? [path] : [],
+            use === 'editable' ? [path] : [],
           )
         expect(targetsIn(machine.os === 'win32' ? 'D:\\other' : '/srv/other')).toEqual(
           targetsIn(machine.cwd),
@@ -184,7 +184,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
       test('a plan edits the files in the order of the list, and writes the key no later than the address', () => {
         const { files, edits, target } = planOn(client, disk, { machine })
-        const targets = files.filter(({ use, isOptional }) => use === 'target' && !isOptional)
+        const targets = files.filter(({ use, isOptional }) => use === 'editable' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
         const firstOnly = written(disk, machine, edits.slice(0, 1))
         const { endpoint } = client.read(filesOf(client, machine, firstOnly))

@@ -4,7 +4,7 @@ import { aMachine, byId, type Disk, filesOf, planOn } from './support.ts'
 
 function paths(
   id: string,
-  use: 'target' | 'layer',
+  use: 'editable' | 'layer',
   changes: Partial<Machine> = {},
   disk: Disk = {},
 ) {
@@ -82,7 +82,7 @@ describe('repoint writes the files that the client reads', () => {
       ['/home/ada/.local/share/opencode/auth.json', '/srv/mine.json'],
     ],
   ] as const)('%s %j', (id, changes, expected) => {
-    expect(paths(id, 'target', changes)).toEqual(expected)
+    expect(paths(id, 'editable', changes)).toEqual(expected)
   })
 
   test('opencode: repoint writes the .jsonc file if it exists, otherwise the .json file', () => {
@@ -91,7 +91,7 @@ describe('repoint writes the files that the client reads', () => {
       '.config/opencode/opencode.jsonc': '{}',
       '.config/opencode/config.json': '{}',
     }
-    expect(paths('opencode', 'target', {}, both)[1]).toBe(
+    expect(paths('opencode', 'editable', {}, both)[1]).toBe(
       '/home/ada/.config/opencode/opencode.jsonc',
     )
     expect(paths('opencode', 'layer', {}, both)).toEqual([
@@ -106,8 +106,8 @@ describe('a folder that belongs to another client', () => {
     { CODEX_HOME: '/home/ada/.claude' },
     { CLAUDE_CONFIG_DIR: '/home/ada/.codex' },
     { CODEX_HOME: '/home/ada/.config/opencode', CLAUDE_CONFIG_DIR: '/home/ada/.config/opencode' },
-  ])('%j: no file is a target of two clients', (env) => {
-    const all = ['codex', 'claude', 'opencode'].flatMap((id) => paths(id, 'target', { env }))
+  ])('%j: no file is editable by two clients', (env) => {
+    const all = ['codex', 'claude', 'opencode'].flatMap((id) => paths(id, 'editable', { env }))
     expect(new Set(all).size).toBe(all.length)
   })
 

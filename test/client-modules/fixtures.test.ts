@@ -59,7 +59,7 @@ describe('a setup turns the files before into the files after', () => {
 
 test('every family with files has a lived-in home, and only families have fixtures', async () => {
   const withFiles = (await loadClients(familyRows)).filter((client) =>
-    filesOf(client, aMachine(), {}).some(({ use }) => use === 'target'),
+    filesOf(client, aMachine(), {}).some(({ use }) => use === 'editable'),
   )
   for (const { family } of withFiles)
     expect(namesIn(join(clientFixtures, family))).toContain('lived-in')

@@ -50,7 +50,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     test.each(plantings)('check finds %s in %s', (_, layer, row) => {
       const ofLayer = files.filter(({ kind }) => kind === layer)
       expect(ofLayer).not.toEqual([])
-      if (ofLayer[0]!.use === 'target') return
+      if (ofLayer[0]!.use === 'editable') return
 
       const keys = keysOf(client, row)
       for (const file of ofLayer) {

@@ -40,7 +40,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       expect(state.endpoint.baseUrl).toBeUndefined()
       expect(state.findings).toEqual([])
       expect(isAtGateway(client, after)).toBe(false)
-      const remaining = after.filter(({ use }) => use === 'target').map(({ bytes }) => text(bytes))
+      const remaining = after
+        .filter(({ use }) => use === 'editable')
+        .map(({ bytes }) => text(bytes))
       expect(remaining.join('\n')).not.toMatch(/gw\.example|sk-test-0123|tools-of-the-gateway/)
 
       const second = planOwnService(client, after)

@@ -28,7 +28,7 @@ function targets(id: string, machine: Machine): string[] {
   return clients
     .find((client) => client.id === id)!
     .files(machine, nothingThere)
-    .filter(({ use }) => use === 'target')
+    .filter(({ use }) => use === 'editable')
     .map(({ path }) => path)
 }
 

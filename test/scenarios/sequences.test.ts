@@ -34,7 +34,7 @@ const families = (await loadClients(familyRows)).flatMap((client) => {
     entries: () => [],
     readStart: () => '',
   })
-  const targets = files.filter(({ use }) => use === 'target')
+  const targets = files.filter(({ use }) => use === 'editable')
   return targets.length === 0 ? [] : [{ id: client.id, targets }]
 })
 const clients = families.map(({ id }) => id)

@@ -11,12 +11,12 @@ import {
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
-import { checkTargets } from '../../src/transaction/check-targets.ts'
+import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import { encodeDocument, type RunDocument, type World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
+import { superuserFinding } from '../../src/transaction/resolve-file.ts'
 import { recoverRun } from '../../src/transaction/restore.ts'
 import { planRollback } from '../../src/transaction/rollback.ts'
-import { superuserFinding } from '../../src/transaction/target.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
@@ -49,7 +49,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
   test('reads, creates and writes nothing, and names the user', () => {
     const home = homeOfSomeone({ '.codex/config.toml': 'model = "x"\n' })
     const before = everythingIn(home)
-    for (const work of [applyPlan, checkTargets])
+    for (const work of [applyPlan, checkPlannedFiles])
       expect(() => work(worldIn(home), aPairPlan(sourceIn(home)))).toThrow(
         expect.objectContaining({
           code: 'not-permitted',
@@ -119,7 +119,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
 describe.runIf(isRoot)("as root in root's own home", () => {
   test('applies a run', () => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
-    checkTargets(worldIn(home), aPairPlan(sourceIn(home)))
+    checkPlannedFiles(worldIn(home), aPairPlan(sourceIn(home)))
     expect(applyPlan(worldIn(home), aPairPlan(sourceIn(home))).run).toBeDefined()
   })
 
@@ -140,7 +140,7 @@ describe.runIf(isRoot)("as root in root's own home", () => {
     const plan = aPairPlan(sourceIn(home))
     prepare(home)
     const before = everythingIn(home)
-    for (const work of [checkTargets, applyPlan])
+    for (const work of [checkPlannedFiles, applyPlan])
       expect(() => work(worldIn(home), plan)).toThrow(refused)
     expect(everythingIn(home).filter((path) => !path.includes('.local'))).toEqual(
       before.filter((path) => !path.includes('.local')),
@@ -195,7 +195,7 @@ describe("under sudo with the user's own home", () => {
 
   test.each([
     ['the run', applyPlan],
-    ['the check before it', checkTargets],
+    ['the check before it', checkPlannedFiles],
   ])('%s refuses before anything is written', (_, work) => {
     const home = aHome()
     expect(() => work(sudo(home, 1000), aPairPlan(sourceIn(home)))).toThrow(
@@ -210,7 +210,7 @@ describe("under sudo with the user's own home", () => {
   test("accepts root's home, and reports it", () => {
     const home = aHome()
     const world = sudo(home, 0)
-    checkTargets(world, aPairPlan(sourceIn(home)))
+    checkPlannedFiles(world, aPairPlan(sourceIn(home)))
     expect(superuserFinding(world)).toMatchObject([{ code: 'runs-as-root' }])
     expect(superuserFinding(sudo(home, 1000))).toEqual([])
     expect(superuserFinding(worldIn(home))).toEqual([])

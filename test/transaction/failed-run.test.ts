@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
-import { checkTargets } from '../../src/transaction/check-targets.ts'
+import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { recoverRun } from '../../src/transaction/restore.ts'
@@ -193,7 +193,7 @@ describe('the check before a run', () => {
   test('reports attributes that existing files will lose', () => {
     const home = aHome({ [config]: 'model = "x"\n' })
     const world = withCalls(worldIn(home), notCopied)
-    expect(checkTargets(world, aPairPlan(sourceIn(home)))).toEqual([
+    expect(checkPlannedFiles(world, aPairPlan(sourceIn(home)))).toEqual([
       {
         code: 'attributes-lost',
         severity: 'warning',
@@ -202,14 +202,14 @@ describe('the check before a run', () => {
       },
     ])
     const mac = { ...world, machine: { ...world.machine, os: 'darwin' as const } }
-    expect(checkTargets(mac, aPairPlan(sourceIn(home)))[0]).not.toHaveProperty('hint')
-    expect(checkTargets(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
+    expect(checkPlannedFiles(mac, aPairPlan(sourceIn(home)))[0]).not.toHaveProperty('hint')
+    expect(checkPlannedFiles(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
   })
 
   test('does not need a tool for attributes if there is no file', () => {
     const home = aHome()
     const asked = withCalls(worldIn(home), { canCopyAttributes: () => fail('asked') })
-    expect(checkTargets(asked, aPairPlan(sourceIn(home)))).toEqual([])
+    expect(checkPlannedFiles(asked, aPairPlan(sourceIn(home)))).toEqual([])
   })
 
   test('reads nothing for a plan that changes nothing', () => {
@@ -221,7 +221,7 @@ describe('the check before a run', () => {
       stat: () => fail('EIO'),
       checkWritable: () => fail('EACCES'),
     })
-    expect(checkTargets(blind, aPlan([edit]))).toEqual([])
+    expect(checkPlannedFiles(blind, aPlan([edit]))).toEqual([])
     expect(applyPlan(blind, aPlan([edit]))).toMatchObject({
       run: undefined,
       files: [{ action: 'unchanged' }],
@@ -231,7 +231,7 @@ describe('the check before a run', () => {
   test('accepts a state folder without copies', () => {
     const home = aHome({ ...pair, '.local/state/repoint/models.txt': '' })
     chmodSync(home.at('.local/state/repoint'), 0o700)
-    expect(checkTargets(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
+    expect(checkPlannedFiles(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
   })
 
   test('finds a file instead of a folder even if the system reports a missing file', () => {
@@ -240,7 +240,7 @@ describe('the check before a run', () => {
     const windows = withCalls(worldIn(home), {
       lstat: (path) => (path.includes('.codex/') ? fail('ENOENT') : files.lstat(path)),
     })
-    expect(failureOf(() => checkTargets(windows, aPairPlan(sourceIn(home)))).code).toBe(
+    expect(failureOf(() => checkPlannedFiles(windows, aPairPlan(sourceIn(home)))).code).toBe(
       'config-conflict',
     )
   })
@@ -250,15 +250,15 @@ describe('the check before a run', () => {
     chmodSync(home.at(config), 0o664)
     const plan = aPlan([configEdit(sourceIn(home))])
     const world = withCalls(worldIn(home), notCopied)
-    expect(failureOf(() => checkTargets(world, plan))).toMatchObject({
+    expect(failureOf(() => checkPlannedFiles(world, plan))).toMatchObject({
       code: 'not-permitted',
       hint: expect.stringContaining(`chmod g=o ${home.at(config)}`),
     })
-    expect(checkTargets(worldIn(home), plan)).toEqual([])
+    expect(checkPlannedFiles(worldIn(home), plan)).toEqual([])
     const mac = { ...world, machine: { ...world.machine, os: 'darwin' as const } }
-    expect(checkTargets(mac, plan)).toHaveLength(1)
+    expect(checkPlannedFiles(mac, plan)).toHaveLength(1)
     chmodSync(home.at(config), 0o644)
-    expect(checkTargets(world, plan)).toHaveLength(1)
+    expect(checkPlannedFiles(world, plan)).toHaveLength(1)
   })
 
   test('refuses a read-only mark on Windows, and ignores owners there', () => {
@@ -273,9 +273,9 @@ describe('the check before a run', () => {
       },
       notCopied,
     )
-    expect(checkTargets(windows, plan)).toEqual([])
+    expect(checkPlannedFiles(windows, plan)).toEqual([])
     chmodSync(home.at('a.toml'), 0o444)
-    expect(failureOf(() => checkTargets(windows, plan))).toMatchObject({
+    expect(failureOf(() => checkPlannedFiles(windows, plan))).toMatchObject({
       code: 'not-permitted',
       message: '~/a.toml is marked read-only',
       hint: expect.stringContaining('attrib -R'),
@@ -285,6 +285,6 @@ describe('the check before a run', () => {
 
   test('does not check the owners of parent folders for an ordinary user', () => {
     const home = aHome(pair)
-    expect(checkTargets(notAsRoot(worldIn(home)), aPairPlan(sourceIn(home)))).toEqual([])
+    expect(checkPlannedFiles(notAsRoot(worldIn(home)), aPairPlan(sourceIn(home)))).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
-import { checkTargets } from '../../src/transaction/check-targets.ts'
+import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan, aPlan, canaryKey, configEdit, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -176,11 +176,11 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
       copyAttributes: () => false,
     })
     const plan = aPairPlan(sourceIn(home))
-    expect(checkTargets(world, plan)).toMatchObject([
+    expect(checkPlannedFiles(world, plan)).toMatchObject([
       { code: 'attributes-lost', message: expect.stringContaining('config.toml') },
     ])
     run('setfacl', '-m', 'u:65534:r,o::-', path)
-    for (const work of [checkTargets, applyPlan])
+    for (const work of [checkPlannedFiles, applyPlan])
       expect(() => work(world, plan)).toThrow(expect.objectContaining({ code: 'not-permitted' }))
     expect(home.text('.codex/config.toml')).toBe('model = "x"\n')
   })
@@ -205,7 +205,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
         process.env['PATH'] = path
       })
       process.env['PATH'] = home.at('bin')
-      const findings = checkTargets(worldIn(home), aPlan([configEdit(sourceIn(home))]))
+      const findings = checkPlannedFiles(worldIn(home), aPlan([configEdit(sourceIn(home))]))
       expect(findings).toMatchObject([
         { code: 'attributes-lost', hint: expect.stringContaining('coreutils') },
       ])

@@ -114,7 +114,7 @@ const shared = {
         path: settings,
         format: 'json',
         holdsSecret: true,
-        use: 'target',
+        use: 'editable',
         owner: 'user',
       },
       ...layersThere(disk, settings, [

@@ -79,18 +79,19 @@ export const cline: ClientModule = {
     const { join, named } = pathsOf(machine)
     const clineFolder = named('CLINE_DIR') ?? join(machine.home, '.cline')
     const data = named('CLINE_DATA_DIR') ?? join(clineFolder, 'data')
-    const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
+    const settings =
+      named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
 
     return [
       {
         kind: 'providers',
-        path: target,
+        path: settings,
         format: 'json',
         holdsSecret: true,
-        use: 'target',
+        use: 'editable',
         owner: 'user',
       },
-      ...layersThere(disk, target, [
+      ...layersThere(disk, settings, [
         {
           kind: 'project-env',
           owner: 'folder',

@@ -11,20 +11,20 @@ export function codexHome(machine: Machine): string {
 /** The file that a setup writes with the gateway's models. */
 const catalog = 'repoint-models.json'
 
-const target = { holdsSecret: false, use: 'target', owner: 'user' } as const
+const editable = { holdsSecret: false, use: 'editable', owner: 'user' } as const
 const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
 
 export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
-  const auth = { ...target, kind: 'auth', content: 'credentials', holdsSecret: true } as const
+  const auth = { ...editable, kind: 'auth', content: 'credentials', holdsSecret: true } as const
   const whole = { format: 'json', isReplacedWhole: true } as const
 
   return [
     // The key precedes the config: a config that names the gateway is never next to another login.
     { ...auth, ...whole, path: join(home, 'auth.json') },
-    { ...target, ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
-    { ...target, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
+    { ...editable, ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
+    { ...editable, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
     ...layersOfCodex(machine, disk, home).filter(({ path }) => disk.exists(path)),
   ]
 }

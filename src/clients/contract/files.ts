@@ -8,15 +8,15 @@ export interface ConfigFile {
   readonly path: string
   readonly format: FileEdit['format']
   readonly holdsSecret: boolean
-  /** `target`: a setup may write it. `layer`: the client also reads it, and repoint only looks at it. */
-  readonly use: 'target' | 'layer'
+  /** `editable`: a setup may write it. `layer`: the client also reads it, and repoint only looks at it. */
+  readonly use: 'editable' | 'layer'
   /** `folder`: the file comes with the folder where the client starts, so anyone may have written it. */
   readonly owner: 'user' | 'folder' | 'administrator'
   /** `variables`: a .env file. `agent`: Markdown with front matter. Absent: settings. */
   readonly content?: 'settings' | 'credentials' | 'variables' | 'agent'
   /** The client reads this layer only if the user names it, as in `codex --profile`. */
   readonly isProfile?: true
-  /** Most setups do not need this target. Reports leave it out if the file does not exist. */
+  /** Most setups do not need this file. Reports leave it out if the file does not exist. */
   readonly isOptional?: true
   /** A setup replaces the whole file, because parts of two versions must not be mixed. */
   readonly isReplacedWhole?: true

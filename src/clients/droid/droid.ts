@@ -77,7 +77,7 @@ export const droid: ClientModule = {
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
     const userFolder = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
-    const target = join(userFolder, 'settings.json')
+    const settings = join(userFolder, 'settings.json')
     const projects = projectFolders(machine, disk).map((folder) => join(folder, '.factory'))
     // In the home folder these files are the user's own.
     const foreign = projects.filter((folder) => folder !== userFolder)
@@ -89,13 +89,13 @@ export const droid: ClientModule = {
     return [
       {
         kind: 'settings',
-        path: target,
+        path: settings,
         format: 'json',
         holdsSecret: true,
-        use: 'target',
+        use: 'editable',
         owner: 'user',
       },
-      ...layersThere(disk, target, [
+      ...layersThere(disk, settings, [
         { kind: 'upper', owner: 'user', paths: [join(userFolder, 'settings.local.json')] },
         {
           kind: 'project',

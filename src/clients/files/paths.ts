@@ -36,16 +36,16 @@ interface Layers extends Pick<ConfigFile, 'kind' | 'owner' | 'content'> {
 }
 
 /**
- * The existing files that a client reads in addition to `target`. If a path is listed twice, the first one
+ * The existing files that a client reads in addition to its `editable` file. If a path is listed twice, the first one
  * counts.
  */
 export function layersThere(
   disk: DiskReader,
-  target: string,
+  editable: string,
   layers: readonly Layers[],
 ): readonly ConfigFile[] {
   const shared = { format: 'json', holdsSecret: true, use: 'layer' } as const
-  const seen = new Set([target])
+  const seen = new Set([editable])
   return layers.flatMap(({ paths, ...layer }) =>
     paths
       .filter((path) => disk.exists(path) && !seen.has(path) && seen.add(path))

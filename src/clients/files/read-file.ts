@@ -7,7 +7,7 @@ import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { ClientState, Sources } from '../contract/state.ts'
 import { isTable, merged, type Table, textIn } from './tables.ts'
 
-/** The file of a kind. A client lists each of its targets exactly once. */
+/** The file of a kind. A client lists each of its editable files exactly once. */
 export function fileOf(files: LoadedFiles, kind: string): LoadedFile {
   const file = files.find((loaded) => loaded.kind === kind)
   if (!file) throw new Error(`no file of the kind ${kind} was read`)

@@ -91,7 +91,7 @@ export const openclaw: ClientModule = {
       candidates.find((candidate) => disk.exists(candidate)) ??
       candidates[0]!
     return [
-      { kind: 'config', path, format: 'json5', holdsSecret: true, use: 'target', owner: 'user' },
+      { kind: 'config', path, format: 'json5', holdsSecret: true, use: 'editable', owner: 'user' },
     ]
   },
 

@@ -31,7 +31,7 @@ import { usualPackage } from './protocols.ts'
 export interface OpencodeView extends Layout {
   readonly context: ClientContext
   /** The file that a setup writes. */
-  readonly target: ReadFile
+  readonly configFile: ReadFile
   /** The user's files merged. */
   readonly config: Table
   /** The provider of the default model. */
@@ -48,7 +48,7 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
   return {
     ...layout,
     context,
-    target: readKind(context.files, 'config'),
+    configFile: readKind(context.files, 'config'),
     config,
     chosen,
     providerId,
@@ -57,24 +57,24 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
 }
 
 /** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
-export function* checkProviderForSetup(view: OpencodeView, choice: SetupTarget): Findings {
-  const { id, context, target, providerId, provider } = view
-  yield* otherAddressFinding(context, choice, {
+export function* checkProviderForSetup(view: OpencodeView, target: SetupTarget): Findings {
+  const { id, context, configFile, providerId, provider } = view
+  yield* otherAddressFinding(context, target, {
     code: `${id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    location: target.place(addressOf(providerId)),
+    location: configFile.place(addressOf(providerId)),
   })
   yield* checkInlineKeys(view)
 }
 
 /** Reports what is wrong with the provider in use: its address, its key, its models. */
 export function* checkProviderNow(view: OpencodeView): Findings {
-  const { context, target, chosen, providerId, provider } = view
+  const { context, configFile, chosen, providerId, provider } = view
   const { url } = provider
 
   if (loginOf(context.files, providerId) !== undefined) yield* checkInlineKeys(view)
-  yield* missingVersionFinding(view, context, target, {
+  yield* missingVersionFinding(view, context, configFile, {
     url,
     // The client appends `/messages` to the same base URL.
     protocol: 'chat',
@@ -93,7 +93,7 @@ function addressOf(providerId: string): readonly string[] {
   return ['provider', providerId, 'options', 'baseURL']
 }
 
-function* checkInlineKeys({ id, context, target, providerId }: OpencodeView): Findings {
+function* checkInlineKeys({ id, context, configFile, providerId }: OpencodeView): Findings {
   const path = ['provider', providerId, 'options', 'apiKey']
   for (const file of userFiles(context.files)) {
     const value = file.get(path)
@@ -104,17 +104,24 @@ function* checkInlineKeys({ id, context, target, providerId }: OpencodeView): Fi
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} overrides auth.json${value === '' ? ', although it is empty' : ''}`,
       // repoint does not write a weaker file.
-      ...(file.path === target.path ? keyRemoval : compact({ hint: keyRemoval.hint })),
+      ...(file.path === configFile.path ? keyRemoval : compact({ hint: keyRemoval.hint })),
     })
   }
 }
 
-function* checkModel({ id, label, context, target, config, providerId }: OpencodeView): Findings {
+function* checkModel({
+  id,
+  label,
+  context,
+  configFile,
+  config,
+  providerId,
+}: OpencodeView): Findings {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
   if (userFiles(context.files).some((file) => file.table(path))) return
 
-  yield findingAt(target, ['model'], {
+  yield findingAt(configFile, ['model'], {
     code: `${id}-model-unlisted`,
     message: `the model ${model} is not in the models of ${providerId}: ${label} does not find it`,
     // Only the gateway could tell whether an entry for the model would help.
@@ -150,28 +157,28 @@ function hasKeyFromOutside(
 }
 
 function checkLeftovers(view: OpencodeView): Findings {
-  const { context, target, providerId, provider } = view
+  const { context, configFile, providerId, provider } = view
   const read = readKey(context.files, providerId, provider.options)
   return leftoverFindings(view, context, {
     url: provider.url,
-    urlPlace: target.place(addressOf(providerId)),
+    urlPlace: configFile.place(addressOf(providerId)),
     key: read?.key,
     keyPlace: read?.keyPath ?? '',
   })
 }
 
 /** Reports providers of earlier setups, and their keys. */
-export function* checkFormerProviders(view: OpencodeView, choice: SetupTarget): Findings {
-  const { id: client, context, target, providerId } = view
+export function* checkFormerProviders(view: OpencodeView, target: SetupTarget): Findings {
+  const { id: client, context, configFile, providerId } = view
   const auth = readKind(context.files, 'auth')
-  for (const [id, table] of target.members(['provider'])) {
+  for (const [id, table] of configFile.members(['provider'])) {
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === usualPackage
     if (id === providerId || !isAsWeWrite) continue
     if (url === undefined || !context.writtenBaseUrls.includes(withoutTrailingSlash(url))) continue
 
     const hasKey = auth.text([id, 'type']) === 'api'
-    const provider = formerProviderFinding(view, choice, target, {
+    const provider = formerProviderFinding(view, target, configFile, {
       providerId: id,
       url,
       change: { path: ['provider', id], undoTogether: true },

@@ -116,7 +116,7 @@ function* checkOtherKey(view: OpencodeView, target: SetupTarget): Findings {
 
 /** Reports lists that hide a provider or a model. In each, the stronger file's list replaces the weaker's. */
 function* checkLists(
-  { id, label, context, config, target, providerId }: OpencodeView,
+  { id, label, context, config, configFile, providerId }: OpencodeView,
   models: readonly string[],
 ): Findings {
   const lists = [
@@ -136,10 +136,10 @@ function* checkLists(
     const file = userFiles(context.files).findLast((own) => own.get(path) !== undefined)
     const fixed = mustContain ? [...list, ...hidden] : list.filter((id) => !hidden.includes(id))
     const changes =
-      file?.path === target.path
+      file?.path === configFile.path
         ? hidden.map((id) => (mustContain ? addToList : removeFromList)(path, id))
         : [{ path, value: fixed }]
-    yield findingAt(file ?? target, path, {
+    yield findingAt(file ?? configFile, path, {
       code: `${id}-hidden`,
       message: `${name} hides ${hidden.join(', ')} from ${label}`,
       hint: mustContain ? `Add it to ${name}.` : `Remove it from ${name}.`,

@@ -82,17 +82,17 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
 
   const managed = managedFolder(machine, folder)
   const extra = named(`${variables}_CONFIG_DIR`)
-  const target = { format: 'json', use: 'target', owner: 'user' } as const
+  const editable = { format: 'json', use: 'editable', owner: 'user' } as const
 
   return [
     {
-      ...target,
+      ...editable,
       kind: 'auth',
       content: 'credentials',
       path: join(data, 'auth.json'),
       holdsSecret: true,
     },
-    { ...target, kind: 'config', path: configPath, holdsSecret: false },
+    { ...editable, kind: 'config', path: configPath, holdsSecret: false },
     ...layersThere(disk, configPath, [
       { kind: 'lower', owner: 'user', paths: [lowest!, ...others] },
       { kind: 'upper', owner: 'user', paths: dotsIn(home).flatMap(inFolder) },

@@ -73,7 +73,7 @@ export const pi: ClientModule = {
     const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
     const auth = join(folder, 'auth.json')
     const settings = join(folder, 'settings.json')
-    const json = { format: 'json', use: 'target', owner: 'user' } as const
+    const json = { format: 'json', use: 'editable', owner: 'user' } as const
     const login = {
       ...json,
       kind: 'auth',

@@ -64,7 +64,7 @@ export function planOwnService(
     return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
 
   return files
-    .filter(({ use, isOptional, bytes }) => use === 'target' && !(isOptional && bytes === null))
+    .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
     .toReversed()
     .map((file) => {
       const written = earlier?.written.get(file.path) ?? []
@@ -121,7 +121,7 @@ function withoutSettings(
   atOwnService: LoadedFiles = [],
 ): LoadedFiles {
   return files.map((file) => {
-    const paths = file.use === 'target' ? (settings[file.kind] ?? []) : []
+    const paths = file.use === 'editable' ? (settings[file.kind] ?? []) : []
     const earlier = atOwnService.find(({ path }) => path === file.path)
     if (paths.length === 0) return file
     if (earlier !== undefined && file.isReplacedWhole) return { ...file, bytes: earlier.bytes }

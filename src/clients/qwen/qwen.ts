@@ -87,7 +87,7 @@ export const qwen: ClientModule = {
     const managed = named('QWEN_CODE_SYSTEM_SETTINGS_PATH') ?? managedPath(machine)
     const defaults =
       named('QWEN_CODE_SYSTEM_DEFAULTS_PATH') ?? join(dirname(managed), 'system-defaults.json')
-    const target = join(folder, 'settings.json')
+    const settings = join(folder, 'settings.json')
     // Qwen Code leaves `.orig` (0.15.10) and `.corrupted`, which has a number in 0.15.10.
     const copyName = /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/
     const copies = disk.entries(folder).filter((name) => copyName.test(name))
@@ -95,13 +95,13 @@ export const qwen: ClientModule = {
     return [
       {
         kind: 'settings',
-        path: target,
+        path: settings,
         format: 'json',
         holdsSecret: true,
-        use: 'target',
+        use: 'editable',
         owner: 'user',
       },
-      ...layersThere(disk, target, [
+      ...layersThere(disk, settings, [
         { kind: 'lower', owner: 'administrator', paths: [defaults] },
         // In the home folder the project's folder is the user's own.
         {

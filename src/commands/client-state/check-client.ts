@@ -229,7 +229,7 @@ export function secretFiles(
   const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
   return files.flatMap((file): SecretFile[] => {
     const hasKey = file.path === state.sources.key
-    const hasHeader = file.use === 'target' && secrets.some((secret) => contains(file, secret))
+    const hasHeader = file.use === 'editable' && secrets.some((secret) => contains(file, secret))
     if (!hasKey && !hasHeader) return []
 
     const mode = platform.files.stat(file.path).mode & 0o777

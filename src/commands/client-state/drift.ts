@@ -117,8 +117,8 @@ export function gatewayOfLastSetup(
   { client, files }: ClientReport,
   runs: Runs,
 ): ExpectedGateway | undefined {
-  const targets = files.filter(({ use }) => use === 'target')
-  const recordedFiles = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
+  const editable = files.filter(({ use }) => use === 'editable')
+  const recordedFiles = editable.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
   if (recordedFiles.length === 0) return undefined
 
   const state = client.read(asRecorded(session, files, recordedFiles, 'after'))
@@ -195,7 +195,7 @@ function* findChangedFiles(
 ): Generator<ChangedFile> {
   for (const file of files) {
     const setup = lastSetup(file.path, runs)
-    const changes = file.use === 'target' ? changedSince(session, file, runs) : []
+    const changes = file.use === 'editable' ? changedSince(session, file, runs) : []
     if (setup !== undefined && changes.length > 0) yield { file, setup, changes }
   }
 }

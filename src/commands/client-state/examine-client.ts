@@ -42,7 +42,7 @@ export function examineClient(
     const { state, files } = report
 
     const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
-      use === 'target' && !(isOptional && bytes === null)
+      use === 'editable' && !(isOptional && bytes === null)
     const fileStates = files.filter(isShown).map((file) => fileState(session, file, runs))
     const findings = checkClient({
       session,

@@ -18,7 +18,7 @@ import type { FileStatus, Files } from '../../platform/platform.ts'
 import { toFileError } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
-import { readIfExists } from '../../transaction/target.ts'
+import { readIfExists } from '../../transaction/resolve-file.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -37,7 +37,7 @@ export function readClientFiles(
 ): LoadedFiles {
   return listClientFiles(session, client, cwd, restorable).map((file): LoadedFile => {
     const text = { ...file, bytes: readConfig(session, file) }
-    if (file.use === 'target') expectParsed(session, client, text)
+    if (file.use === 'editable') expectParsed(session, client, text)
     return text
   })
 }
@@ -134,7 +134,7 @@ export function worldWritablePaths(session: Session, files: LoadedFiles): readon
   if (machine.os === 'win32') return []
   const places = new Set(
     files
-      .filter(({ use }) => use === 'target')
+      .filter(({ use }) => use === 'editable')
       .flatMap(({ path }) => [path, ...foldersAbove(path, machine.home)]),
   )
   return findWritable(session, places)

@@ -57,10 +57,10 @@ interface FoundFiles {
 
 function findFolderFiles(session: Session, client: Client, folders: readonly string[]): FoundFiles {
   const { files } = session.platform
-  const targets = listClientFiles(session, client).filter(({ use }) => use === 'target')
+  const editable = listClientFiles(session, client).filter(({ use }) => use === 'editable')
   // With a variable such as CODEX_HOME the user's own files can be in the working folder.
   const isOwn = (path: string) =>
-    targets.some((target) => target.path === path || isInside(target.path, path))
+    editable.some((file) => file.path === path || isInside(file.path, path))
 
   const starts: Match[] = []
   for (const start of folders)

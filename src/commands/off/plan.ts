@@ -98,8 +98,8 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
 
 /** @throws UserError `config-invalid` for a file that does not say where the client points */
 function refuseUnreadable({ label }: Client, files: LoadedFiles): void {
-  const targets = files.filter(({ use }) => use === 'target')
-  const [problem] = targets.flatMap((file) => readFile(file).problem ?? [])
+  const editable = files.filter(({ use }) => use === 'editable')
+  const [problem] = editable.flatMap((file) => readFile(file).problem ?? [])
   if (problem === undefined) return
   throw new UserError({
     code: 'config-invalid',
@@ -117,8 +117,8 @@ function earlierFiles(
   client: Client,
   files: LoadedFiles,
 ): EarlierFiles | undefined {
-  const targets = files.filter(({ use }) => use === 'target')
-  const now = new Map(targets.map(({ path, bytes }) => [path, bytes]))
+  const editable = files.filter(({ use }) => use === 'editable')
+  const now = new Map(editable.map(({ path, bytes }) => [path, bytes]))
   const isReadable = (texts: LoadedFiles) => whyUnreadable(client.read(texts)) === undefined
 
   let oldest: EarlierState | undefined

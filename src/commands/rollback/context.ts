@@ -53,10 +53,10 @@ export function isInstalledHere({
   clients,
 }: RollbackContext): (file: RecordedFile) => boolean {
   const path = session.platform.machine.os === 'win32' ? win32 : posix
-  const targets = clients
+  const editable = clients
     .flatMap((client) => listClientFiles(session, client))
-    .filter(({ use }) => use === 'target')
-  const folders = new Set(targets.map((target) => path.dirname(target.path)))
+    .filter(({ use }) => use === 'editable')
+  const folders = new Set(editable.map((file) => path.dirname(file.path)))
   return (file) =>
     clientRows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
 }

@@ -22,8 +22,8 @@ export function showRunList(session: Session, runs: Runs): number {
 function showTable(session: Session, runs: Runs): void {
   const now = session.platform.clock.now()
   const rows = runs.map((run) => {
-    const target = isChange(run) ? [run.baseUrl, run.model] : []
-    const description = [whatItDid(run, runs), ...target].filter(Boolean).join(', ')
+    const settings = isChange(run) ? [run.baseUrl, run.model] : []
+    const description = [whatItDid(run, runs), ...settings].filter(Boolean).join(', ')
     return [timeAgo(new Date(run.at), now), description, run.id]
   })
   session.sayTable(['WHEN', 'WHAT', 'RUN'], rows)

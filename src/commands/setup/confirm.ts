@@ -8,7 +8,7 @@ import { UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
-import { checkTargets } from '../../transaction/check-targets.ts'
+import { checkPlannedFiles } from '../../transaction/check-planned-files.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import type { ClientPlan, SetupPlan } from './plan.ts'
 import type { ProvenSetup } from './types.ts'
@@ -20,7 +20,7 @@ export function showSetup(plan: SetupPlan): void {
   showPlan(plan, showsDetails(plan))
   session.showFindings()
 
-  session.addFindings(...checkTargets(session.platform, plan))
+  session.addFindings(...checkPlannedFiles(session.platform, plan))
   session.showFindings()
   session.addShownFindings(...plan.consents)
 }

@@ -1,6 +1,6 @@
 import { checkOptions, loadClients, rowOf } from '../../clients/list.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { superuserFinding } from '../../transaction/target.ts'
+import { superuserFinding } from '../../transaction/resolve-file.ts'
 import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
 import { expectInstalled } from '../client-state/program/program.ts'
 import type { Session } from '../screen/session.ts'

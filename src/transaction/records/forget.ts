@@ -66,8 +66,8 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
       const records = runs.map(({ id }) => paths.record(id)).toReversed()
       return removeRecords(world, paths, [...records, ...damaged])
     }
-    const targets = runs.flatMap(({ files }) => files.map(({ realPath }) => realPath))
-    removeStagesNextTo(world, targets)
+    const changedPaths = runs.flatMap(({ files }) => files.map(({ realPath }) => realPath))
+    removeStagesNextTo(world, changedPaths)
     removeAllRecords(world, paths)
   })
 }

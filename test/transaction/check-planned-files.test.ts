@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest'
 import type { Plan } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
-import { checkTargets } from '../../src/transaction/check-targets.ts'
+import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
@@ -57,11 +57,11 @@ function readOnly(home: Home, ...folders: readonly string[]): World {
   })
 }
 
-describe('checkTargets', () => {
+describe('checkPlannedFiles', () => {
   test('finds no problem if the plan can be applied, and writes nothing', () => {
     for (const home of [aHome(), aHome(pair)]) {
       const before = home.snapshot()
-      checkTargets(worldIn(home), aPairPlan(sourceIn(home)))
+      checkPlannedFiles(worldIn(home), aPairPlan(sourceIn(home)))
       expect(home.snapshot()).toEqual(before)
       expect(existsSync(home.at('.local'))).toBe(false)
     }
@@ -138,7 +138,7 @@ describe('checkTargets', () => {
     const home = aHome(pair)
     const plan = aPairPlan(sourceIn(home))
     const world = prepare(home) ?? worldIn(home)
-    const found = failureOf(() => checkTargets(world, plan))
+    const found = failureOf(() => checkPlannedFiles(world, plan))
     expect(['not-permitted', 'config-conflict']).toContain(found.code)
     expect(failureOf(() => applyPlan(world, plan)).code).toBe(found.code)
   })
@@ -148,7 +148,7 @@ describe('checkTargets', () => {
     const edits = ['a.json', 'b.json'].map((name) =>
       keysEdit(sourceIn(home), name, [{ path: ['model'], value: name }]),
     )
-    for (const work of [checkTargets, applyPlan])
+    for (const work of [checkPlannedFiles, applyPlan])
       expect(failureOf(() => work(worldIn(home), aPlan(edits)))).toMatchObject({
         code: 'config-conflict',
         message: expect.stringContaining('links to the same file'),
@@ -159,7 +159,7 @@ describe('checkTargets', () => {
     const home = aHome(pair)
     const plan = aPairPlan(sourceIn(home))
     applyPlan(worldIn(home), plan)
-    checkTargets(readOnly(home, '.codex'), aPairPlan(sourceIn(home)))
+    checkPlannedFiles(readOnly(home, '.codex'), aPairPlan(sourceIn(home)))
   })
 })
 
@@ -219,7 +219,7 @@ describe('a path that is not valid UTF-8', () => {
     const source = sourceIn(home)
     const world = worldIn(home)
     const refusedWith = (plan: Plan, message: string) => {
-      for (const work of [() => checkTargets(world, plan), () => applyPlan(world, plan)])
+      for (const work of [() => checkPlannedFiles(world, plan), () => applyPlan(world, plan)])
         expect(failureOf(work)).toEqual({
           code: 'config-conflict',
           message: expect.stringContaining(message),

@@ -8,7 +8,7 @@ import { displayPath, errorCode, isInside, missingFolders, undefinedIfMissing } 
 import type { World } from './record.ts'
 
 /** The file that a configuration path leads to. It may not exist yet. */
-export interface TargetFile {
+export interface ResolvedFile {
   /** The path after all symlinks are resolved. */
   readonly realPath: string
   readonly status: FileStatus | undefined
@@ -38,7 +38,7 @@ export function refuseInvalidUtf8(machine: Machine, path: string): void {
  * @throws UserError `config-conflict` if the path is not, or cannot become, a regular file; Node's own
  *   errors
  */
-export function findTarget(files: Files, machine: Machine, path: string): TargetFile {
+export function resolveFile(files: Files, machine: Machine, path: string): ResolvedFile {
   refuseInvalidUtf8(machine, path)
   const conflictError = (problem: string, hint: string) =>
     new UserError({

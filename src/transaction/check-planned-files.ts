@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
 import type { Plan } from '../edits/types.ts'
 import type { Finding } from '../finding.ts'
-import { isUnchanged, prepareChange, refuseDuplicateTargets, withAbsolutePaths } from './changes.ts'
+import { isUnchanged, prepareChange, refuseDuplicateFiles, withAbsolutePaths } from './changes.ts'
 import { displayPath, missingFolders, pathExists, toFileError, wrapFileErrors } from './files.ts'
 import type { World } from './record.ts'
 import { findState, stateFolder } from './records/state-folder.ts'
@@ -13,7 +13,7 @@ import { findState, stateFolder } from './records/state-folder.ts'
  * @returns warnings for the user
  * @throws UserError `config-conflict`, `not-permitted`, `io-failed`, as `applyPlan` would
  */
-export function checkTargets(world: World, requestedPlan: Plan): Finding[] {
+export function checkPlannedFiles(world: World, requestedPlan: Plan): Finding[] {
   const { files, machine } = world
   const edits = withAbsolutePaths(world, requestedPlan).edits.filter((edit) => !isUnchanged(edit))
   if (edits.length === 0) return []
@@ -22,16 +22,13 @@ export function checkTargets(world: World, requestedPlan: Plan): Finding[] {
   const changes = edits.map((edit) =>
     wrapFileErrors(machine, edit.path, () => {
       const change = prepareChange(world, edit, undefined)
-      checkFolderIsWritable(
-        world,
-        dirname(change.target.missingFolders[0] ?? change.target.realPath),
-      )
+      checkFolderIsWritable(world, dirname(change.file.missingFolders[0] ?? change.file.realPath))
       return change
     }),
   )
-  refuseDuplicateTargets(world, changes)
+  refuseDuplicateFiles(world, changes)
 
-  const rewritten = changes.filter(({ target }) => target.status !== undefined)
+  const rewritten = changes.filter(({ file }) => file.status !== undefined)
   if (machine.os === 'win32' || rewritten.length === 0 || files.canCopyAttributes()) return []
   const places = rewritten.map(({ edit }) => displayPath(machine, edit.path)).join(', ')
 
