@@ -60,6 +60,11 @@ export interface FileFix {
   readonly toStrictJson?: true | 'but-comments'
 }
 
+/** Whether a finding keeps a setup from working, and nothing that the setup does removes it. */
+export function blocksSetup({ severity, fix, consent }: Finding): boolean {
+  return severity === 'error' && !fix && !consent
+}
+
 /** Whether a finding reports this cause already. */
 export function hasCause(cause: string, findings: readonly Finding[]): boolean {
   return findings.some((finding) => finding.cause === cause)
@@ -95,6 +100,12 @@ export function errorFrom(finding: Finding): UserError {
     message: messageWithLocation(finding),
     ...compact({ hint }),
   })
+}
+
+/** @throws UserError for the first finding that blocks a setup */
+export function refuseBlocked(findings: readonly Finding[]): void {
+  const problem = findings.find(blocksSetup)
+  if (problem !== undefined) throw errorFrom(problem)
 }
 
 /** The exit status of a command that only reports. Only errors change it. */

@@ -149,7 +149,7 @@ async function checkAll(
     const gatewayChecks =
       gateways && (await checkGateway(session, examined, gateways.get(report), flags))
     return [
-      checkInstalled(session, examined),
+      checkInstalled(examined),
       ...reportFindings(report, isFixTried),
       ...(gatewayChecks ?? []),
     ]

@@ -211,9 +211,8 @@ export function findingsOn(
     ...context,
   }
   const state = client.read(files)
-  const isPointed = state.endpoint.baseUrl !== undefined
   const own = configuredGateway(state)
-  return [...client.check(fullContext), ...(isPointed ? overrideFindings(client, files, own) : [])]
+  return [...client.check(fullContext), ...(own ? overrideFindings(client, files, own) : [])]
 }
 
 /** The values of a state, in one table. */

@@ -19,9 +19,11 @@ export interface ConfiguredGateway {
   readonly model?: string | undefined
 }
 
-export function configuredGateway(state: ClientState): ConfiguredGateway {
-  const { providerId } = state.options
-  return { baseUrl: state.endpoint.baseUrl, providerId, model: shownModel(state) }
+/** @returns undefined if the client uses its own service */
+export function configuredGateway(state: ClientState): ConfiguredGateway | undefined {
+  const { baseUrl } = state.endpoint
+  if (baseUrl === undefined) return undefined
+  return { baseUrl, providerId: state.options.providerId, model: shownModel(state) }
 }
 
 /** Outside the user's own files, settings with these roles send the key to another address. */

@@ -2,10 +2,8 @@ import { whyUnreadable } from '../../clients/contract/state.ts'
 import { isBefore } from '../../clients/program/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
-import { checkClient } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import type { InstalledProgram } from '../client-state/program/program.ts'
-import type { Session } from '../screen/session.ts'
+import { type InstalledProgram, versionFindings } from '../client-state/program/program.ts'
 
 export interface CheckResult extends Finding {
   /** The client's family, or `machine`. Absent: the client that was checked. */
@@ -50,7 +48,7 @@ function orCommand(hint: string | undefined, command: string): string {
   return hint.endsWith('.') ? `${hint} Or: ${command}` : `${hint} (or: ${command})`
 }
 
-export function checkInstalled(session: Session, examined: ClientWithProgram): CheckResult {
+export function checkInstalled(examined: ClientWithProgram): CheckResult {
   const { client, state, isInstalled, version = '' } = examined
   const code = 'installed'
   const { label, program } = client
@@ -63,7 +61,7 @@ export function checkInstalled(session: Session, examined: ClientWithProgram): C
     return { code, severity: isSetUp ? 'warning' : 'ok', message }
   }
 
-  const [problem] = checkClient({ session, client, purpose: 'now', program: examined })
+  const [problem] = versionFindings(client, examined)
   if (problem?.severity === 'error') return { ...problem, ...compact({ brief: examined.version }) }
   if (problem !== undefined) return asWarning(problem)
 

@@ -19,8 +19,8 @@ import { probe } from '../../gateway/probe/probe.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
-import { expectTrustedBy } from '../client-state/certificates.ts'
-import { checkClient, missingKey } from '../client-state/check-client.ts'
+import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
+import { missingKey } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { Session } from '../screen/session.ts'
@@ -107,8 +107,7 @@ async function* networkChecks(
 
   yield* checkProxy(access)
   await expectTrustedBy(client, { ...access, caFile: caFile ?? state.endpoint.caFile }, access)
-  const trust = { caFile: state.endpoint.caFile, gatewayCaFile: caFile }
-  yield* checkClient({ session, client, purpose: 'now', trust }).map(asWarning)
+  yield* [...certificateFindings(session, client, state.endpoint, caFile)].map(asWarning)
   yield* checkCatalog(session, examined, access, list)
 
   const setup = setupNow(examined, list)

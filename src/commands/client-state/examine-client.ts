@@ -1,4 +1,3 @@
-import { configuredGateway } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile } from '../../clients/contract/files.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -39,20 +38,13 @@ export function examineClient(
 ): ExaminedClient {
   const checked = resultOf((): CheckedClient => {
     const report = clientReport(session, client, runs ?? [])
-    const { state, files } = report
+    const { files } = report
 
     const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
       use === 'editable' && !(isOptional && bytes === null)
     const fileStates = files.filter(isShown).map((file) => fileState(session, file, runs))
-    const findings = checkClient({
-      session,
-      client,
-      purpose: 'now',
-      context: contextOf(session, client, files, runs ?? []),
-      // Without a gateway, overrides are the user's business.
-      ...(state.endpoint.baseUrl !== undefined && { configured: configuredGateway(state) }),
-      report: { ...report, fileStates, runs, isFixTried },
-    })
+    const context = contextOf(session, client, files, runs ?? [])
+    const findings = checkClient(session, report, context, { fileStates, runs, isFixTried })
     return { kind: 'checked', ...report, findings, fileStates }
   })
   return checked instanceof UserError ? { kind: 'unreadable', client, failure: checked } : checked

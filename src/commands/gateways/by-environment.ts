@@ -2,13 +2,13 @@ import type { Client } from '../../clients/contract/client.ts'
 import { runKeyVariable } from '../../clients/contract/program.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
+import { refuseBlocked } from '../../finding.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
-import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
-import { installedVersion } from '../client-state/program/program.ts'
+import { installedVersion, versionFindings } from '../client-state/program/program.ts'
 import { type ResolvedClient, targetFor } from '../client-state/target.ts'
 import {
   commandOf,
@@ -46,7 +46,7 @@ async function showVariables(
   client: Client,
 ): Promise<number> {
   const program = await installedVersion(session, client)
-  refuseBlocked(checkClient({ session, client, purpose: 'setup', program }))
+  refuseBlocked([...versionFindings(client, program)])
   const requested = { model: flags.model }
   const firstRequests = await loadFirstRequests(session, client, { files: [], ...program })
   const { access, models } = await proveModel(session, flags, {

@@ -1,13 +1,14 @@
 /** The check of `repoint run` before it starts a client in a folder with settings for that client. */
 import { resolve } from 'node:path'
+import { overrideFindings } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { ifPossible } from '../../errors.ts'
-import { messageWithLocation } from '../../finding.ts'
+import { type Finding, messageWithLocation } from '../../finding.ts'
 import { baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
-import { checkClient } from '../client-state/check-client.ts'
 import { asNoteWithLocation, readClientFiles } from '../client-state/files.ts'
+import { folderSettings } from '../client-state/folder-settings.ts'
 import { providerIdOf } from '../client-state/point-client.ts'
 import { refuseRedirectedKey } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
@@ -33,7 +34,10 @@ export async function checkFolders(
       providerId: providerIdOf(session, client),
     }
     const layers = filesOfFolders(session, client, folders)
-    const findings = checkClient({ session, client, purpose: 'run', layers, configured, folders })
+    const findings: readonly Finding[] = [
+      ...overrideFindings(client, layers, configured),
+      ...folderSettings(session, client, folders),
+    ]
     if (!session.canAsk) refuseRedirectedKey(client, findings)
 
     for (const finding of findings) {

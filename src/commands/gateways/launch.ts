@@ -9,8 +9,10 @@ import type { RejectedModel } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
+import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { refuseBlocked } from '../../finding.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
@@ -18,11 +20,11 @@ import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
-import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
+import { checkFilesForRun } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/files.ts'
 import { runsSoFar } from '../client-state/history.ts'
 import { type Launch, loopbackWithoutProxy, pointClient } from '../client-state/point-client.ts'
-import type { ProgramVersion } from '../client-state/program/program.ts'
+import { type ProgramVersion, versionFindings } from '../client-state/program/program.ts'
 import { contextOf } from '../client-state/state.ts'
 import type { ResolvedClient } from '../client-state/target.ts'
 import type { Session } from '../screen/session.ts'
@@ -79,7 +81,11 @@ export async function pointProgram(
   const { client } = chosen
   const program = request.versions.get(client.program.command) ?? {}
   const context = contextOf(session, client, readClientFiles(session, client), runsSoFar(session))
-  const findings = checkClient({ session, client, purpose: 'run', program, access, context })
+  const findings = [
+    ...versionFindings(client, program, 'run'),
+    ...sendingFindings(client, access),
+    ...checkFilesForRun(session, client, context),
+  ]
   refuseBlocked(findings)
   const provenAccess = await proveAccess(session, chosen, request)
   session.addFindings(...chosen.resolved.findings, ...findings)

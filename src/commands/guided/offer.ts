@@ -3,15 +3,20 @@ import { configuredGateway } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
+import { sendingFindings } from '../../clients/plan/headers.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { type Finding, findingFrom, messageWithLocation } from '../../finding.ts'
+import { blocksSetup, type Finding, findingFrom, messageWithLocation } from '../../finding.ts'
 import { supportsAny } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { findGatewayName } from '../../state/find-gateways.ts'
-import { blocksSetup, checkClient } from '../client-state/check-client.ts'
+import { checkFiles } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, stateNow } from '../client-state/files.ts'
-import { type InstalledProgram, isInstalled } from '../client-state/program/program.ts'
+import {
+  type InstalledProgram,
+  isInstalled,
+  versionFindings,
+} from '../client-state/program/program.ts'
 import { clientReport, contextOf } from '../client-state/state.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
@@ -65,16 +70,12 @@ function localProblem(
   if (message !== undefined) return { code: 'config-invalid', severity: 'error', message }
 
   const context = contextOf(session, client, files, runs)
-  const hasGateway = state.endpoint.baseUrl !== undefined
-  const findings = checkClient({
-    session,
-    client,
-    purpose: 'setup',
-    program,
-    access,
-    context,
-    ...(hasGateway && { configured: configuredGateway(state) }),
-  })
+  const configured = configuredGateway(state)
+  const findings = [
+    ...versionFindings(client, program),
+    ...sendingFindings(client, access),
+    ...checkFiles(session, client, context, { configured }),
+  ]
   return findings.find(blocksSetup)
 }
 

@@ -5,7 +5,7 @@ import { protocolOf } from '../../clients/models/protocols.ts'
 import { keepsModels, modelsIn, optionsToKeep } from '../../clients/options/chosen-options.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { type Finding, hasCause } from '../../finding.ts'
-import { checkClient } from '../client-state/check-client.ts'
+import { certificateFindings } from '../client-state/certificates.ts'
 import { asNoteWithLocation } from '../client-state/files.ts'
 import type { Session } from '../screen/session.ts'
 import type { ResolvedSetup } from './client-setup.ts'
@@ -28,8 +28,7 @@ export function planFindings(
 ): readonly Finding[] {
   const { session, access } = setup
   const { client, resolved } = final
-  const { caFile } = client.read(after).endpoint
-  const trust = { caFile, gatewayCaFile: access.caFile }
+  const { endpoint } = client.read(after)
 
   // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
@@ -39,7 +38,7 @@ export function planFindings(
   return [
     ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
     ...problems.filter(isReportedWithPlan).map(asNoteWithLocation),
-    ...checkClient({ session, client, purpose: 'setup', trust }),
+    ...certificateFindings(session, client, endpoint, access.caFile),
     ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),
     ...newFindings,
     ...lostModelFindings(setup, final, after),

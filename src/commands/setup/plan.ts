@@ -8,13 +8,13 @@ import { effectiveOptions } from '../../clients/options/chosen-options.ts'
 import { keyHeaderOf } from '../../clients/plan/headers.ts'
 import type { FileEdit, Plan } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import { type Finding, messageWithLocation } from '../../finding.ts'
+import { blocksSetup, type Finding, messageWithLocation } from '../../finding.ts'
 import { baseUrlFor, customBaseUrls } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { blocksSetup, checkClient } from '../client-state/check-client.ts'
+import { checkFiles } from '../client-state/check-client.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
 import { targetFor } from '../client-state/target.ts'
@@ -79,14 +79,9 @@ async function planClient(setup: ProvenSetup, proven: ResolvedSetup): Promise<Cl
   const target = await setupTarget(setup, final, files)
 
   const { baseUrl, providerId, resolved } = target
-  const problems = checkClient({
-    session,
-    client,
-    purpose: 'setup',
-    context: contextOf(session, client, files, runs),
-    target,
-    configured: { baseUrl, providerId, model: resolved.model },
-  })
+  const context = contextOf(session, client, files, runs)
+  const configured = { baseUrl, providerId, model: resolved.model }
+  const problems = checkFiles(session, client, context, { target, configured })
   if (consent !== 'ask') refuseRedirectedKey(client, problems)
 
   const fixes = problems.flatMap(({ fix }) => (fix ? [fix] : []))

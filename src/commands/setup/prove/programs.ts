@@ -1,9 +1,13 @@
 /** The installed programs of the clients, and the checks that need neither their models nor their files. */
 import type { Client } from '../../../clients/contract/client.ts'
-import type { Finding } from '../../../finding.ts'
+import { sendingFindings } from '../../../clients/plan/headers.ts'
+import { blocksSetup, type Finding, refuseBlocked } from '../../../finding.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import { blocksSetup, checkClient, refuseBlocked } from '../../client-state/check-client.ts'
-import { type InstalledProgram, programOf } from '../../client-state/program/program.ts'
+import {
+  type InstalledProgram,
+  programOf,
+  versionFindings,
+} from '../../client-state/program/program.ts'
 import type { SetupContext } from '../types.ts'
 
 /** The installed program of a client. Starts it if no step has needed its version so far. */
@@ -23,11 +27,11 @@ export async function startPrograms(context: SetupContext): Promise<void> {
 
 /** The findings about programs that do not stop the setup. */
 export async function programFindings(context: SetupContext): Promise<readonly Finding[]> {
-  const { session, clients } = context
+  const { clients } = context
   const findings: Finding[] = []
   for (const client of clients) {
     const program = await installedProgram(context, client)
-    findings.push(...checkClient({ session, client, purpose: 'setup', program }))
+    findings.push(...versionFindings(client, program))
   }
   return findings.filter((finding) => !blocksSetup(finding))
 }
@@ -39,15 +43,15 @@ export async function programFindings(context: SetupContext): Promise<readonly F
  * @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown`
  */
 export function expectUsable(
-  { session, request }: SetupContext,
+  { request }: SetupContext,
   client: Client,
   access: GatewayAccess,
   program?: InstalledProgram,
 ): void {
   // A new key is written even for a version that cannot use the gateway: that is not the key's fault.
   const checksVersion = program !== undefined && !request.isKeyOnly
-  const withProgram = checksVersion ? { program } : {}
-  refuseBlocked(checkClient({ session, client, purpose: 'setup', access, ...withProgram }))
+  if (checksVersion) refuseBlocked([...versionFindings(client, program)])
+  refuseBlocked([...sendingFindings(client, access)])
 }
 
 /** As `expectUsable`, for every client and its installed version. */
