@@ -21,6 +21,7 @@ import {
 } from './files.ts'
 import { removeLeftovers, withLock } from './lock.ts'
 import {
+  isAddress,
   isWritten,
   type RecordedFile,
   type RunDocument,
@@ -165,16 +166,25 @@ function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFil
  *     auth.json          config.toml    auth.json    the client no longer uses the gateway
  *     config.toml        -              both         the login would be sent to the gateway
  *
- * An undo switches the address first. Everything it switched leads away from the gateway, so all files
- * of the client stay.
+ * An undo of a setup switches the address first. Everything it switched leads away from the gateway, so
+ * all files of the client stay.
  */
 function canBeRestored(candidate: UnfinishedFile, unfinished: readonly UnfinishedFile[]): boolean {
   const ofClient = unfinished.filter(({ file }) => file.client === candidate.file.client)
   const lastChanged = ofClient.findLastIndex(({ state }) => state === 'changed')
   if (lastChanged < 0) return true
 
-  const startsWithKey = ofClient[0]?.file.holdsSecret === true
-  return startsWithKey && ofClient.indexOf(candidate) > lastChanged
+  return switchesKeyFirst(ofClient) && ofClient.indexOf(candidate) > lastChanged
+}
+
+/**
+ * Whether the run switched the file with the client's key before the one with its address. The kind of
+ * the run does not say so: an undo of `repoint off` switches the key first, like a setup.
+ */
+function switchesKeyFirst(ofClient: readonly UnfinishedFile[]): boolean {
+  const keyAt = ofClient.findIndex(({ file }) => file.holdsSecret)
+  const addressAt = ofClient.findIndex(({ file }) => file.settings.some(isAddress))
+  return keyAt >= 0 && keyAt < addressAt
 }
 
 /** Restores the files from their copies, the last one first. */

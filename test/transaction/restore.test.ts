@@ -7,7 +7,15 @@ import { listRuns } from '../../src/transaction/records/records.ts'
 import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
-import { aPairPlan, aPlan, settingsEdit } from '../support/a-plan.ts'
+import {
+  aPairPlan,
+  aPlan,
+  authEdit,
+  bytesOf,
+  configEdit,
+  keysEdit,
+  settingsEdit,
+} from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
@@ -103,6 +111,44 @@ describe('recovery', () => {
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
     expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
+  })
+
+  test('does not restore a key for such an address if its file holds a secret header', () => {
+    const home = aHome(oldPair)
+    const source = sourceIn(home)
+    const header = ['model_providers', 'gateway', 'http_headers', 'x-team']
+    const config = keysEdit(source, '.codex/config.toml', [
+      ...configEdit(source).changes,
+      { path: header, value: 'sk-canary-team', isSecret: true, role: 'key' },
+    ])
+    applyPlan(worldIn(home), aPlan([authEdit(source), { ...config, holdsSecret: true }]))
+    killedBefore(home, /run-.*\.json$/, (world) => applyRollback(world, planRollback(world)!))
+    home.put('.codex/config.toml', `${oldConfig}# changed\n`)
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+  })
+
+  test('keeps a login made during an undo that leads back to the gateway, and removes the address', () => {
+    const home = aHome(oldPair)
+    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+    const source = sourceIn(home)
+    const config = configEdit(source)
+    const ownService = keysEdit(
+      source,
+      '.codex/config.toml',
+      config.changes.map((change) => ({ ...change, value: undefined })),
+    )
+    const ownLogin = { ...authEdit(source), after: bytesOf(oldAuth) }
+    applyPlan(worldIn(home), aPlan([ownService, ownLogin], 'off'))
+    const atOwnService = home.text('.codex/config.toml')
+    killedBefore(home, /run-.*\.json$/, (world) => applyRollback(world, planRollback(world)!))
+    expect(home.text('.codex/config.toml')).toContain('gateway.example')
+    home.put('.codex/auth.json', newerLogin)
+    expect(recoverRun(worldIn(home))).toMatchObject({
+      outcome: 'left',
+      kept: [home.at('.codex/auth.json')],
+    })
+    expect(home.text('.codex/config.toml')).toBe(atOwnService)
   })
 
   test('sets a damaged journal aside and names it', () => {
