@@ -20,7 +20,7 @@ export interface Finding {
   readonly location?: string
   /** What the user can do or type. */
   readonly hint?: string
-  /** A setup applies it, and `doctor --fix` offers it. An error with neither a fix nor a consent stops a setup. */
+  /** A setup applies it, and `doctor --fix` offers it. */
   readonly fix?: FileFix
   /** A process that keeps the old settings. A setup offers to stop it after the files are written. */
   readonly process?: StoppableProcess
@@ -28,7 +28,7 @@ export interface Finding {
   readonly consent?: string
   /** A file of the current folder sends the key elsewhere. The user can accept that on a terminal, but not with `--yes`. */
   readonly redirectsKey?: true
-  /** The setup reports the fix even if it asks no question. */
+  /** A setup shows the whole finding, not only its fix (see `shownAs`). */
   readonly isReported?: true
   /**
    * A general finding with this cause, or this code, is not reported again. Findings with the cause
@@ -60,9 +60,25 @@ export interface FileFix {
   readonly toStrictJson?: true | 'but-comments'
 }
 
-/** Whether a finding keeps a setup from working, and nothing that the setup does removes it. */
+/**
+ * How a setup shows a problem of a client, and what it does about it:
+ *
+ *     fix   consent   shown as   the setup
+ *     -     -         finding    stops if the severity is `error` (see `blocksSetup`)
+ *     yes   -         fix        applies the fix
+ *     -     yes       consent    asks the user; `--yes` consents
+ *     yes   yes       consent    asks the user, then applies the fix; `--yes` consents
+ *
+ * `isReported` shows a fix as a finding. `redirectsKey` stops a setup even with `--yes`.
+ */
+export function shownAs({ fix, consent, isReported }: Finding): 'finding' | 'fix' | 'consent' {
+  if (consent !== undefined) return 'consent'
+  return fix !== undefined && !isReported ? 'fix' : 'finding'
+}
+
+/** Whether a problem stops a setup: it does not work, and nothing that the setup does changes that. */
 export function blocksSetup({ severity, fix, consent }: Finding): boolean {
-  return severity === 'error' && !fix && !consent
+  return severity === 'error' && fix === undefined && consent === undefined
 }
 
 /** Whether a finding reports this cause already. */

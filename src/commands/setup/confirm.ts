@@ -5,7 +5,7 @@ import { overProtocol, protocolOf } from '../../clients/models/protocols.ts'
 import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import { type Finding, messageWithLocation } from '../../finding.ts'
+import { type Finding, messageWithLocation, shownAs } from '../../finding.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
 import { checkPlannedFiles } from '../../transaction/check-planned-files.ts'
@@ -116,12 +116,9 @@ function showFixes(
   problems: readonly Finding[],
   format: (effect: string) => string,
 ): void {
-  const effects = problems.flatMap((problem) => {
-    const { fix, isReported, consent } = problem
-    // The lines marked "!" name those that need consent.
-    if (fix === undefined || isReported || consent !== undefined) return []
-    return [fix.effect ?? `fixes: ${messageWithLocation(problem)}`]
-  })
+  const effects = problems
+    .filter((problem) => shownAs(problem) === 'fix')
+    .map((problem) => problem.fix?.effect ?? `fixes: ${messageWithLocation(problem)}`)
   for (const effect of new Set(effects)) session.say(`  ${format(effect)}`)
 }
 

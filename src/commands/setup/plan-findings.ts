@@ -4,7 +4,7 @@ import { unlistedModels } from '../../clients/models/picker.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { keepsModels, modelsIn, optionsToKeep } from '../../clients/options/chosen-options.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
-import { type Finding, hasCause } from '../../finding.ts'
+import { type Finding, hasCause, shownAs } from '../../finding.ts'
 import { certificateFindings } from '../client-state/certificates.ts'
 import { asNoteWithLocation } from '../client-state/files.ts'
 import type { Session } from '../screen/session.ts'
@@ -37,17 +37,13 @@ export function planFindings(
 
   return [
     ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
-    ...problems.filter(isReportedWithPlan).map(asNoteWithLocation),
+    // The plan shows fixes and consents in lines of their own.
+    ...problems.filter((problem) => shownAs(problem) === 'finding').map(asNoteWithLocation),
     ...certificateFindings(session, client, endpoint, access.caFile),
     ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),
     ...newFindings,
     ...lostModelFindings(setup, final, after),
   ]
-}
-
-/** Whether a problem is reported with the plan. A fix and a consent have lines of their own. */
-function isReportedWithPlan({ fix, consent, isReported }: Finding): boolean {
-  return isReported ?? (!fix && !consent)
 }
 
 /**
