@@ -47,10 +47,6 @@ function resultText({ content }: JsonObject): string {
   if (!Array.isArray(content)) return toText(content ?? '')
   return content
     .filter(isObject)
-    .map(
-      (block) =>
-        asString(block['text']) ??
-        `(${otherPart(block).type === 'other' ? toText(block['type']) : ''})`,
-    )
+    .map((block) => asString(block['text']) ?? `(${toText(block['type'])})`)
     .join('\n')
 }
