@@ -19,7 +19,7 @@ import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { effortPath, plan } from './plan.ts'
-import { isOneBaseUrl, readRoute } from './protocols.ts'
+import { isOneBaseUrl, readProtocol } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** The members that differ between clients of this layout. */
@@ -105,7 +105,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
         return isOfProvider ? name.slice(providerId.length + 1) : name
       }
       const model = modelIn('model')
-      const { baseUrl, protocol, isProtocolNamed } = readRoute(provider, model)
+      const { baseUrl, protocol, source } = readProtocol(provider, model)
       const effort = textIn(table, ['models', model ?? '', ...effortPath(protocol)])
       const sent = providerId === undefined ? undefined : readKey(files, providerId, options)
       const configFiles = userFiles(files)
@@ -125,7 +125,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
           contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
           reasoningEffort: asReasoningEffort(effort),
         },
-        defaults: isProtocolNamed === false ? ['protocol'] : undefined,
+        defaults: source === 'provider' ? ['protocol'] : undefined,
         offered: Object.keys(tableIn(table, ['models'])),
         sources: {
           baseUrl: originOf(configFiles, ['provider', providerId ?? '', 'options', 'baseURL']),

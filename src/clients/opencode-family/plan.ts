@@ -13,7 +13,7 @@ import { headerChanges } from '../plan/headers.ts'
 import { type FactSetting, isAddedSince, listChanges } from '../plan/model-list.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
-import { routeOf, sdkBaseUrl, usualPackage } from './protocols.ts'
+import { packageChanges, sdkBaseUrl, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
@@ -96,7 +96,7 @@ export function ourChanges(
         options: effort && id === resolved.model ? { [effortName]: effort } : undefined,
       }),
     facts: (model: CatalogModel) => factsOf(model, target),
-    route: (model: OfferedModel) => routeOf(target, model),
+    protocolChanges: (model: OfferedModel) => packageChanges(target, model),
   }
 
   const entry = [...provider, 'models', resolved.model]

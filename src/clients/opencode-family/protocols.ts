@@ -34,27 +34,30 @@ export function sdkBaseUrl({ baseUrl, resolved }: SetupTarget): string {
   return resolved.protocol === 'messages' ? `${baseUrl}/v1` : baseUrl
 }
 
-/** The package of a model. Absent if it is the usual one, unless the model was made for another. */
-export function routeOf(
+/**
+ * The package of a model. Absent if the provider's is right, and either the model was made for it or the
+ * client used it so far without a name.
+ */
+export function packageChanges(
   { resolved, input: { previous } }: SetupTarget,
   model: OfferedModel,
 ): readonly SettingChange[] {
   const protocol = protocolFor(resolved, model)
-  const isKeptUnnamed =
+  const wasUnnamed =
     previous?.defaults?.includes('protocol') && previous.options.protocol === protocol
-  const isUsual = protocol === 'chat' && (nativeProtocol(model.id) === 'chat' || isKeptUnnamed)
-  return [{ path: npmPath, value: isUsual ? undefined : packages[protocol] }]
+  const isUnnamed = protocol === 'chat' && (nativeProtocol(model.id) === 'chat' || wasUnnamed)
+  return [{ path: npmPath, value: isUnnamed ? undefined : packages[protocol] }]
 }
 
 /** The protocol and the base URL of the model that the client starts with. */
-export function readRoute(
+export function readProtocol(
   { table, url }: ConfiguredProvider,
   model: string | undefined,
 ): {
   readonly baseUrl?: string
   readonly protocol?: Protocol
-  /** The model itself names its protocol: it is not the default of its provider. */
-  readonly isProtocolNamed?: boolean
+  /** Whose package says so. `provider`: the model has none. */
+  readonly source?: 'model' | 'provider'
 } {
   if (url === undefined) return {}
   const modelPackage = textIn(table, ['models', model ?? '', ...npmPath])
@@ -64,6 +67,6 @@ export function readRoute(
   return {
     baseUrl: protocol === 'messages' ? baseUrl.replace(/\/v1$/, '') : baseUrl,
     protocol,
-    isProtocolNamed: modelPackage !== undefined,
+    source: modelPackage === undefined ? 'provider' : 'model',
   }
 }

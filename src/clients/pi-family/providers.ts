@@ -167,7 +167,7 @@ function modelChanges(
     },
     newEntry: (model: CatalogModel) => freshEntry(at, model),
     facts: (model: CatalogModel) => factsOf(at, model, resolved),
-    route: (model: OfferedModel) => routeOf(model, target),
+    protocolChanges: (model: OfferedModel) => protocolChanges(model, target),
   }
   return listChanges(file, list, target)
 }
@@ -176,7 +176,7 @@ function modelChanges(
  * The settings of an entry for its protocol: none if it is the provider's. Another protocol also needs its
  * base URL (run with pi 0.73.1 and 0.87.1 and OpenClaw 2026.9.6, 2026-11-26).
  */
-function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChange[] {
+function protocolChanges(model: OfferedModel, target: ProtocolTarget): readonly SettingChange[] {
   const protocol = protocolFor(target.resolved, model)
   const isProvider = protocol === (target.resolved.protocol ?? usualProtocol)
   const baseUrl = baseUrlFor(target, protocol)
@@ -186,11 +186,11 @@ function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChan
   ]
 }
 
-type RouteTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>
+type ProtocolTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>
 
-export function entryOf(at: ProviderTable, model: OfferedModel, target: RouteTarget): Table {
+export function entryOf(at: ProviderTable, model: OfferedModel, target: ProtocolTarget): Table {
   const entry = { ...freshEntry(at, model), ...factValues(factsOf(at, model, target.resolved)) }
-  return overlaid(entry, routeOf(model, target))
+  return overlaid(entry, protocolChanges(model, target))
 }
 
 function freshEntry({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {

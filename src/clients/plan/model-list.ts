@@ -159,7 +159,7 @@ export interface ModelList {
    * The members of an entry that choose the protocol for the model, with the path below the entry. Undefined
    * as a value: the entry uses the provider's.
    */
-  readonly route: (model: OfferedModel) => readonly SettingChange[]
+  readonly protocolChanges: (model: OfferedModel) => readonly SettingChange[]
   readonly facts: (model: CatalogModel) => Readonly<Record<string, FactSetting>>
 }
 
@@ -169,7 +169,7 @@ export function listChanges(
   list: ModelList,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { at, now, isOtherGateway, hasOtherAddress, newEntry, facts, route } = list
+  const { at, now, isOtherGateway, hasOtherAddress, newEntry, facts, protocolChanges } = list
   const offered = offeredIn(target.resolved)
   const entries = [...now.keys()].map((id) => ({ id, path: at(id), isOtherGateway }))
 
@@ -179,7 +179,7 @@ export function listChanges(
     const entry = now.get(model.id)
     if (!isTable(entry)) {
       const value = { ...newEntry(model), ...factValues(facts(model)) }
-      changes.push({ path, value: overlaid(value, route(model)) })
+      changes.push({ path, value: overlaid(value, protocolChanges(model)) })
       continue
     }
 
@@ -189,20 +189,20 @@ export function listChanges(
       isOtherGateway: isOtherGateway || hasOtherAddress?.(entry) === true,
     }
     changes.push(...factChanges(existing, model, facts(model), target))
-    changes.push(...routeChanges(existing, route(model), model, target))
+    changes.push(...replaceable(existing, protocolChanges(model), model, target))
   }
   return changes
 }
 
 /** The user's settings for the protocol of a model stay, except for the chosen model or another gateway. */
-function routeChanges(
+function replaceable(
   { path, now, isOtherGateway }: ListedFacts,
-  route: readonly SettingChange[],
+  changes: readonly SettingChange[],
   { id }: OfferedModel,
   { resolved }: SetupTarget,
 ): readonly SettingChange[] {
   const mayReplace = isOtherGateway || id === resolved.model
-  return route
+  return changes
     .filter((change) => {
       const exists = valueIn(now, change.path) !== undefined
       return exists ? mayReplace : change.value !== undefined
