@@ -5,7 +5,7 @@ import { counted } from '../text.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
-import { lacksModel, traitsOf } from './judge/traits.ts'
+import { lacksModel, lacksRoute, traitsOf } from './judge/traits.ts'
 import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
@@ -160,7 +160,7 @@ export function mayStillServe(error: UserError): boolean {
  * or an empty one. After a web page or a firewall that would not help, because they reject the probe too.
  */
 export function adviseNamingModel(error: UserError): UserError {
-  const hasNoList = error.code === 'wrong-route' || lacksModel(error)
+  const hasNoList = lacksRoute(error) || lacksModel(error)
   return hasNoList ? withHint(error, 'If the gateway has no list, name a model: --model ID') : error
 }
 

@@ -5,7 +5,7 @@
 
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
-import { traitsOf } from '../../gateway/judge/traits.ts'
+import { lacksRoute, traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { Client, ClientModule } from '../contract/client.ts'
@@ -121,8 +121,7 @@ function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol 
 function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo): boolean {
   return rejected.some(
     (rejection) =>
-      rejection.protocol === protocol &&
-      (rejection.model === model || rejection.error.code === 'wrong-route'),
+      rejection.protocol === protocol && (rejection.model === model || lacksRoute(rejection.error)),
   )
 }
 

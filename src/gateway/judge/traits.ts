@@ -22,7 +22,10 @@ export type Culprit =
   | 'gateway'
   | 'sender'
 
-/** What an outcome means for the caller. Callers ask for a trait, and never compare codes. */
+/**
+ * What an outcome means for the caller. Callers ask for a trait. They compare a code only where no other
+ * outcome matters: `quota`, `tls`, `refused`, `not-an-api`.
+ */
 export type Traits = GeneralTraits & (ModelTraits | { readonly blames: Exclude<Culprit, 'model'> })
 
 interface GeneralTraits {
@@ -168,6 +171,26 @@ export function lacksModel(outcome: WithCode): boolean {
 /** Whether the gateway does not serve the model to this key, whatever the request contains. */
 export function deniesModel(outcome: WithCode): boolean {
   return ['no', 'not for this key'].includes(hasModel(outcome))
+}
+
+/** Whether the gateway has no route for this protocol, for any model. */
+export function lacksRoute({ code }: WithCode): boolean {
+  return code === 'wrong-route'
+}
+
+/** Whether the gateway does not serve the model over this protocol. */
+export function lacksProtocol({ code }: WithCode): boolean {
+  return code === 'protocol-unsupported'
+}
+
+/** Whether the model takes no tools over this protocol. */
+export function lacksTools({ code }: WithCode): boolean {
+  return code === 'tools-unsupported'
+}
+
+/** Whether the gateway accepts only certain clients, and repoint is none of them. */
+export function admitsOnlyClients({ code }: WithCode): boolean {
+  return code === 'client-refused'
 }
 
 function hasModel(outcome: WithCode): ModelTraits['hasModel'] {

@@ -9,6 +9,7 @@ import { acceptedBy, answersSafeguards, proofIn } from '../judge/proof.ts'
 import {
   deniesModel,
   isAboutAddress,
+  lacksProtocol,
   mayBeElsewhere,
   provesAnApi,
   traitsOf,
@@ -161,7 +162,7 @@ async function judgeWithProvenBase(
   const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
 
   const judged = judgeResult(input, result, { isBaseProven })
-  const mayLackRoute = judged?.code === 'protocol-unsupported' && isUnlisted(input)
+  const mayLackRoute = judged !== undefined && lacksProtocol(judged) && isUnlisted(input)
   if (!mayLackRoute || !(await hasRoute(input, baseUrl)))
     return { baseUrl, result, outcome: judged }
   return {

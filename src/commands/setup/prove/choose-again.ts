@@ -9,7 +9,7 @@ import { routesToProve } from '../../../clients/models/resolve.ts'
 import { modelsIn } from '../../../clients/options/chosen-options.ts'
 import type { UserError } from '../../../errors.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'
-import { lacksModel, mayHelp } from '../../../gateway/judge/traits.ts'
+import { lacksModel, lacksTools, mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { type ResolvedSetup, resolveClient } from '../client-setup.ts'
@@ -173,7 +173,7 @@ function mayWorkOverOtherProtocol(
     return catalogEntry(catalog, model) !== undefined
   }
   // Over its native protocol, a model without tools has none.
-  if (error.code === 'tools-unsupported') return nativeProtocol(model) !== protocol
+  if (lacksTools(error)) return nativeProtocol(model) !== protocol
   // Without a catalog, a web page says that the address is wrong.
   return error.code !== 'not-an-api' || catalog !== undefined
 }

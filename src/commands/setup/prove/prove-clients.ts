@@ -6,7 +6,12 @@ import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
 import { askBalanceBeside } from '../../../gateway/balance.ts'
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
-import { mayHelp } from '../../../gateway/judge/traits.ts'
+import {
+  admitsOnlyClients,
+  lacksProtocol,
+  lacksTools,
+  mayHelp,
+} from '../../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
@@ -195,7 +200,7 @@ const onlyCertainClients: Finding = {
 
 /** Whether the gateway may accept the installed client's request, although it rejects repoint's. */
 function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
-  if (error.code === 'client-refused') return true
+  if (admitsOnlyClients(error)) return true
   return request.flags.tryClient === true && mayHelp('client', error)
 }
 
@@ -210,8 +215,7 @@ async function withClientsOfMoreProtocols(
 ): Promise<UserError> {
   if (client.protocols.length > 1) return error
   const isOtherNative = nativeProtocol(model) !== protocol
-  const mayServeOtherwise =
-    error.code === 'protocol-unsupported' || (error.code === 'tools-unsupported' && isOtherNative)
+  const mayServeOtherwise = lacksProtocol(error) || (lacksTools(error) && isOtherNative)
   if (!mayServeOtherwise) return error
 
   // A client with more protocols is more likely to work.
