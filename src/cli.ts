@@ -46,7 +46,7 @@ function argsForRepoint(args: readonly string[]): readonly string[] {
 }
 
 /** A command of the command line, before its file is loaded. */
-interface Listed {
+interface CommandEntry {
   readonly name: string
   /** One line of the help. The description too, if the command has no longer one. */
   readonly summary: string
@@ -60,7 +60,7 @@ interface Listed {
 }
 
 /** In the order of the help. */
-const commands: readonly Listed[] = [
+const commands: readonly CommandEntry[] = [
   ...clientRows.map((row) => ({
     name: row.id,
     summary: row.description,
@@ -190,10 +190,10 @@ async function runCommandLine(
   let status = 0
   const program = programFor(session, repointArgs)
 
-  const addAll = async ({ added, isLoaded }: Needed) => {
+  const addAll = async ({ entries, mustLoad }: NeededCommands) => {
     let heading = 'Set up'
-    for (const { name, summary, load, group, isHidden = false } of added) {
-      const command = isLoaded(name)
+    for (const { name, summary, load, group, isHidden = false } of entries) {
+      const command = mustLoad(name)
         ? (await load()).command(session, (ended) => {
             status = ended
           })
@@ -211,12 +211,12 @@ async function runCommandLine(
   if (isBare) {
     const { guided } = await import('./commands/guided.ts')
     return guided(session, async () => {
-      await addAll({ added: commands, isLoaded: () => false })
+      await addAll({ entries: commands, mustLoad: () => false })
       program.outputHelp()
     })
   }
 
-  await addAll(neededFor(args))
+  await addAll(commandsFor(args))
   await program.parseAsync(asParsed(args), { from: 'user' })
   return status
 }
@@ -234,26 +234,27 @@ function isSureToAsk(args: readonly string[]): boolean {
   return isSetup && !args.some((arg) => ['--yes', '--dry-run', '-h', '--help'].includes(arg))
 }
 
-/** The commands of one command line. Those that are not loaded have only their names and summaries. */
-interface Needed {
-  readonly added: readonly Listed[]
-  readonly isLoaded: (name: string) => boolean
+/** The commands that one command line needs. Those that are not loaded have only their names and summaries. */
+interface NeededCommands {
+  readonly entries: readonly CommandEntry[]
+  readonly mustLoad: (name: string) => boolean
 }
 
 /** A named command is enough for itself. Help and a misspelt name need all of them. */
-function neededFor(args: readonly string[]): Needed {
-  if (['-v', '-V', '--version'].includes(args[0] ?? '')) return { added: [], isLoaded: () => false }
+function commandsFor(args: readonly string[]): NeededCommands {
+  if (['-v', '-V', '--version'].includes(args[0] ?? ''))
+    return { entries: [], mustLoad: () => false }
 
   const words = args.filter((arg) => !arg.startsWith('-'))
   // The words to complete, and those after `help`, can contain a command.
   const named = ['complete', 'help'].includes(words[0] ?? '') ? words : words.slice(0, 1)
-  const isNamed = ({ name }: Listed) => named.includes(name)
+  const isNamed = ({ name }: CommandEntry) => named.includes(name)
   const isEnough =
-    words[0] !== 'help' && commands.some((listed) => isNamed(listed) && !listed.isHidden)
-  if (isEnough) return { added: commands.filter(isNamed), isLoaded: () => true }
+    words[0] !== 'help' && commands.some((entry) => isNamed(entry) && !entry.isHidden)
+  if (isEnough) return { entries: commands.filter(isNamed), mustLoad: () => true }
 
   const isWhole = args.includes('--all')
-  return { added: commands, isLoaded: (name) => isWhole || named.includes(name) }
+  return { entries: commands, mustLoad: (name) => isWhole || named.includes(name) }
 }
 
 function programFor(session: Session, args: readonly string[]): CommandUnknownOpts {
