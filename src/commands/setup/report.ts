@@ -58,6 +58,7 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
       : files.some(({ action }) => action !== 'unchanged'),
     run: applied?.run?.id ?? null,
     baseUrl: plan.baseUrl,
+    // The name is part of the JSON contract: scripts read `roots`.
     roots: plan.baseUrls,
     model: plan.model,
     files,

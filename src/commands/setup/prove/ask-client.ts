@@ -31,7 +31,7 @@ export async function askClient(
   const { pingArgs, pingEnv, command } = client.program
   const program = processes.which(command)
   if (program === undefined || client.launchSettings === undefined)
-    throw withHint(rejection, {
+    throw withOtherHint(rejection, {
       hint: isInstalled(session, client)
         ? `repoint cannot start ${client.label} for one word. Ask the gateway's operator.`
         : `Install ${client.label}, then run the command again.`,
@@ -63,14 +63,15 @@ export async function askClient(
     answerOf(session, client, result)
   } catch (error) {
     if (!canContinueAfter(error)) throw error
-    throw withHint(rejection, {
+    throw withOtherHint(rejection, {
       clientError: error.message,
       hint: "Ask the gateway's operator which clients it admits.",
     })
   }
 }
 
-function withHint(
+/** The rejection with another hint, and with the client's own error. */
+function withOtherHint(
   { code, message, cause }: UserError,
   { clientError, hint }: { readonly clientError?: string; readonly hint: string },
 ): UserError {
