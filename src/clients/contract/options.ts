@@ -1,5 +1,8 @@
 import type { Protocol } from '../../gateway/types.ts'
 
+/** The provider entry that a setup writes, unless the user or an earlier setup chose another ID. */
+export const defaultProviderId = 'gateway'
+
 /** The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. */
 export interface ClientOptions {
   readonly model?: string | undefined

@@ -4,6 +4,7 @@ import type { Machine } from '../../platform/platform.ts'
 import { isNewer, runningServer, serverFinding } from '../checks/background-server.ts'
 import type { ClientContext, ClientModule, ClientWorld } from '../contract/client.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
+import { defaultProviderId } from '../contract/options.ts'
 import { pathsOf } from '../files/paths.ts'
 import { fileOf, layersOf } from '../files/read-file.ts'
 import { userFiles } from '../opencode-family/config.ts'
@@ -92,7 +93,7 @@ export const kilo: ClientModule = {
     const wasStarted = ifPossible(() => files.stat(database)) !== undefined
     if (by === 'setup' || !wasStarted) return []
 
-    const { providerId = 'gateway' } = shared.read(before).options
+    const { providerId = defaultProviderId } = shared.read(before).options
     return [
       {
         code: 'key-copied',

@@ -9,6 +9,7 @@ import {
 } from '../checks/findings.ts'
 import { leftoverFindings } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
+import { defaultProviderId } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey, withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf, type ReadFile, readKind } from '../files/read-file.ts'
@@ -44,7 +45,7 @@ export interface OpencodeView extends Layout {
 export function viewOf(layout: Layout, context: ClientContext, wanted?: string): OpencodeView {
   const { value: config } = mergedConfig(context.files)
   const chosen = chosenProvider(config)
-  const providerId = wanted ?? chosen ?? 'gateway'
+  const providerId = wanted ?? chosen ?? defaultProviderId
   return {
     ...layout,
     context,

@@ -5,6 +5,7 @@ import {
   asReasoningEffort,
   type ClientFlag,
   type ClientOptions,
+  defaultProviderId,
   reasoningEfforts,
 } from '../contract/options.ts'
 
@@ -19,7 +20,7 @@ export const modelFlag: ClientFlag = {
 /** For a client whose configuration has a table of providers. */
 export const providerIdFlag: ClientFlag = {
   flag: '--provider-id <id>',
-  help: 'name of the provider entry (default: gateway)',
+  help: `name of the provider entry (default: ${defaultProviderId})`,
   toOptions: (providerId) => ({ providerId: String(providerId) }),
 }
 

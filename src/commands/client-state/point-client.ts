@@ -1,4 +1,5 @@
 import type { Client } from '../../clients/contract/client.ts'
+import { defaultProviderId } from '../../clients/contract/options.ts'
 import {
   type LaunchSettings,
   type ProcessToStart,
@@ -65,7 +66,7 @@ export function pointClient(
 export function providerIdOf(session: Session, client: Client): string {
   const { providerId } = stateNow(session, client)?.options ?? {}
   const problem = resultOf(() => checkOptions(client, { providerId }))
-  return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
+  return problem instanceof UserError ? defaultProviderId : (providerId ?? defaultProviderId)
 }
 
 /** Without this, Claude Code 2.1.329 uses a proxy even for 127.0.0.1 (2026-11-21). */

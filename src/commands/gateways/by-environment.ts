@@ -1,4 +1,5 @@
 import type { Client } from '../../clients/contract/client.ts'
+import { defaultProviderId } from '../../clients/contract/options.ts'
 import { runKeyVariable } from '../../clients/contract/program.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
@@ -107,7 +108,7 @@ function variablesFor(
   access: GatewayAccess,
   machine: Machine,
 ): { readonly variables: readonly ShellVariable[]; readonly unset: readonly string[] } {
-  const target = { ...targetFor(resolvedClient, access, 'gateway'), key: '' }
+  const target = { ...targetFor(resolvedClient, access, defaultProviderId), key: '' }
   const { env } = resolvedClient.client.launchSettings!([], target, {
     args: [],
     env: { [runKeyVariable]: keyPlaceholder },

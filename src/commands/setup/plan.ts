@@ -1,5 +1,6 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { defaultProviderId } from '../../clients/contract/options.ts'
 import type { ResolvedOptions, SetupTarget } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { asPlanned, fileOf } from '../../clients/files/read-file.ts'
@@ -124,7 +125,7 @@ async function setupTarget(
   files: LoadedFiles,
 ): Promise<SetupTarget> {
   const { session, request, access, runs } = setup
-  const { providerId = 'gateway' } = effectiveOptions(final.input)
+  const { providerId = defaultProviderId } = effectiveOptions(final.input)
   const saved = savedExtras(session)
   const records = { runs, files, baseUrl: access.baseUrl }
 

@@ -1,6 +1,7 @@
 /** The first requests of a client, which a probe sends. */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
+import { defaultProviderId } from '../../../clients/contract/options.ts'
 import { asPlanned } from '../../../clients/files/read-file.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
@@ -50,7 +51,7 @@ function filesAfter(
   const files = readClientFiles(session, client)
   if (request.isKeyOnly) return files
 
-  const { providerId = 'gateway' } = effectiveOptions(input)
+  const { providerId = defaultProviderId } = effectiveOptions(input)
   const ids = routesToProve(client, resolved, input.gatewayInfo.catalog).map(({ model }) => model)
   const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
   const onlyProbed = { ...resolved, ...(offered && { offered }) }
