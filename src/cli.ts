@@ -321,11 +321,11 @@ function showError(
   args: readonly string[],
   json = session.isJson,
 ): number {
-  const { platform, files, undoCommand } = session
+  const { platform, filesState, undoCommand } = session
   const shown = renderError(error, {
     json,
     redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
-    files,
+    filesState,
     undoCommand,
     command: commandNamed(args),
   })

@@ -83,7 +83,7 @@ export class UserError extends Error {
   readonly hint: string | undefined
   /** The hint at a prompt, where the user types an answer and cannot use flags. */
   readonly hintAtPrompt: string | undefined
-  readonly files: FilesState
+  readonly filesState: FilesState
 
   constructor(options: {
     code: ErrorCode
@@ -92,7 +92,7 @@ export class UserError extends Error {
     hint?: string | undefined
     /** Absent: the same as `hint`. */
     hintAtPrompt?: string | undefined
-    files?: FilesState
+    filesState?: FilesState
     cause?: unknown
   }) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -100,7 +100,7 @@ export class UserError extends Error {
     this.code = options.code
     this.hint = options.hint
     this.hintAtPrompt = options.hintAtPrompt ?? options.hint
-    this.files = options.files ?? 'unchanged'
+    this.filesState = options.filesState ?? 'unchanged'
   }
 }
 
@@ -178,7 +178,7 @@ export interface ErrorFormat {
   /** Masks secrets in a text. */
   readonly redact: (text: string) => string
   /** The state of the files, unless the error itself reports another state. */
-  readonly files: FilesState
+  readonly filesState: FilesState
   /** The command that undoes the changes of the files. */
   readonly undoCommand: string
   /** The name of the command in JSON documents. */
@@ -191,7 +191,7 @@ export function renderError(
   format: ErrorFormat,
 ): { text: string; exitStatus: number } {
   const error = asUserError(thrown)
-  const files = error.files === 'unchanged' ? format.files : error.files
+  const filesState = error.filesState === 'unchanged' ? format.filesState : error.filesState
   const message = printable(format.redact(error.message))
   const hint = error.hint === undefined ? undefined : printable(format.redact(error.hint))
   const status = exitStatus[error.code]
@@ -199,18 +199,18 @@ export function renderError(
   if (format.json) {
     const document: ErrorDocument = {
       command: format.command,
-      changed: files === 'changed' || files === 'unknown',
+      changed: filesState === 'changed' || filesState === 'unknown',
       error: {
         code: error.code,
         message,
         ...compact({ hint }),
-        filesChanged: filesChanged[files],
+        filesChanged: filesChanged[filesState],
       },
     }
     return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
   }
 
-  const state = filesSentence[files].replace('UNDO-COMMAND', format.undoCommand)
+  const state = filesSentence[filesState].replace('UNDO-COMMAND', format.undoCommand)
   const body = indent(`${asSentence(message)} ${state}`)
   const lines = [`error: ${body}`]
   if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)

@@ -5,7 +5,7 @@ import { printable } from '../src/text.ts'
 const plain = {
   json: false,
   redact: (text: string) => text,
-  files: 'unchanged',
+  filesState: 'unchanged',
   undoCommand: 'repoint rollback',
   command: 'codex',
 } as const
@@ -38,8 +38,8 @@ test.each([
   ['changed', true, true],
   ['pending', 'pending', false],
   ['unknown', 'unknown', true],
-] as const)('an error reports files that are %s', (files, filesChanged, changed) => {
-  const error = new UserError({ code: 'disk-full', message: 'No space', files })
+] as const)('an error reports files that are %s', (filesState, filesChanged, changed) => {
+  const error = new UserError({ code: 'disk-full', message: 'No space', filesState })
   expect(JSON.parse(renderError(error, { ...plain, json: true }).text)).toMatchObject({
     changed,
     error: { filesChanged },
@@ -48,13 +48,13 @@ test.each([
 })
 
 test('an error without a state of the files reports the state that the command left', () => {
-  const after = { ...plain, files: 'changed' } as const
+  const after = { ...plain, filesState: 'changed' } as const
   const changed = 'The files were changed. Undo: repoint rollback'
   expect(renderError(new UserError({ code: 'cancelled', message: 'Cancelled' }), after).text).toBe(
     `error: Cancelled. ${changed}\n`,
   )
   expect(renderError(new TypeError('boom'), after).text).toContain(changed)
-  const pending = new UserError({ code: 'disk-full', message: 'No space', files: 'pending' })
+  const pending = new UserError({ code: 'disk-full', message: 'No space', filesState: 'pending' })
   expect(renderError(pending, after).text).toContain('not finished')
   const forward = { ...after, undoCommand: 'repoint rollback --redo' }
   expect(renderError(new TypeError('boom'), forward).text).toContain('repoint rollback --redo')

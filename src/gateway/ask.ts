@@ -59,9 +59,9 @@ export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string
 /** The same error with an addition to its hint. */
 export function withHint(error: UserError, more: string): UserError {
   if (more === '') return error
-  const { code, message, hint, files, cause } = error
+  const { code, message, hint, filesState, cause } = error
   const before = hint === undefined ? '' : `${asSentence(hint)} `
-  return new UserError({ code, message, hint: before + more, files, cause })
+  return new UserError({ code, message, hint: before + more, filesState, cause })
 }
 
 /** The gateway rejected the key in this header. In another header it may accept it. */

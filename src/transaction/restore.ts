@@ -292,7 +292,7 @@ function unusableJournalError(
   return new UserError({
     code: 'record-damaged',
     message: `The journal of an interrupted run ${problem}. repoint renamed it to ${displayPath(machine, record)}`,
-    files: 'unknown',
+    filesState: 'unknown',
     hint: `See what your clients use: repoint status. Then set them up again${places ? ` (${places})` : ''}. To delete the journal and all records: repoint forget --all`,
     cause,
   })

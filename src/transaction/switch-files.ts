@@ -142,7 +142,7 @@ function restoreAfterFailure({ world, paths, undoCommit }: FileSwitch): FilesSta
   }
 
   const recovered = resultOf(() => restoreUnfinishedRun(world, paths))
-  if (recovered instanceof UserError) return recovered.files
+  if (recovered instanceof UserError) return recovered.filesState
   const keptFiles = recovered?.kept ?? []
   return keptFiles.length === 0 ? 'unchanged' : 'unknown'
 }

@@ -283,7 +283,7 @@ describe('probe: distinguishes', () => {
     expect(error).toMatchObject({
       code: 'key-rejected',
       message: expect.stringMatching(/ \(HTTP 401: "无效的令牌"\) \(request id: 20261121091500\)$/),
-      files: 'unchanged',
+      filesState: 'unchanged',
     })
     expect(server.seen).toHaveLength(1)
   })

@@ -30,13 +30,13 @@ export function sweepFaults(work: Work, fault: Omit<Fault, 'at'>): FaultSweep {
     if (error === undefined) done++
     else if (error instanceof UserError) {
       codes.set(error.code, (codes.get(error.code) ?? 0) + 1)
-      if (error.files === 'unchanged' && !isOldPair(files, work.ends))
+      if (error.filesState === 'unchanged' && !isOldPair(files, work.ends))
         complain('files are said to be unchanged')
-      if (error.files === 'pending') {
+      if (error.filesState === 'pending') {
         recoverRun(worldOf(files, work.boot))
         if (!isOldPair(files, work.ends)) complain('said to be pending, and was not taken back')
       }
-      if (error.files === 'changed' && !isNewPair(files, work.ends))
+      if (error.filesState === 'changed' && !isNewPair(files, work.ends))
         complain('files are said to be changed')
     } else complain(`not a UserError: ${error}`)
     if (error === undefined && !isNewPair(files, work.ends)) complain('said to be done')

@@ -29,7 +29,7 @@ const oldPair = { '.codex/auth.json': oldAuth, '.codex/config.toml': oldConfig }
 
 function expectFailure(work: () => unknown, code: ErrorCode, files: FilesState = 'unchanged') {
   const error = failureOf(work)
-  expect({ code: error.code, files: error.files }).toEqual({ code, files })
+  expect({ code: error.code, files: error.filesState }).toEqual({ code, files })
   return error
 }
 

@@ -23,7 +23,7 @@ import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const someone = 54321
 const isRoot = process.getuid?.() === 0
-const refused = expect.objectContaining({ code: 'not-permitted', files: 'unchanged' })
+const refused = expect.objectContaining({ code: 'not-permitted', filesState: 'unchanged' })
 
 /** Every file of the home, with its owner and mode. */
 function everythingIn(home: Home): string[] {

@@ -50,7 +50,7 @@ describe('a run that fails at the commit', () => {
     const before = home.snapshot()
     const { files } = worldIn(home)
     const world = afterCommit(home, files.rename)
-    expect(failureOf(() => set(home, world)).files).toBe('pending')
+    expect(failureOf(() => set(home, world)).filesState).toBe('pending')
     expect(listRuns(worldIn(home)).runs).toEqual([])
     expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
     expect(home.snapshot()).toEqual(before)
@@ -64,7 +64,7 @@ describe('a run that fails at the commit', () => {
         afterCommit(home, () => fail('EIO')),
       ),
     )
-    expect([error.code, error.files]).toEqual(['io-failed', 'changed'])
+    expect([error.code, error.filesState]).toEqual(['io-failed', 'changed'])
     expect(home.text(auth)).toContain('sk-canary')
     expect(listRuns(worldIn(home)).runs).toHaveLength(1)
     expect(recoverRun(worldIn(home))).toBeUndefined()
@@ -88,7 +88,7 @@ describe('a run that fails during the switch', () => {
     const home = aHome(pair)
     const world = failingAtConfig(home, () => home.put(auth, '{"theirs": 1}'))
     const error = failureOf(() => set(home, world))
-    expect([error.code, error.files]).toEqual(['io-failed', 'unknown'])
+    expect([error.code, error.filesState]).toEqual(['io-failed', 'unknown'])
     expect(home.text(auth)).toBe('{"theirs": 1}')
   })
 

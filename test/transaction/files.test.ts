@@ -126,12 +126,18 @@ describe("toFileError turns Node's errors into errors that the user can act on",
 test('withFilesState changes only the state of the files', () => {
   const cause = new Error('why')
   const given = new UserError({ code: 'locked', message: 'm', hint: 'h', cause })
-  const { code, message, hint, files, cause: same } = withFilesState(given, 'pending') as UserError
-  expect({ code, message, hint, files }).toEqual({
+  const {
+    code,
+    message,
+    hint,
+    filesState,
+    cause: same,
+  } = withFilesState(given, 'pending') as UserError
+  expect({ code, message, hint, filesState }).toEqual({
     code: 'locked',
     message: 'm',
     hint: 'h',
-    files: 'pending',
+    filesState: 'pending',
   })
   expect(same).toBe(cause)
   expect(withFilesState(cause, 'pending')).toBe(cause)

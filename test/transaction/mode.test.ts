@@ -144,7 +144,7 @@ describe('an interrupted run that changes only a mode', () => {
           failure = error
         }
         if (faulty.failures() === 0) break
-        const isUnchanged = failure instanceof UserError && failure.files === 'unchanged'
+        const isUnchanged = failure instanceof UserError && failure.filesState === 'unchanged'
         expect([at, files.mode(auth)]).toEqual([at, isUnchanged ? modeBefore : end])
         expect([at, problems(files, 3, undefined)]).toEqual([at, []])
       }

@@ -190,7 +190,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     const before = home.snapshot()
     const world = withCalls(worldIn(home), { copyAttributes: () => false })
     expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(
-      expect.objectContaining({ code: 'not-permitted', files: 'unchanged' }),
+      expect.objectContaining({ code: 'not-permitted', filesState: 'unchanged' }),
     )
     expect(home.snapshot()).toEqual(before)
   })
@@ -220,7 +220,7 @@ describe.runIf(isRoot)('the error for a file that cannot be replaced', () => {
     if (spawnSync('mount', ['--bind', home.at('source.toml'), path]).status !== 0) skip('no mount')
     onTestFinished(() => void spawnSync('umount', [path]))
     const error = failureOf(() => applyPlan(worldIn(home), aPairPlan(sourceIn(home))))
-    expect(error).toMatchObject({ code: 'config-conflict', files: 'unchanged' })
+    expect(error).toMatchObject({ code: 'config-conflict', filesState: 'unchanged' })
     expect(error.message).toContain('~/.codex/config.toml is a mount point')
     expect(error.hint).toContain('Mount the folder')
     expect(readdirSync(home.at('.codex'))).toEqual(['config.toml'])
@@ -233,7 +233,7 @@ describe.runIf(isRoot)('the error for a file that cannot be replaced', () => {
     onTestFinished(() => void spawnSync('chattr', ['-i', path]))
     const error = failureOf(() => applyPlan(worldIn(home), aPairPlan(sourceIn(home))))
     spawnSync('chattr', ['-i', path])
-    expect(error).toMatchObject({ code: 'not-permitted', files: 'unchanged' })
+    expect(error).toMatchObject({ code: 'not-permitted', filesState: 'unchanged' })
     expect(error.message).toContain('immutable')
     expect(error.hint).toContain(`chattr -ia ${path}`)
     expect(readdirSync(home.at('.codex'))).toEqual(['config.toml'])

@@ -158,7 +158,7 @@ describe('recovery', () => {
     writeFileSync(journal, readFileSync(journal, 'utf8').replace('.codex', '.other'))
     const error = failureOf(() => recoverRun(worldIn(home)))
     expect(error.code).toBe('record-damaged')
-    expect(error.files).toBe('unknown')
+    expect(error.filesState).toBe('unknown')
     const [aside = ''] = readdirSync(state(home)).filter((name) => name.startsWith('run-'))
     expect(error.message).toContain(aside)
     expect(listRuns(worldIn(home)).damaged).toEqual([`${state(home)}/${aside}`])
@@ -208,7 +208,7 @@ describe('recovery', () => {
     })
     expect(failureOf(() => recoverRun(readOnly))).toMatchObject({
       code: 'not-permitted',
-      files: 'pending',
+      filesState: 'pending',
     })
     expect(recoverRun(world)).toMatchObject({ outcome: 'restored' })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
@@ -323,7 +323,7 @@ describe('recovery, step by step', () => {
     home.put('.codex/config.toml', '#'.repeat(2_000_001))
     expect(failureOf(() => recoverRun(worldIn(home)))).toMatchObject({
       code: 'config-conflict',
-      files: 'pending',
+      filesState: 'pending',
     })
     expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
   })

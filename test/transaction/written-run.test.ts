@@ -94,7 +94,7 @@ describe('mode and owner', () => {
     const world = withCalls(worldIn(home), { fchown: () => fail('EIO') })
     expect(failureOf(() => set(home, world))).toMatchObject({
       code: 'io-failed',
-      files: 'unchanged',
+      filesState: 'unchanged',
     })
   })
 

@@ -1,5 +1,4 @@
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import {
   type ChosenModel,
@@ -12,6 +11,7 @@ import type { Catalog } from '../../gateway/types.ts'
 import { type ClientOptions, defaultSlot, type Slot, slots } from '../contract/options.ts'
 import type { GatewayInfo, ModelUse, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
 import { type WindowHandling, windowOf } from '../models/context-window.ts'
+import { ModelNeeded } from '../models/model-needed.ts'
 import { allModels, checkedModel, nameFindings } from '../models/resolve.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { claudeGptName, claudeName } from './name.ts'
@@ -32,7 +32,7 @@ function gptMapping(
  * The default mapping: it pins only the models that the user requested and those whose IDs the gateway does
  * not have.
  *
- * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
+ * @throws ModelNeeded for a slot that the catalog cannot fill
  */
 export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions {
   const { slot = defaultSlot } = effectiveOptions(input)
@@ -55,7 +55,7 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
 /**
  * The GPT mapping: every slot and the subagent get a model of the catalog, or keep the one that they have.
  *
- * @throws UserError `usage` if no rule fits and the user requested no model, `protocol-unsupported`
+ * @throws ModelNeeded if no rule fits and the user requested no model
  */
 export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
@@ -127,7 +127,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   }
 }
 
-/** @throws UserError `usage` that names every slot that no rule fills */
+/** @throws ModelNeeded that names every slot that no rule fills */
 function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
   const { catalog } = gatewayInfo
   const rules = catalog && gptMapping(catalog)
@@ -214,14 +214,14 @@ function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
 }
 
-function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): UserError {
+function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): ModelNeeded {
   const { catalog, catalogError } = gatewayInfo
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
     const [why, otherWay] = catalogError
       ? ['The gateway has no list of models', '']
       : ['repoint does not ask the gateway', '. Or remove --no-verify.']
-    return new UserError({
+    return new ModelNeeded({
       code: 'usage',
       message: `${why}, so you must name the model of every slot`,
       hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}`,
@@ -230,7 +230,7 @@ function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): UserError 
 
   const offered = catalog.models.filter(isChatModel).slice(0, 5)
 
-  return new UserError({
+  return new ModelNeeded({
     code: 'usage',
     message: `The gateway has no GPT model that repoint knows, for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')}`,
     hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}${allModels(gatewayInfo, 5)}`,

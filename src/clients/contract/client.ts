@@ -66,8 +66,8 @@ export interface ClientModule {
    * The options that the client gets: a value for every one.
    *
    * @param version of the installed client. Absent: not installed, or unknown
-   * @throws UserError if no value is possible: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
-   *   only the user can choose
+   * @throws ModelNeeded if no rule chooses a model, or the gateway has none, with the nearest IDs
+   * @throws UserError if the client cannot use the gateway
    */
   resolve(input: ResolveInput, version?: string): ResolvedOptions
 

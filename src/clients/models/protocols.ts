@@ -5,7 +5,7 @@
 
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
-import { lacksRoute, traitsOf } from '../../gateway/judge/traits.ts'
+import { lacksModel, lacksRoute, traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { Client, ClientModule } from '../contract/client.ts'
@@ -16,6 +16,7 @@ import type {
   ResolvedOptions,
   ResolveInput,
 } from '../contract/setup.ts'
+import { ModelNeeded } from './model-needed.ts'
 
 /** ` over responses`, for a client that speaks several protocols. */
 export function overProtocol(
@@ -145,11 +146,12 @@ function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
   const earlier = others
     .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
     .join('')
-  return new UserError({
+  const problem = {
     code,
     message: earlier === '' ? message : `${message} (over ${main.protocol}).${earlier}`,
     hint,
-  })
+  }
+  return lacksModel(main.error) ? new ModelNeeded(problem) : new UserError(problem)
 }
 
 /**

@@ -14,6 +14,7 @@ import type { Client } from '../contract/client.ts'
 import type { GatewayInfo, ModelUse, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type WindowHandling, windowOf } from './context-window.ts'
+import { ModelNeeded } from './model-needed.ts'
 import { chooseProtocol } from './protocols.ts'
 
 /**
@@ -21,8 +22,8 @@ import { chooseProtocol } from './protocols.ts'
  * model, or else the previous one, or else the one that the rules choose from the catalog.
  *
  * @param protocols the protocols that the client supports
- * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; or the
- *   reason why the gateway rejected the model over every protocol
+ * @throws ModelNeeded if only the user can choose
+ * @throws UserError `protocol-unsupported`, or why the gateway rejected the model over every protocol
  */
 export function resolveOneModel(
   input: ResolveInput,
@@ -58,7 +59,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   const protocols = protocolsFor(input, supported)
   if (model !== undefined) return checkedModel(input, model, protocols)
   if (catalog === undefined) {
-    throw new UserError({
+    throw new ModelNeeded({
       code: 'usage',
       message: 'Which model? repoint does not ask the gateway (--no-verify)',
       hint: 'Name it: --model ID. Or remove --no-verify.',
@@ -69,7 +70,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   if (chosen !== undefined) return chosen.id
 
   const usable = catalog.models.filter((entry) => supportsAny(entry, protocols))
-  throw new UserError({
+  throw new ModelNeeded({
     code: 'usage',
     message:
       usable.length === 0

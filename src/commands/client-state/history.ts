@@ -47,7 +47,7 @@ export function runsIfReadable(session: Session): Runs | UserError {
   })
   const isOtherFailure =
     result instanceof UserError &&
-    (exitStatus[result.code] !== exitStatus['not-permitted'] || result.files !== 'unchanged')
+    (exitStatus[result.code] !== exitStatus['not-permitted'] || result.filesState !== 'unchanged')
   if (isOtherFailure) throw result
   return result
 }

@@ -30,7 +30,7 @@ export class Session {
   readonly #findings: Finding[] = []
   /** The messages of the findings that were shown. */
   readonly #shown = new Set<string>()
-  #files: FilesState = 'unchanged'
+  #filesState: FilesState = 'unchanged'
   #undoCommand = 'repoint rollback'
 
   constructor(platform: Platform, options: { isJson: boolean }) {
@@ -104,8 +104,8 @@ export class Session {
   }
 
   /** What this command has done to the files so far. Every error reports it. */
-  get files(): FilesState {
-    return this.#files
+  get filesState(): FilesState {
+    return this.#filesState
   }
 
   /** The command that undoes this command's changes. */
@@ -115,7 +115,7 @@ export class Session {
 
   /** Remembers whether applying a plan changed files. */
   noteApplied({ run }: { readonly run?: unknown }, undoCommand = this.#undoCommand): void {
-    if (run !== undefined) this.#files = 'changed'
+    if (run !== undefined) this.#filesState = 'changed'
     this.#undoCommand = undoCommand
   }
 
@@ -213,7 +213,7 @@ export class Session {
   async step<T>(label: string, work: Promise<T>): Promise<T> {
     const { terminal, machine } = this.platform
     const started = performance.now()
-    const written = this.#files === 'changed' ? 'The files are written. ' : ''
+    const written = this.#filesState === 'changed' ? 'The files are written. ' : ''
     if (this.isJson || !terminal.stderrIsTerminal) return work
     if (machine.env['TERM'] === 'dumb') {
       this.remark(`${written}${label} …`)

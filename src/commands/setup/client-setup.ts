@@ -1,8 +1,8 @@
 /** One client on its way through a setup, and the rules that decide its options. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ResolvedOptions, ResolveInput } from '../../clients/contract/setup.ts'
+import { ModelNeeded } from '../../clients/models/model-needed.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { lacksModel } from '../../gateway/judge/traits.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 
 /** One client before step 3, with everything that decides its options. */
@@ -36,8 +36,7 @@ export function resolveClient(setup: ClientSetup): Resolution {
   const result = resultOf(() => resolvedSetup(setup))
   if (!(result instanceof UserError)) return { kind: 'decided', setup: result }
 
-  const needsModel = result.code === 'usage' || lacksModel(result)
-  return { kind: needsModel ? 'undecided' : 'impossible', error: result }
+  return { kind: result instanceof ModelNeeded ? 'undecided' : 'impossible', error: result }
 }
 
 /** As `resolveClient`, where an undecided client is an error too. @throws UserError as `Client.resolve` does */

@@ -1,3 +1,17 @@
+/**
+ * The steps of a setup, and the values that pass from one to the next:
+ *
+ *     1. find the gateway      SetupContext   ─▶  FoundGateway    find-gateway/find-gateway.ts
+ *     2. ask it                FoundGateway   ─▶  AskedGateway    prove/ask-gateway.ts
+ *     3. resolve each client   ClientSetup    ─▶  ResolvedSetup   prove/choose-models.ts
+ *     4. prove their models    ResolvedSetup  ─▶  ProvenSetup     prove/prove-clients.ts
+ *     5. plan                  ProvenSetup    ─▶  SetupPlan       plan.ts
+ *     6. show and ask          SetupPlan                          confirm.ts
+ *     7. apply                 SetupPlan      ─▶  AppliedSetup    apply.ts
+ *     8. report                AppliedSetup                       report.ts
+ *
+ * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step.
+ */
 import { checkOptions, loadClients, rowOf } from '../../clients/list.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { superuserFinding } from '../../transaction/resolve-file.ts'
@@ -24,8 +38,7 @@ export function settleRecords(session: Session): Runs {
 }
 
 /**
- * Sets clients up, in eight steps: find the gateway, ask it, resolve each client's options, prove their
- * models, plan, show and ask, apply, report. Returns the exit status.
+ * Sets clients up. Returns the exit status.
  *
  * @param started the result of `settleRecords`, and the programs that were started, if the command did so
  */
@@ -37,7 +50,6 @@ export async function setup(
   const { runs = settleRecords(session), programs = new Map() } = started
   const context = await loadContext(session, request, { runs, programs })
 
-  // Steps 1 to 4 are one function, because a rejection in step 2, 3 or 4 can lead back to an earlier step.
   const proven = await proveGateway(context)
 
   const plan = await planSetup(proven)

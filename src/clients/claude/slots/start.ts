@@ -9,6 +9,7 @@ import {
 import type { Catalog } from '../../../gateway/types.ts'
 import { type Slot, slots } from '../../contract/options.ts'
 import type { ResolvedOptions } from '../../contract/setup.ts'
+import { ModelNeeded } from '../../models/model-needed.ts'
 import {
   hasSlot,
   isOwnId,
@@ -148,7 +149,7 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
     gptTiers(catalog).best === undefined
       ? `Name one with --model, for all slots: ${offered.map(({ id }) => id).join(', ')}.`
       : 'Name a model: --model ID. For GPT models: repoint claude-gpt'
-  throw new UserError({
+  throw new ModelNeeded({
     code: 'model-unknown',
     message: `The gateway has no model for the slot ${slot}`,
     hint: near + way,

@@ -30,37 +30,29 @@ interface ProbedClient {
   readonly rejections: readonly RejectedModel[]
 }
 
-/** Whether the client's models may answer over another protocol. */
-type ProtocolAttempt =
-  | { readonly kind: 'probe'; readonly setup: ResolvedSetup }
-  /** The client can use its models over no protocol. */
-  | { readonly kind: 'impossible'; readonly error: UserError }
-  | { readonly kind: 'nothing-to-try' }
-
-/** Whether other models may replace the client's. */
-type ModelAttempt =
+/** What to do with the client next. */
+export type Attempt =
   | { readonly kind: 'probe'; readonly setup: ResolvedSetup }
   /** The user skips the client. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'nothing-to-try' }
 
-/**
- * The setup to probe next. The same one if there is nothing to try. Undefined: the user skips the client.
- *
- * @throws UserError if the client can use its models over no protocol, and no other model replaces them
- */
-export async function chooseAgain(probed: ProbedClient): Promise<ResolvedSetup | undefined> {
+/** As `Attempt`, for the models that the client has: it may be able to use them over no protocol. */
+type ProtocolAttempt = Attempt | { readonly kind: 'impossible'; readonly error: UserError }
+
+/** @throws UserError if the client can use its models over no protocol, and no other model replaces them */
+export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
   const otherProtocol = tryOtherProtocol(probed)
-  if (otherProtocol.kind === 'probe') return otherProtocol.setup
+  if (otherProtocol.kind === 'probe') return otherProtocol
   const error = otherProtocol.kind === 'impossible' ? otherProtocol.error : undefined
 
-  let otherModel = await tryModelByRules(probed)
-  if (otherModel.kind === 'nothing-to-try') otherModel = await askUserForModel(probed, error)
-  if (otherModel.kind === 'probe') return otherModel.setup
-  if (otherModel.kind === 'skip') return undefined
+  const byRules = await tryModelByRules(probed)
+  if (byRules.kind !== 'nothing-to-try') return byRules
+  const fromUser = await askUserForModel(probed, error)
+  if (fromUser.kind !== 'nothing-to-try') return fromUser
 
   if (error !== undefined) throw error
-  return probed.setup
+  return { kind: 'nothing-to-try' }
 }
 
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
@@ -91,7 +83,7 @@ function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Protoco
 }
 
 /** Lets the rules choose other models once, if the rejected ones come from an earlier setup. */
-async function tryModelByRules(probed: ProbedClient): Promise<ModelAttempt> {
+async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const { context, gateway, setup, rejections } = probed
   const { replacements = 0 } = setup
   const [rejection] = rejectedAndUnlisted(rejections, gateway.info.catalog)
@@ -115,7 +107,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<ModelAttempt> {
 async function askUserForModel(
   probed: ProbedClient,
   protocolError: UserError | undefined,
-): Promise<ModelAttempt> {
+): Promise<Attempt> {
   const { context, gateway, setup, rejections } = probed
   const { replacements = 0 } = setup
   const errors = rejections.map(({ error }) => error)
@@ -129,7 +121,7 @@ async function askUserForModel(
 }
 
 /** @param next undefined: the user skips the client */
-function replaceModels({ setup }: ProbedClient, next: ResolvedSetup | undefined): ModelAttempt {
+function replaceModels({ setup }: ProbedClient, next: ResolvedSetup | undefined): Attempt {
   if (next === undefined) return { kind: 'skip' }
   const { replacements = 0 } = setup
   return { kind: 'probe', setup: { ...next, replacements: replacements + 1 } }

@@ -93,15 +93,18 @@ async function proveAll(
   let results = resolved
   for (;;) {
     const answersOf = await probeAll(context, gateway, results)
-    const before = results
-    results = await continueWith(before, (setup) => {
+    let isChanged = false
+    results = await continueWith(results, async (setup) => {
       const rejections = rejectionsIn(answersOf.get(setup.client)!)
-      return chooseAgain({ context, gateway, setup, rejections })
+      const attempt = await chooseAgain({ context, gateway, setup, rejections })
+      if (attempt.kind === 'nothing-to-try') return setup
+
+      isChanged = true
+      return attempt.kind === 'probe' ? attempt.setup : undefined
     })
     if (results.size === 0)
       throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
-    const isChanged = workingSetups(results).some((setup) => before.get(setup.client) !== setup)
     if (!isChanged) return judgeAll(context, gateway, results, answersOf)
   }
 }
