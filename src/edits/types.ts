@@ -49,12 +49,7 @@ export interface SettingChange {
   readonly value: ConfigValue | undefined
   /** Masked in every description. */
   readonly isSecret?: boolean
-  /**
-   * An undo restores all of a client's settings with this flag, in all of its files, or none of them.
-   * If the gateway's address stayed without its key, it would receive the user's own key.
-   */
-  readonly undoTogether?: boolean
-  /** What the setting decides, from the client's table. Absent: it follows from `undoTogether`. */
+  /** An undo restores all of a client's settings with a role, in all of its files, or none of them. */
   readonly role?: SettingRole
   /** The client writes this setting at each start, so another value is not a change by the user. */
   readonly rewrittenByClient?: boolean

@@ -7,6 +7,7 @@ import { type Change, permissionsOf } from './changes.ts'
 import { randomName, sha256Of } from './files.ts'
 import {
   type FileVersion,
+  isConnection,
   isWritten,
   type RecordedFile,
   type RecordedSetting,
@@ -104,13 +105,12 @@ function recordedFile(
   }
 }
 
-/** A setting as a run records it. If the client gives it no role, the role follows from `undoTogether`. */
+/** A setting as a run records it. */
 function recordedSetting(change: SettingChange, edit: FileEdit, plan: Plan): RecordedSetting {
-  const { path, role, isSecret, undoTogether, rewrittenByClient } = change
-  const roleInGroup = isSecret ? 'key' : 'address'
+  const { path, role, isSecret, rewrittenByClient } = change
   const setting = {
     path,
-    role: role ?? (undoTogether ? roleInGroup : undefined),
+    role,
     isSecret: isSecret || undefined,
     ourPrefix: role === 'model' ? providerPrefix(change, edit, plan) : undefined,
     rewrittenByClient: rewrittenByClient || undefined,
@@ -127,7 +127,7 @@ function providerPrefix(
   if (typeof value !== 'string') return undefined
   const names = plan.edits
     .filter((edit) => edit.client === client)
-    .flatMap(({ changes }) => changes.filter(({ undoTogether }) => undoTogether))
+    .flatMap(({ changes }) => changes.filter(isConnection))
     .flatMap(({ path }) => path.map(plainKey))
 
   if (names.includes(value)) return value

@@ -119,8 +119,7 @@ export function settingChange(
   { path, role, isSecret, rewrittenByClient }: RecordedSetting,
   value: ConfigValue | undefined,
 ): SettingChange {
-  const undoTogether = isConnection({ role }) || undefined
-  return { path, value, ...compact({ role, isSecret, undoTogether, rewrittenByClient }) }
+  return { path, value, ...compact({ role, isSecret, rewrittenByClient }) }
 }
 
 /** Whether the run wrote the file. A record also lists files that already had the planned content. */

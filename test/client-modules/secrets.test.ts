@@ -80,7 +80,7 @@ describe.each(homes)('%s: in %s, the value of %s', (id, file, _, path, disk) => 
   const check = (edits: readonly FileEdit[]) => {
     const edit = edits.find((one) => one.path.endsWith(file))!
     const change = edit.changes.find((one) => one.path.join('\0') === path.join('\0'))
-    expect(change).toMatchObject({ isSecret: true, undoTogether: true })
+    expect(change).toMatchObject({ isSecret: true, role: 'key' })
     const shown = describeEdit(edit, { showPath: (one) => one })
     expect(shown.join('\n')).not.toContain(secret)
   }

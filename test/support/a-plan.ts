@@ -36,7 +36,7 @@ export function authEdit(home: PlanSource, key = canaryKey): FileEdit {
     path: home.at('.codex/auth.json'),
     format: 'json',
     scope: 'whole',
-    changes: [{ path: ['OPENAI_API_KEY'], value: key, isSecret: true, undoTogether: true }],
+    changes: [{ path: ['OPENAI_API_KEY'], value: key, isSecret: true, role: 'key' }],
     before: before === null ? null : bytesOf(before),
     after: bytesOf(`{"OPENAI_API_KEY": "${key}"}\n`),
     holdsSecret: true,
@@ -46,9 +46,9 @@ export function authEdit(home: PlanSource, key = canaryKey): FileEdit {
 export function configEdit(home: PlanSource, baseUrl = 'https://gateway.example/v1'): FileEdit {
   return keysEdit(home, '.codex/config.toml', [
     { path: ['model'], value: 'gpt-5.6-sol' },
-    { path: ['model_provider'], value: 'gateway', undoTogether: true },
+    { path: ['model_provider'], value: 'gateway', role: 'address' },
     { path: ['model_providers', 'gateway', 'name'], value: 'Gateway' },
-    { path: ['model_providers', 'gateway', 'base_url'], value: baseUrl, undoTogether: true },
+    { path: ['model_providers', 'gateway', 'base_url'], value: baseUrl, role: 'address' },
     { path: ['model_providers', 'gateway', 'requires_openai_auth'], value: true },
   ])
 }
@@ -59,9 +59,9 @@ export function settingsEdit(
   baseUrl = 'https://gateway.example',
   key = canaryKey,
 ): FileEdit {
-  const changes = [
-    { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: key, isSecret: true, undoTogether: true },
-    { path: ['env', 'ANTHROPIC_BASE_URL'], value: baseUrl, undoTogether: true },
+  const changes: SettingChange[] = [
+    { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: key, isSecret: true, role: 'key' },
+    { path: ['env', 'ANTHROPIC_BASE_URL'], value: baseUrl, role: 'address' },
     { path: ['model'], value: 'sonnet' },
   ]
   return keysEdit(home, '.claude/settings.json', changes, { client: 'claude', holdsSecret: true })
@@ -78,14 +78,14 @@ export function providerEdits(
     keysEdit(
       home,
       '.local/share/opencode/auth.json',
-      [{ path: ['gateway'], value: entry, isSecret: true, undoTogether: true }],
+      [{ path: ['gateway'], value: entry, isSecret: true, role: 'key' }],
       { client: 'opencode', holdsSecret: true },
     ),
     keysEdit(
       home,
       '.config/opencode/opencode.json',
       [
-        { path: ['provider', 'gateway', 'options', 'baseURL'], value: baseUrl, undoTogether: true },
+        { path: ['provider', 'gateway', 'options', 'baseURL'], value: baseUrl, role: 'address' },
         { path: ['model'], value: 'gateway/gpt-5.6-sol' },
       ],
       { client: 'opencode' },

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Plan } from '../../src/edits/types.ts'
+import type { Plan, SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
@@ -34,7 +34,12 @@ function setUp(home: Home, plan: Plan = aPairPlan(sourceIn(home))) {
 function bound(plan: Plan): Plan {
   const edits = plan.edits.map((edit) => ({
     ...edit,
-    changes: edit.changes.map((change) => ({ ...change, undoTogether: true })),
+    changes: edit.changes.map(
+      (change): SettingChange => ({
+        ...change,
+        role: change.isSecret ? 'key' : 'address',
+      }),
+    ),
   }))
   return { ...plan, edits }
 }

@@ -157,7 +157,7 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
 const withoutLogin: FileFix = {
   fileKind: 'auth',
   changes: [
-    { path: ['tokens'], value: undefined, isSecret: true, undoTogether: true },
+    { path: ['tokens'], value: undefined, isSecret: true, role: 'key' },
     { path: ['auth_mode'], value: undefined },
     { path: ['last_refresh'], value: undefined },
   ],

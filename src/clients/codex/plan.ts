@@ -58,7 +58,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
     before: file.bytes,
     holdsSecret: true,
   } as const
-  const change = { path: ['OPENAI_API_KEY'], isSecret: true, undoTogether: true }
+  const change = { path: ['OPENAI_API_KEY'], isSecret: true, role: 'key' } as const
   // 0.105.0 sends the key of the file even if a header holds the key, so the file is removed (0.169.0 does not;
   // 2026-11-22).
   if (target.keyHeader !== undefined)

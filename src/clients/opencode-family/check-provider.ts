@@ -182,7 +182,7 @@ export function* checkFormerProviders(view: OpencodeView, target: SetupTarget): 
     const provider = formerProviderFinding(view, target, configFile, {
       providerId: id,
       url,
-      change: { path: ['provider', id], undoTogether: true },
+      change: { path: ['provider', id], role: 'address' },
       hasKey,
       otherPlace: `its entry in ${auth.path}`,
     })
@@ -193,7 +193,7 @@ export function* checkFormerProviders(view: OpencodeView, target: SetupTarget): 
       code: `${client}-former-key`,
       message: `an earlier setup left the key of the provider ${id}`,
       hint: 'Remove it.',
-      becomes: { value: undefined, isSecret: true, undoTogether: true },
+      becomes: { value: undefined, isSecret: true, role: 'key' },
       severity: 'warning',
     })
   }

@@ -59,16 +59,16 @@ function keyEntry(
 ): readonly SettingChange[] {
   const now = readFile(file)
   const hasEntry = now.get([providerId]) !== undefined
-  const bound = { isSecret: true, undoTogether: true }
+  const asKey = { isSecret: true, role: 'key' } as const
   // With an entry, the client sends `authorization: Bearer` too (1.18.33, 2026-11-22).
   if (keyHeader !== undefined)
-    return hasEntry ? [{ path: [providerId], value: undefined, ...bound }] : []
+    return hasEntry ? [{ path: [providerId], value: undefined, ...asKey }] : []
 
   const isOtherLogin = hasEntry && now.text([providerId, 'type']) !== 'api'
-  if (isOtherLogin) return [{ path: [providerId], value: { type: 'api', key }, ...bound }]
+  if (isOtherLogin) return [{ path: [providerId], value: { type: 'api', key }, ...asKey }]
   return [
     { path: [providerId, 'type'], value: 'api' },
-    { path: [providerId, 'key'], value: key, ...bound },
+    { path: [providerId, 'key'], value: key, ...asKey },
   ]
 }
 

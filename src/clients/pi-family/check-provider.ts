@@ -120,7 +120,7 @@ function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings
       if (!names.test(name) || value === key) continue
 
       const what = `header ${name} of ${providerId}`
-      const change = { path: [...path, 'headers', name], isSecret: true, undoTogether: true }
+      const change = { path: [...path, 'headers', name], isSecret: true, role: 'key' } as const
       yield findingAt(models, change.path, {
         code: `${at.client.id}-authorizing-header`,
         message: `the ${what} overrides its key`,
@@ -194,7 +194,7 @@ export function* checkFormerProviders(
     yield formerProviderFinding(at.client, target, models, {
       providerId: id,
       url,
-      change: { path: providerPath(at, id), isSecret: true, undoTogether: true },
+      change: { path: providerPath(at, id), isSecret: true, role: 'key' },
       hasKey: true,
     })
   }

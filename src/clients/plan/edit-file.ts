@@ -38,8 +38,7 @@ export function editFile(request: EditRequest): FileEdit {
     )
   const changes = [...others, ...own].map((change): SettingChange => {
     const role = roleOf(sensitiveSettings, file.kind, change.path)
-    if (role === undefined) return change
-    return role === 'model' ? { ...change, role } : { ...change, role, undoTogether: true }
+    return role === undefined ? change : { ...change, role }
   })
 
   const strict = ofFile.find((fix) => fix.toStrictJson)?.toStrictJson

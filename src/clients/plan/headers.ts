@@ -166,7 +166,7 @@ function tableChanges(
   )
 
   if (required.length === 0 && removed.length > 0 && removed.length === count)
-    return [{ path, value: undefined, undoTogether: true }]
+    return [{ path, value: undefined, role: 'address' }]
 
   return [
     ...removed.map(({ name }) => ({ path: [...path, name], value: undefined, ...secretMember })),
@@ -178,8 +178,8 @@ function tableChanges(
   ]
 }
 
-/** Undo restores such a member with address and key: alone, it would be sent to another address. */
-const secretMember = { isSecret: true, undoTogether: true } as const
+/** Undo restores such a member with the address, like a key: alone, it would be sent to another address. */
+const secretMember = { isSecret: true, role: 'key' } as const
 
 /** The text values of a table, with their names. */
 export function textMembers(table: ConfigValue | undefined) {

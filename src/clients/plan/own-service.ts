@@ -6,6 +6,7 @@ import {
   type FileEdit,
   type SettingChange,
   type SettingPath,
+  type SettingRole,
   sameBytes,
 } from '../../edits/types.ts'
 import { samePath, startsWith } from '../../edits/values/paths.ts'
@@ -72,7 +73,10 @@ export function planOwnService(
       const { bytes } = after.find(({ path }) => path === file.path) ?? file
       return editOf(client, file, bytes, [
         ...written,
-        ...removed.map((path) => ({ path, undoTogether: true })),
+        ...removed.map((path) => ({
+          path,
+          role: roleIn(client, file, path) ?? ('address' as const),
+        })),
       ])
     })
 }
@@ -141,12 +145,12 @@ function withoutSettings(
 
 /** @param touched the settings that the edit may have changed */
 function editOf(
-  { id, config: { sensitiveSettings } }: Client,
+  client: Client,
   file: LoadedFile,
   after: LoadedFile['bytes'],
   touched: readonly TouchedSetting[],
 ): FileEdit {
-  const { kind, path, format, content, holdsSecret, bytes: before, isReplacedWhole = false } = file
+  const { path, format, content, holdsSecret, bytes: before, isReplacedWhole = false } = file
   const [oldDocument, newDocument] = [documentOf(file, before), documentOf(file, after)]
   const roots = [oldDocument?.root ?? {}, newDocument?.root ?? {}]
   const all = [...new Set(roots.flatMap(Object.keys))].map((name) => ({ path: [name] }))
@@ -154,22 +158,19 @@ function editOf(
 
   const changes = outermost(isReplacedWhole ? all : touched)
     .map((change): SettingChange => {
-      const role = change.role ?? roleOf(sensitiveSettings, kind, change.path)
+      const role = change.role ?? roleIn(client, file, change.path)
       const isSecret = change.isSecret || role === 'key' || isLogin
-      const undoTogether =
-        change.undoTogether || isLogin || (role !== undefined && role !== 'model')
       return {
         path: change.path,
         value: newDocument?.get(change.path),
         ...(role && { role }),
-        ...(undoTogether && { undoTogether }),
         ...(isSecret && { isSecret }),
       }
     })
     .filter((change) => !isDeepStrictEqual(oldDocument?.get(change.path), change.value))
 
   return {
-    client: id,
+    client: client.id,
     path,
     format,
     scope: isReplacedWhole ? 'whole' : 'keys',
@@ -178,6 +179,14 @@ function editOf(
     after: sameBytes(before, after) ? before : after,
     holdsSecret,
   }
+}
+
+function roleIn(
+  { config: { sensitiveSettings } }: Client,
+  { kind, content }: LoadedFile,
+  path: SettingPath,
+): SettingRole | undefined {
+  return roleOf(sensitiveSettings, kind, path) ?? (content === 'credentials' ? 'key' : undefined)
 }
 
 /** Each setting once, without those inside another one. */

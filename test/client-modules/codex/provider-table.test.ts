@@ -1,6 +1,7 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
 import { planFixes } from '../../../src/clients/plan/edit-file.ts'
+import { isConnection } from '../../../src/transaction/record.ts'
 import {
   aMachine,
   byId,
@@ -70,7 +71,7 @@ describe('our table', () => {
     expect(codes).toEqual(['codex-provider-setting'])
     const removed = edits[1]!.changes.filter(({ value }) => value === undefined)
     expect(removed.map(({ path }) => path.at(-1))).toEqual(['model_catalog_url', 'gateway_oauth'])
-    expect(removed.every(({ undoTogether }) => undoTogether)).toBe(true)
+    expect(removed.every(isConnection)).toBe(true)
   })
 
   test.each([

@@ -202,7 +202,7 @@ describe('an undo of several runs', () => {
       const home = aHome({ 'other/x.json': '{}\n' })
       setUp(home, [
         keysEdit(sourceIn(home), 'other/x.json', [
-          { path: ['entry', 'url'], value: 'https://gateway.example', undoTogether: true },
+          { path: ['entry', 'url'], value: 'https://gateway.example', role: 'address' },
           { path: ['entry', 'at'], value: 'never', rewrittenByClient: true },
         ]),
       ])

@@ -109,7 +109,7 @@ function* checkEarlierTables(files: LoadedFiles, config: ReadFile, target: Setup
         providerId: id,
         url,
         hasKey: false,
-        change: { path, undoTogether: true },
+        change: { path, role: 'address' },
       })
       continue
     }

@@ -224,12 +224,8 @@ function* checkHarmfulSettings(
   const [first, ...others] = harmfulSettings(table, isOtherAddress)
   if (first !== undefined) {
     const keys = [first, ...others]
-    const changes = keys.map((key) => ({
-      path: [...path, key],
-      value: undefined,
-      isSecret: true,
-      undoTogether: true,
-    }))
+    const asKey = { value: undefined, isSecret: true, role: 'key' } as const
+    const changes = keys.map((key) => ({ path: [...path, key], ...asKey }))
     yield findingAt(config, [...path, first], {
       code: 'codex-provider-setting',
       message: `${keys.join(', ')} in [model_providers.${id}]: Codex may send the key to another address, or not start`,
