@@ -79,7 +79,7 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
   const usesGateway = isAtGateway(client, before)
   const earlier = usesGateway ? earlierFiles(session, client, before) : undefined
   const planned = usesGateway ? planOwnService(client, before, earlier) : []
-  const edits = planned.some(isChange) ? planned : []
+  const edits = planned.some(changesFile) ? planned : []
   const after = asPlanned(before, edits)
   for (const { key } of [client.read(before).endpoint, client.read(after).endpoint])
     if (key !== undefined) session.hide(key)
@@ -152,7 +152,7 @@ function withoutOurRuns(
   return { undone: withContents(files, undone), written: new Map(removals) }
 }
 
-export function isChange(edit: FileEdit): boolean {
+export function changesFile(edit: FileEdit): boolean {
   return actionOf(edit) !== 'unchanged'
 }
 

@@ -167,12 +167,16 @@ export function unavailableModels(
     if (listed === 'absent' && !probed.includes(id)) return true
     // `listing` also accepts another spelling of the ID, which the gateway may reject.
     const isListedExactly = catalogEntry(catalog, id) !== undefined
-    return !isListedExactly && isRejected(id, client, rejected)
+    return !isListedExactly && isRejectedEverywhere(id, client, rejected)
   })
 }
 
 /** Whether the gateway does not know a model, or rejected it over every protocol of the client. */
-function isRejected(id: string, { protocols }: Client, rejected: GatewayInfo['rejected']): boolean {
+function isRejectedEverywhere(
+  id: string,
+  { protocols }: Client,
+  rejected: GatewayInfo['rejected'],
+): boolean {
   const rejections = rejected.filter(({ model }) => model === id)
   const isUnknown = rejections.some(({ error }) => lacksModel(error))
   const rejectedProtocols = rejections.map(({ protocol }) => protocol)

@@ -48,10 +48,12 @@ interface ParsedRequest extends InferenceRequest {
 
 /** An answer that was recorded from a real gateway. */
 interface RecordedAnswer {
+  readonly kind: 'recorded'
   readonly raw: RawReply
 }
 
 export interface ModelAnswer {
+  readonly kind: 'answer'
   readonly codec: Codec
   readonly body: JsonObject
   /** For responses: the input with the earlier conversation. */
@@ -102,8 +104,9 @@ async function answerModel(
   inference: ParsedRequest,
   decision: DecisionState,
 ): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
-  const entry = findModel(context.catalog, inference, decision)
-  if ('shape' in entry) return entry
+  const found = findModel(context.catalog, inference, decision)
+  if (found.kind === 'failure') return found
+  const { entry } = found
   decision.modelServed = entry.id
 
   const parsed = catchRefusal(() => readRequest(context, inference))
@@ -120,7 +123,7 @@ function findModel(
   catalog: ServedModels,
   { json }: ParsedRequest,
   decision: DecisionState,
-): CatalogEntry | GatewayFailure {
+): { readonly kind: 'found'; readonly entry: CatalogEntry } | GatewayFailure {
   const { modelAsked } = decision
   if (modelAsked === undefined && !isMissing(json['model'])) return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
@@ -128,7 +131,7 @@ function findModel(
   const entry = catalog.resolve(modelAsked)
   if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
   if (entry === undefined) return failures.unknownModel(modelAsked, group)
-  return failureAt(decision, 'at-model') ?? entry
+  return failureAt(decision, 'at-model') ?? { kind: 'found', entry }
 }
 
 /** Checks price, quota and protocol of a model. */
@@ -163,13 +166,13 @@ async function answerRequest(
     const failure = faultResult(decision)
     if (failure !== undefined) return failure
   }
-  if (scripted?.raw !== undefined) return { raw: scripted.raw }
+  if (scripted?.raw !== undefined) return { kind: 'recorded', raw: scripted.raw }
   if (request.unsealed !== undefined) return failures.refused(request.unsealed)
 
   const script = scripted ?? catchRefusal(() => ({ utterances: builtInAnswer(request, model) }))
   if (script instanceof Error) return failures.refused(script)
   const answer = buildAnswer(script, request, newCallId)
-  return { codec: codecs[decision.protocol], ...facts, model, answer }
+  return { kind: 'answer', codec: codecs[decision.protocol], ...facts, model, answer }
 }
 
 /** The failure that a fault causes at this check. */

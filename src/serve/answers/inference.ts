@@ -57,8 +57,9 @@ export class Inference {
     entry.stream = isStream
 
     if (!(await reply.applyFault(fault))) return
-    if ('raw' in result) await this.#sendRecorded(reply, result.raw)
-    else if ('shape' in result) reply.fail(result, explainFailure(result, entry, type, catalog))
+    if (result.kind === 'recorded') await this.#sendRecorded(reply, result.raw)
+    else if (result.kind === 'failure')
+      reply.fail(result, explainFailure(result, entry, type, catalog))
     else if (isStream) this.#stream(reply, result, fault, scope.fragment)
     else this.#sendWhole(reply, result, fault)
   }

@@ -10,6 +10,7 @@ import type { Refusal } from '../requests/refusal.ts'
  * - `vendor`: an error of the vendor, without text of the imitated gateway
  */
 export interface GatewayFailure {
+  readonly kind: 'failure'
   readonly status: number
   readonly shape: 'route' | 'gate' | 'relay' | 'vendor'
   readonly message: string
@@ -23,7 +24,7 @@ export interface GatewayFailure {
 const failureWithShape =
   (shape: GatewayFailure['shape'], type = 'new_api_error') =>
   (status: number, code: string | null, message: string, param?: string | null): GatewayFailure => {
-    return { status, shape, message, type, code, ...(param ? { param } : {}) }
+    return { kind: 'failure', status, shape, message, type, code, ...(param ? { param } : {}) }
   }
 
 const gateFailure = failureWithShape('gate')
@@ -32,7 +33,7 @@ const routeFailure = failureWithShape('route')
 /** An error of the client. */
 const invalidRoute = failureWithShape('route', 'invalid_request_error')
 /** An error of the vendor that the imitated gateway forwards. */
-const vendorFailure = failureWithShape('relay', 'invalid_request_error')
+const forwardedFailure = failureWithShape('relay', 'invalid_request_error')
 
 export const failures = {
   wrongRoute: (method: string, path: string) =>
@@ -68,8 +69,9 @@ export const failures = {
   bodyTooLarge: () => relayFailure(413, 'read_request_body_failed', 'request body too large'),
   invalidRequest: (message: string) => relayFailure(500, 'invalid_request', message),
   refused: ({ message, param, code, status }: Refusal) =>
-    vendorFailure(status, code, message, param),
-  noSuchResponse: (id: string) => vendorFailure(404, null, `Response with id '${id}' not found.`),
+    forwardedFailure(status, code, message, param),
+  noSuchResponse: (id: string) =>
+    forwardedFailure(404, null, `Response with id '${id}' not found.`),
   noPrice: (model: string) =>
     relayFailure(
       500,
@@ -83,16 +85,16 @@ export const failures = {
   upstreamUnreachable: (message: string) => relayFailure(500, 'do_request_failed', message),
   /** No answer is written for this request. The status is 400, because SDKs would retry a 500. */
   unanswered: (question: string) =>
-    vendorFailure(400, 'no_answer', `No answer is written for ${question}.`),
+    forwardedFailure(400, 'no_answer', `No answer is written for ${question}.`),
   /** The answer function threw an error, or returned an invalid answer. The status is 400 too. */
   answerFailed: (problem: string) =>
-    vendorFailure(400, 'answer_failed', `The answer is invalid: ${problem}`),
+    forwardedFailure(400, 'answer_failed', `The answer is invalid: ${problem}`),
   /** A bug in repoint. */
   internal: (message: string) =>
     relayFailure(500, 'internal', `This is a fault in repoint: ${message}`),
   /** The vendor's error for an image or a realtime model. */
   notAChatModel: () =>
-    vendorFailure(
+    forwardedFailure(
       404,
       null,
       'This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?',

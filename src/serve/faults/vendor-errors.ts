@@ -37,6 +37,7 @@ export function vendorError(name: VendorErrorName, route: string, model: string)
 
   return {
     ...error,
+    kind: 'failure',
     shape: 'vendor',
     message: error.message.replace('MODEL', model),
     code: error.code ?? null,
