@@ -5,7 +5,7 @@ import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import type { ApplyResult } from '../transaction/record.ts'
 import { stopOldServers } from './client-state/program/program.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
-import { type ClientOffPlan, isChange, mismatchesIn, planClients } from './off/plan.ts'
+import { type ClientOffPlan, changesFile, mismatchesIn, planClients } from './off/plan.ts'
 import type { Session } from './screen/session.ts'
 import { changedClients, nextSteps, writePlan } from './setup/apply.ts'
 import { confirmEdits, showEdits } from './setup/confirm.ts'
@@ -72,7 +72,7 @@ function showPlan(session: Session, clients: readonly ClientOffPlan[], isDetaile
     const { client, edits } = plan
     if (edits.length > 0) {
       session.say(`${client.label}: back to its own service, ${loginText(plan)}`)
-      showEdits(session, edits.filter(isChange), isDetailed)
+      showEdits(session, edits.filter(changesFile), isDetailed)
     } else if (isAnyChanged) session.say(`${client.label}: no file points it at a gateway`)
   }
 }
