@@ -1,4 +1,13 @@
-/** Step 1 of a setup, and of every other command that needs a gateway: its address, key and headers. */
+/**
+ * Step 1 of a setup, and of every other command that needs a gateway: its address, key and headers. The first
+ * source that has a value wins:
+ *
+ *     address   preset, --base-url, import link, REPOINT_BASE_URL (in a script), a prompt
+ *     key       preset, import link, --key-stdin, --key-file or --key-env, REPOINT_API_KEY, a prompt
+ *     the rest  flags, then the preset, then what repoint saved for this address
+ *
+ * The *preset* is what the command knows already: the gateway of `repoint key`, or of a first try.
+ */
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { assumedBaseUrls } from '../../gateway/base-urls.ts'
