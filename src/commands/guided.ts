@@ -50,7 +50,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
       clients: offered.map(({ id }) => id),
       flags: noFlags,
       chooseClients: (context, gateway) =>
-        askClients(
+        promptForClients(
           context,
           gateway,
           all.filter((client) => !offered.includes(client)),
@@ -77,7 +77,7 @@ async function programWithVersion(session: Session, client: Client): Promise<Ins
  * @param absent the clients that are not installed
  * @throws UserError why no client can use the gateway
  */
-async function askClients(
+async function promptForClients(
   context: SetupContext,
   gateway: AskedGateway,
   absent: readonly Client[],

@@ -17,12 +17,12 @@ import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 import type { AskedGateway, ProvenSetup, SetupContext } from '../types.ts'
-import { askClient } from './ask-client.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
 import { type ProbeAnswer, rejectionsIn } from './probes.ts'
 import { expectUsable, installedProgram, programFindings } from './programs.ts'
+import { proveByClient } from './prove-by-client.ts'
 import { continueWith, failuresIn, resultFor, type SetupResults, workingSetups } from './results.ts'
 
 /**
@@ -176,7 +176,7 @@ async function needsClient(
 
   const [rejection] = rejections
   if (rejection === undefined) return false
-  await askClient(context.session, access, setup, rejection.error)
+  await proveByClient(context.session, access, setup, rejection.error)
   return true
 }
 

@@ -8,7 +8,7 @@
  *     choose-models   step 3 for one client, by its rules or by the user (ask-for-model)
  *     probes          step 4: sends each probe once; first-requests says what it sends
  *     choose-again    from step 4 back to step 3 after a rejection
- *     ask-client      starts the installed client instead, if the gateway admits only certain clients
+ *     prove-by-client starts the installed client instead, if the gateway admits only certain clients
  */
 import type { Client } from '../../../clients/contract/client.ts'
 import { compact } from '../../../compact.ts'

@@ -20,7 +20,7 @@ const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XD
  * @param rejection why the gateway rejected repoint's own request
  * @throws UserError `rejection`, with the client's own error, or with the reason why it cannot be started
  */
-export async function askClient(
+export async function proveByClient(
   session: Session,
   access: GatewayAccess,
   setup: ResolvedSetup,
