@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
 import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/contract/options.ts'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
+import { documentOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import {
   aMachine,
   catalogWithWindows,
+  type Disk,
   filesOf,
   planOn,
   previousIn,
+  type Setup,
   text,
   written,
 } from './support.ts'
@@ -79,5 +82,31 @@ test.each(cases.filter(({ name }) => !needsEarlierSetup.includes(name)))(
         JSON.stringify(afterSetup(options, catalog)) !== JSON.stringify(afterSetup({}, catalog)),
     )
     expect(isChanged, `plan() of ${row.id} does not write ${name}`).toContain(true)
+  },
+)
+
+/** They choose an entry, its place or its protocol. A later setup leaves other entries as they are. */
+const choosesEntry = ['--model [id]', '--provider-id <id>', '--protocol <name>']
+
+test.each(cases.filter(({ name }) => !choosesEntry.includes(name)))(
+  '$id $name: after --defaults, the files say what a setup without it writes',
+  async ({ row, flag }) => {
+    const client = await loadClient(row)
+    const machine = aMachine()
+    const catalog = catalogWithWindows
+    const valuesAfter = (disk: Disk, setup: Setup) => {
+      const { edits } = planOn(client, disk, { catalog, ...setup })
+      const after = written(disk, machine, edits)
+      const values = filesOf(client, machine, after).map((file) => [
+        file.path,
+        documentOf(file, file.bytes)?.root,
+      ])
+      return { after, values: Object.fromEntries(values) }
+    }
+
+    const first = valuesAfter({}, { options: flag.toOptions(sampleFor(flag)) })
+    const input = { requested: {}, resetToDefaults: true }
+    const reset = valuesAfter(first.after, { target: { input, earlier: () => [null] } })
+    expect(reset.values).toEqual(valuesAfter({}, {}).values)
   },
 )

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
+import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
@@ -9,8 +9,9 @@ import { isCodexAuth } from '../files/auth-json.ts'
 import { fileOf, readFile } from '../files/read-file.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { editFile, editReadably, optionChange } from '../plan/edit-file.ts'
+import { changesOrRemoval } from '../plan/emptied-tables.ts'
 import { headerChanges } from '../plan/headers.ts'
-import { type FactSetting, isAddedSince, listChanges } from '../plan/model-list.ts'
+import { type FactSetting, listChanges } from '../plan/model-list.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 import { packageChanges, sdkBaseUrl, usualPackage } from './protocols.ts'
@@ -85,7 +86,7 @@ export function ourChanges(
   const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl
   const headers = [...provider, 'options', 'headers']
   const effort = effectiveOptions(target.input).reasoningEffort
-  const [effortTable, effortName] = effortPath(resolved.protocol)
+  const [optionsName, effortName] = effortPath(resolved.protocol)
   const list = {
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
@@ -100,6 +101,8 @@ export function ourChanges(
   }
 
   const entry = [...provider, 'models', resolved.model]
+  const options = { path: [...entry, optionsName], now: now.table([...entry, optionsName]) ?? {} }
+  const effortChange = optionChange(now, [...options.path, effortName], effort, target.input)
   const isNamed = Boolean(now.text([...provider, 'name']))
   const smallNow = now.text(['small_model'])
   const small =
@@ -114,28 +117,10 @@ export function ourChanges(
     { path: [...provider, 'options', 'baseURL'], value: baseUrl },
     ...headerChanges(headers, now.get(headers), target, isOtherGateway),
     ...listChanges(file, list, target),
-    ...(now.get(entry) === undefined
-      ? []
-      : effortChanges(file, [...entry, effortTable], effortName, target)),
+    ...(now.get(entry) === undefined ? [] : changesOrRemoval(file, options, effortChange, target)),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
-}
-
-/** If `--defaults` removes the effort, it also removes the table that a setup created for the effort alone. */
-function effortChanges(
-  file: LoadedFile,
-  table: SettingPath,
-  name: string,
-  target: SetupTarget,
-): readonly SettingChange[] {
-  const now = readFile(file)
-  const { reasoningEffort } = effectiveOptions(target.input)
-  const changes = optionChange(now, [...table, name], reasoningEffort, target.input)
-  const isRemoved = changes.some(({ value }) => value === undefined)
-  const isOnlyMember = now.members(table).length === 1
-  if (!isRemoved || !isOnlyMember || !isAddedSince(file, table, target)) return changes
-  return [{ path: table, value: undefined }]
 }
 
 /** The path of the effort in the entry of a model (1.18.34, 2026-11-26). */

@@ -67,19 +67,6 @@ function entriesAddedSince(
   return added
 }
 
-/** Whether an earlier version of the file, from before a run, does not have this setting. */
-export function isAddedSince(
-  file: LoadedFile,
-  path: SettingPath,
-  { earlier }: SetupTarget,
-): boolean {
-  for (const bytes of earlier?.(file.kind) ?? []) {
-    const { document, problem } = readFile({ ...file, bytes })
-    if (problem === undefined && document?.get(path) === undefined) return true
-  }
-  return false
-}
-
 /** A member of an entry in a client's list that states a fact about the model. */
 export interface FactSetting {
   /** Absent: it is the client's default, or unknown. */

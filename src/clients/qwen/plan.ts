@@ -9,6 +9,7 @@ import { fileOf, readFile } from '../files/read-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { protocolFor, usualProtocol } from '../models/protocols.ts'
 import { editReadably } from '../plan/edit-file.ts'
+import { changesOrRemoval } from '../plan/emptied-tables.ts'
 import { headerChanges } from '../plan/headers.ts'
 import { type FactSetting, factChanges, factValues, removedEntries } from '../plan/model-list.ts'
 import {
@@ -66,7 +67,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
     // Only Qwen Code itself can migrate a file of an older layout.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: target.key, isSecret: true },
-    ...entries.flatMap((entry) => entryChanges(entry, target)),
+    ...entries.flatMap((entry) => entryChanges(file, entry, target)),
     { path: paths.type, value: loginTypes[protocol] },
     { path: paths.model, value: model },
     ...(needsUrl ? [{ path: paths.modelUrl, value: target.baseUrl }] : []),
@@ -168,7 +169,11 @@ function isOtherGateway(entry: Table, baseUrl: string): boolean {
 }
 
 /** The changes to an entry. */
-function entryChanges(entry: EntryToWrite, target: SetupTarget): readonly SettingChange[] {
+function entryChanges(
+  file: LoadedFile,
+  entry: EntryToWrite,
+  target: SetupTarget,
+): readonly SettingChange[] {
   const { model, path, name, present } = entry
   const protocol = protocolFor(target.resolved, model)
   const baseUrl = baseUrlFor(target, protocol)
@@ -185,6 +190,13 @@ function entryChanges(entry: EntryToWrite, target: SetupTarget): readonly Settin
     path: [...config.path, 'samplingParams'],
     now: tableIn(config.now, ['samplingParams']),
   }
+  // Keeps other members, such as a temperature that the user set.
+  const limit = factChanges(sampling, model, { max_tokens: limitOf(model, target) }, target)
+  const configChanges = [
+    ...factChanges(config, model, factsOf(model, protocol), target),
+    ...changesOrRemoval(file, sampling, limit, target),
+    ...headerChanges([...path, ...paths.headers], headers, target, config.isOtherGateway),
+  ]
   const isChosen = model.id === target.resolved.model
   const isNamed = textWithoutVariables(now, ['name']) !== undefined
 
@@ -193,10 +205,7 @@ function entryChanges(entry: EntryToWrite, target: SetupTarget): readonly Settin
     ...(isChosen ? [{ path: [...path, 'id'], value: model.id }] : []),
     ...(isNamed ? [] : [{ path: [...path, 'name'], value: name }]),
     { path: [...path, 'baseUrl'], value: baseUrl },
-    ...factChanges(config, model, factsOf(model, protocol), target),
-    // Keeps other members, such as a temperature that the user set.
-    ...factChanges(sampling, model, { max_tokens: limitOf(model, target) }, target),
-    ...headerChanges([...path, ...paths.headers], headers, target, config.isOtherGateway),
+    ...changesOrRemoval(file, config, configChanges, target),
   ]
 }
 
