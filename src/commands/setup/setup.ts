@@ -1,9 +1,9 @@
 /**
- * The steps of a setup, and the values that pass from one to the next:
+ * The steps of a setup, and the values that each takes and returns, next to the `SetupContext`:
  *
- *     1. find the gateway      SetupContext   ─▶  FoundGateway    find-gateway/find-gateway.ts
- *     2. ask it                FoundGateway   ─▶  AskedGateway    prove/ask-gateway.ts
- *     3. resolve each client   ClientSetup    ─▶  ResolvedSetup   prove/choose-models.ts
+ *     1. find the gateway      flags, Preset  ─▶  FoundGateway    find-gateway/find-gateway.ts
+ *     2. ask it                GatewayFinder  ─▶  AskedGateway    prove/ask-gateway.ts
+ *     3. resolve each client   Client         ─▶  ResolvedSetup   prove/choose-models.ts
  *     4. prove their models    ResolvedSetup  ─▶  ProvenSetup     prove/prove-clients.ts
  *     5. plan                  ProvenSetup    ─▶  SetupPlan       plan.ts
  *     6. show and ask          SetupPlan                          confirm.ts

@@ -139,10 +139,16 @@ async function judgeAll(
     const { client } = setup
     const answers = answersOf.get(client)!
     await expectTrustedBy(client, finder.access)
-    const isProvenByClient = await needsClient(context, finder.access, setup, answers)
+    const rejection = await rejectionOfProbe(context, finder.access, setup, answers)
+    if (rejection !== undefined)
+      await proveByClient(context.session, finder.access, setup, rejection)
     // The probes may have found out that the gateway accepts the key in another header only.
     expectUsable(context, client, finder.access)
-    return { ...setup, answersSafeguards: safeguardsIn(answers), isProvenByClient }
+    return {
+      ...setup,
+      answersSafeguards: safeguardsIn(answers),
+      isProvenByClient: rejection !== undefined,
+    }
   })
 
   const setups = workingSetups(results)
@@ -159,25 +165,22 @@ async function judgeAll(
 }
 
 /**
- * Whether the installed client has proven the gateway, because the gateway rejects repoint's own request.
+ * The rejection of repoint's own request, if the gateway may accept the installed client's. Undefined: every
+ * model answers.
  *
  * @throws UserError why a model does not work for this client
  */
-async function needsClient(
+async function rejectionOfProbe(
   context: SetupContext,
   access: GatewayAccess,
   setup: ResolvedSetup,
   answers: readonly ProbeAnswer[],
-): Promise<boolean> {
+): Promise<UserError | undefined> {
   const rejections = rejectionsIn(answers)
   const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
   if (finalRejection !== undefined)
     throw await withClientsOfMoreProtocols(finalRejection, setup.client, access)
-
-  const [rejection] = rejections
-  if (rejection === undefined) return false
-  await proveByClient(context.session, access, setup, rejection.error)
-  return true
+  return rejections[0]?.error
 }
 
 /** Whether the gateway answers the safeguards for every model. Undefined: they were not sent. */
