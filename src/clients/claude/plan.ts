@@ -2,7 +2,7 @@ import type { ConfigValue, FileEdit, SettingChange, SettingPath } from '../../ed
 import type { LoadedFiles } from '../contract/files.ts'
 import { defaultSlot, type Slot, slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { withoutTrailingSlash } from '../files/addresses.ts'
+import { pointsElsewhere } from '../files/addresses.ts'
 import { fileOf } from '../files/read-file.ts'
 import { valueIn } from '../files/tables.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
@@ -97,7 +97,7 @@ function customHeaderChanges(now: ClaudeSettings, target: SetupTarget): readonly
 /** Whether the settings are for another address than the target. */
 export function isOtherGateway({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
   const url = env[names.baseUrl]
-  return url !== undefined && withoutTrailingSlash(url) !== baseUrl
+  return pointsElsewhere(url, baseUrl)
 }
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]

@@ -2,7 +2,7 @@ import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { withoutTrailingSlash } from '../files/addresses.ts'
+import { pointsElsewhere } from '../files/addresses.ts'
 import { fileOf } from '../files/read-file.ts'
 import { textIn } from '../files/tables.ts'
 import { editReadably } from '../plan/edit-file.ts'
@@ -34,7 +34,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   const isNew = (name: string) => now[name] === undefined
 
   const url = textIn(settings, ['baseUrl'])
-  const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl
+  const isOtherGateway = pointsElsewhere(url, baseUrl)
   const isOtherModel = settings['model'] !== model
   const isLoggedIn = settings['auth'] !== undefined
   const stamp = textIn(now, [...providerPath, 'updatedAt'])

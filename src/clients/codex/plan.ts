@@ -2,7 +2,7 @@ import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { withoutTrailingSlash } from '../files/addresses.ts'
+import { pointsElsewhere } from '../files/addresses.ts'
 import { isOpencodeAuth } from '../files/auth-json.ts'
 import { fileOf, readKind } from '../files/read-file.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
@@ -76,7 +76,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
   const url = config.text([...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
   const { contextWindow } = target.resolved
-  const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
+  const isOtherAddress = pointsElsewhere(url, target.baseUrl)
   const query = [...provider, 'query_params']
   const effort = effectiveOptions(target.input).reasoningEffort
 

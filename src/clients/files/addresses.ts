@@ -14,6 +14,11 @@ export function isUrlOf(url: string, baseUrl: string): boolean {
   return isSameButVersion(withoutTrailingSlash(url), baseUrl)
 }
 
+/** Whether a client has another base URL than this one. Without any, it uses its own service. */
+export function pointsElsewhere(url: string | undefined, baseUrl: string): boolean {
+  return url !== undefined && withoutTrailingSlash(url) !== baseUrl
+}
+
 /** Whether an address is on this machine. */
 export function isLoopbackUrl(url: string | undefined): boolean {
   return url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)

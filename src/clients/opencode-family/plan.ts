@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
-import { withoutTrailingSlash } from '../files/addresses.ts'
+import { pointsElsewhere } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
 import { fileOf, readFile } from '../files/read-file.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
@@ -83,7 +83,7 @@ export function ourChanges(
   const baseUrl = sdkBaseUrl(target)
   const provider = ['provider', id]
   const url = now.text([...provider, 'options', 'baseURL'])
-  const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl
+  const isOtherGateway = pointsElsewhere(url, baseUrl)
   const headers = [...provider, 'options', 'headers']
   const effort = effectiveOptions(target.input).reasoningEffort
   const [optionsName, effortName] = effortPath(resolved.protocol)

@@ -7,7 +7,7 @@ import type { ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
-import { isUrlOf, withoutTrailingSlash } from '../files/addresses.ts'
+import { isUrlOf, pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
 import { isTable, numberIn, overlaid, type Table, tableIn, textIn } from '../files/tables.ts'
 import { protocolFor, usualProtocol } from '../models/protocols.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
@@ -160,7 +160,7 @@ function modelChanges(
     at: (id: string) => modelPath(at, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
     // Also true for the address of another protocol.
-    isOtherGateway: now.url !== undefined && withoutTrailingSlash(now.url) !== baseUrl,
+    isOtherGateway: pointsElsewhere(now.url, baseUrl),
     hasOtherAddress: (entry: Table) => {
       const url = textIn(entry, ['baseUrl'])
       return url !== undefined && !isUrlOf(url, baseUrl)

@@ -12,6 +12,7 @@ import type { SetupTarget } from '../../contract/setup.ts'
 import {
   isOwnAddress,
   mayNeedNoKey,
+  pointsElsewhere,
   shownUrl,
   withoutTrailingSlash,
 } from '../../files/addresses.ts'
@@ -82,7 +83,7 @@ export function* checkProvidersForSetup(
       location: config.place(address),
     })
     const url = config.text(address)
-    const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
+    const isOtherAddress = pointsElsewhere(url, target.baseUrl)
     yield* checkHarmfulSettings(config, { id, table, path }, isOtherAddress)
     // The plan replaces what an earlier setup of ours wrote.
     const markValues: readonly unknown[] = Object.values(keyBlockers)
