@@ -59,10 +59,10 @@ function requestOf(rejection: Rejection): SentRequest {
 }
 
 /** The name of an outcome in the file. */
-function causeOf({ code, reason, header }: Outcome): string | undefined {
+function causeOf({ code, reason, header }: Outcome): string {
   if (header !== undefined) return `header:${header}`
   if (reason !== undefined) return causeNames[reason] ?? reason
-  return causeNames[code]
+  return causeNames[code] ?? code
 }
 
 const causeNames: Readonly<Record<string, string>> = {
