@@ -10,16 +10,22 @@ export type OutcomeCode =
       [Code in ErrorCode]: (typeof exitStatus)[Code] extends GatewayStatus ? Code : never
     }[ErrorCode]
 
-/** What a failure can blame. */
+/** What a failure can blame: the thing to change, or whom to ask. */
 export type Culprit =
+  // The user mistyped it: a setup asks for it again.
   | 'key'
   | 'address'
   | 'network'
+  // Another model, or another protocol, may work.
   | 'model'
   | 'route'
+  // The gateway needs a header that repoint did not send.
   | 'header'
+  // The balance, the plan or the rate.
   | 'account'
+  // The gateway's operator must act.
   | 'gateway'
+  // The gateway admits other clients.
   | 'sender'
 
 /**
