@@ -94,7 +94,7 @@ test('a setup waits for a file that another program holds open for a moment', as
 
 test('a setup reports a file that stays open in another program, and changes nothing', async () => {
   const home = new WindowsHome('Kept', { '.codex/config.toml': codexConfig })
-  const holder = holdOpen(home, '.codex/config.toml', 25_000)
+  const holder = holdOpen(home, '.codex/config.toml', 100_000)
   await holder.isHeld
   const { status, stdout } = await repoint(home, ['codex', '--yes', '--json'], { env: access() })
   expect({ status, error: JSON.parse(stdout).error }).toMatchObject({
@@ -103,6 +103,7 @@ test('a setup reports a file that stays open in another program, and changes not
   })
   expect(home.text('.codex/config.toml')).toBe(codexConfig)
   expect(home.text('.codex/auth.json')).toBeNull()
+  holder.release()
   await holder.ended
 })
 
@@ -183,10 +184,17 @@ test('a setup works in a home whose path is longer than 260 characters', async (
   expect(home.text(`${deep}config.toml`)).toBe(codexConfig)
 })
 
-/** A program that holds a file open without letting others rename or delete it. */
+/**
+ * A program that holds a file open without letting others rename or delete it, for so many ms or until
+ * `release`. In wine, a setup can take half a minute.
+ */
 function holdOpen(home: WindowsHome, path: string, ms: number) {
   const marker = home.at('held')
-  const hold = `require('fs').writeFileSync('held', ''); setTimeout(() => {}, ${ms})`
+  const hold = [
+    "const { existsSync, writeFileSync } = require('fs'); writeFileSync('held', '')",
+    `setTimeout(() => process.exit(), ${ms})`,
+    "setInterval(() => existsSync('release') ? process.exit() : 0, 100)",
+  ].join('; ')
   // cmd.exe opens the target of a redirection without FILE_SHARE_DELETE, and the child inherits it.
   home.put('hold.cmd', `@"${nodeExe()}" -e "${hold}" >> "${home.windowsPath(path)}"\r\n`)
   const ended = inWindows(home, ['cmd', '/c', 'hold.cmd'])
@@ -196,5 +204,5 @@ function holdOpen(home: WindowsHome, path: string, ms: number) {
       await new Promise((settle) => setTimeout(settle, 50))
     }
   })()
-  return { isHeld, ended }
+  return { isHeld, ended, release: () => home.put('release', '') }
 }
