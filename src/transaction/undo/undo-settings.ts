@@ -53,35 +53,37 @@ export interface UndoneFile {
 }
 
 /**
- * Gives each setting of the run its earlier value, unless someone changed it since.
+ * Gives each setting of the run its earlier value, unless someone changed it since, in three steps:
+ *
+ *     before            written           now               after step 1      after step 3
+ *     model = "gpt"     model = "gw/a"    model = "gw/b"    model = "gw/a"    model = "gpt"
+ *
+ * 1. Disguises what counts as ours as what the run wrote, because the format undoes nothing else.
+ * 2. Chooses the settings that stay: those without a role in a shared table, with `keep-plain`.
+ * 3. Undoes the others in the disguised file.
  *
  * @param now the file, which exists
  */
 export function undoSettings(
   history: FileHistory,
   now: FileVersion,
-  { sharedTables, isOurModel }: UndoSettingsOptions,
+  { sharedTables = 'remove-ours', isOurModel }: UndoSettingsOptions,
 ): UndoneFile {
   const { copies, file } = history
   const values = compareSettings(history, isOurModel).filter((value) => value.isChangedByRun)
   const paths = values.map(({ path }) => path)
 
-  // The format undoes only a value that is as the run wrote it. So what counts as ours is replaced first.
-  let bytes = withWrittenValues(history, now, values)
-  if (sharedTables === 'remove-table') bytes = withWrittenTables(history, bytes)
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.after),
-    now: bytes,
+    now: disguiseOurValues(history, now, values, sharedTables),
   }
-  const undoPaths = (undone: readonly SettingPath[]) =>
+  const undo = (undone: readonly SettingPath[]) =>
     formatOf(file.format).undo(versions, undone, file.path)
 
   const plainPaths =
-    sharedTables === 'keep-plain'
-      ? plainSettingsInSharedTables(history, paths, undoPaths(paths).bytes)
-      : []
-  const undone = undoPaths(paths.filter((path) => !includesPath(plainPaths, path)))
+    sharedTables === 'keep-plain' ? plainSettingsInSharedTables(history, paths, undo) : []
+  const undone = undo(paths.filter((path) => !includesPath(plainPaths, path)))
 
   const kept = [
     ...undone.kept.map((path) => keptSetting(file, path, 'changed')),
@@ -91,6 +93,17 @@ export function undoSettings(
 
   const mode = modeAfterUndo(history, now, undone.kept)
   return { result: copies.add(undone.bytes, { ...now, mode }), kept }
+}
+
+/** The current file, in which everything that counts as ours is as the run wrote it. */
+function disguiseOurValues(
+  history: FileHistory,
+  now: FileVersion,
+  values: readonly ComparedValue[],
+  sharedTables: SharedTables,
+): Bytes {
+  const bytes = withWrittenValues(history, now, values)
+  return sharedTables === 'remove-table' ? withWrittenTables(history, bytes) : bytes
 }
 
 /**
@@ -144,18 +157,18 @@ function withWrittenTables(history: FileHistory, now: Bytes): Bytes {
 }
 
 /**
- * The settings of the run without a role in tables that others wrote into.
- *
- * @param undone the file without any setting of the run. A table that is still in it is shared
+ * The settings of the run without a role in tables that others wrote into. A trial undo of all settings
+ * shows which tables those are: a table that is still there is shared.
  */
 function plainSettingsInSharedTables(
   history: FileHistory,
   paths: readonly SettingPath[],
-  undone: Bytes | null,
+  undo: (paths: readonly SettingPath[]) => { readonly bytes: Bytes | null },
 ): readonly SettingPath[] {
-  if (undone === null) return []
+  const { bytes } = undo(paths)
+  if (bytes === null) return []
   const { file } = history
-  const document = formatOf(file.format).read(undone, file.path)
+  const document = formatOf(file.format).read(bytes, file.path)
 
   return paths.filter((path) => {
     const table = path.slice(0, -1)
