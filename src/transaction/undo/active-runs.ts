@@ -94,6 +94,9 @@ export function undoneParts(runs: Runs): ReadonlySet<string> {
   return undone
 }
 
+/** The parts of undos that were redone. A redo undoes an undo, so these are the undos that were undone. */
+export const redoneUndos = undoneParts
+
 /** Whether a command is about a client. Without names, it is about every client. */
 export function isSelected(client: string, clients: readonly string[] | undefined): boolean {
   return clients?.includes(client) ?? true

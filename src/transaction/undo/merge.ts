@@ -15,7 +15,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, partName, undoneParts } from './active-runs.ts'
+import { activeRuns, partName, redoneUndos } from './active-runs.ts'
 import { mergeSettings, undoRun } from './undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
@@ -61,7 +61,7 @@ function mergeFewest(copies: Copies, runs: Runs): Runs {
 
 /** Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing. */
 function dropRedone(runs: Runs): Runs {
-  const redone = undoneParts(runs)
+  const redone = redoneUndos(runs)
   const isRedone = ({ id, kind, undoes = [] }: RunRecord) =>
     kind === 'undo' && undoes.every(({ client }) => redone.has(partName({ run: id, client })))
   const undo = runs.findLast(isRedone)

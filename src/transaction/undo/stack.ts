@@ -23,7 +23,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, isSelected, partName, recordedChanges, undoneParts } from './active-runs.ts'
+import { activeRuns, isSelected, partName, recordedChanges, redoneUndos } from './active-runs.ts'
 import { settingAt } from './compare.ts'
 import {
   hasVisibleEffect,
@@ -134,7 +134,7 @@ export function redo(runs: Runs, contents: Contents, options: UndoOptions): Undo
   const unfinished = options.force ? unfinishedBy('redo', runs, options.clients) : []
   if (unfinished.length > 0) return undoRuns(unfinished, contents, options)
 
-  const redone = undoneParts(runs)
+  const redone = redoneUndos(runs)
   const pathsChangedSince = new Set<string>()
 
   for (const run of runs) {
@@ -147,7 +147,11 @@ export function redo(runs: Runs, contents: Contents, options: UndoOptions): Undo
       run.files.every((file) => file.client !== client || !pathsChangedSince.has(file.path))
     const clients = (run.undoes ?? []).filter(canBeRedone).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))
-    if (files.length > 0) return { ...undoRun({ ...run, files }, contents, options), runs: [run] }
+    if (files.length === 0) continue
+
+    const plan = undoRun({ ...run, files }, contents, options)
+    // The undo is reported whole, although only some of its clients may be redone.
+    return { ...plan, runs: [run] }
   }
 
   return undefined
