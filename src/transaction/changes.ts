@@ -106,7 +106,9 @@ export function prepareChange(
     })
 
   refuseReadOnlyMark(world, edit, file)
-  const mode = modeAfter(edit, file.status, rollback?.versions.get(edit.path))
+  const mode = rollback
+    ? modeAfterRollback(file.status, rollback.versions.get(edit.path))
+    : modeAfterSetup(edit, file.status)
   refuseUnknownMask(world, edit, file, mode)
 
   return { edit, file, mode }
@@ -180,20 +182,22 @@ export function permissionsOf({ mode }: Pick<FileStatus, 'mode'>): number {
   return mode & 0o777
 }
 
-/**
- * The mode of a file after the run. A file keeps its mode, but a setup that writes a secret removes the
- * rights of other users. A rollback sets the mode of its version.
- *
- * @param rollbackVersion the version of the file after a rollback
- */
-function modeAfter(
-  edit: FileEdit,
-  status: FileStatus | undefined,
-  rollbackVersion: FileVersion | null | undefined,
-): number {
-  if (rollbackVersion) return rollbackVersion.mode
+/** The mode of a file after a run. A file keeps its mode, but a secret removes the rights of other users. */
+function modeAfterSetup(edit: FileEdit, status: FileStatus | undefined): number {
   if (status === undefined) return edit.holdsSecret ? 0o600 : 0o644
   if (edit.mode !== undefined) return edit.mode
   const now = permissionsOf(status)
-  return edit.holdsSecret && rollbackVersion === undefined ? now & ~0o077 : now
+  return edit.holdsSecret ? now & ~0o077 : now
+}
+
+/**
+ * The mode of a file after a rollback: that of its earlier version. A file that the rollback removes has
+ * no such version, and keeps its mode until then.
+ */
+function modeAfterRollback(
+  status: FileStatus | undefined,
+  version: FileVersion | null | undefined,
+): number {
+  if (version) return version.mode
+  return status ? permissionsOf(status) : 0o600
 }
