@@ -14,8 +14,11 @@ import type { StatePaths } from './records/state-folder.ts'
 const defaultWaitMs = 600
 const retryDelayMs = 15
 
-/** How long a lock of another machine is respected, in ms. Its process cannot be checked from here. */
-const otherHostTimeoutMs = 10 * 60_000
+/**
+ * After how long a file of a process that cannot be checked from here counts as abandoned, in ms: the lock
+ * of another machine, or a list that was never renamed.
+ */
+const abandonedAfterMs = 10 * 60_000
 
 /** The process that holds the lock. All of it is in the file name, so it is never half-written. */
 interface LockHolder {
@@ -147,7 +150,7 @@ function parseHolderName(name: string): LockHolder | undefined {
 
 function isAlive({ processes, clock }: World, holder: LockHolder): boolean {
   if (holder.host !== (processes.host ?? ''))
-    return clock.now().getTime() - holder.since < otherHostTimeoutMs
+    return clock.now().getTime() - holder.since < abandonedAfterMs
   if (holder.bootId !== processes.bootId()) return false
   const startTime = processes.startTime(holder.pid)
   if (startTime === undefined) return false
@@ -173,7 +176,7 @@ const unfinishedNamePattern = /^(models\.txt\.\d+|(gateways|folders)-new\.json)$
 export function removeLeftovers(world: World, paths: StatePaths): void {
   const { files, clock } = world
   const isOld = (path: string) =>
-    clock.now().getTime() - files.lstat(path).modifiedMs > otherHostTimeoutMs
+    clock.now().getTime() - files.lstat(path).modifiedMs > abandonedAfterMs
 
   ignoreFileErrors(() => {
     for (const name of files.readdir(paths.folder)) {
