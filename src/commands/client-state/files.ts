@@ -36,19 +36,19 @@ export function readClientFiles(
   restorable?: readonly string[],
 ): LoadedFiles {
   return listClientFiles(session, client, cwd, restorable).map((file): LoadedFile => {
-    const text = { ...file, bytes: readConfig(session, file) }
-    if (file.use === 'editable') expectParsed(session, client, text)
-    return text
+    const loaded = { ...file, bytes: readConfig(session, file) }
+    if (file.use === 'editable') expectParsed(session, client, loaded)
+    return loaded
   })
 }
 
 /** @throws UserError `config-invalid` for a file that the client may accept and repoint cannot read */
-function expectParsed(session: Session, { label }: Client, text: LoadedFile): void {
-  const { reason, isUnsupported } = readFile(text)
+function expectParsed(session: Session, { label }: Client, file: LoadedFile): void {
+  const { reason, isUnsupported } = readFile(file)
   if (!isUnsupported) return
   throw new UserError({
     code: 'config-invalid',
-    message: `Cannot read ${session.showPath(text.path)}, which ${label} may read: ${reason}`,
+    message: `Cannot read ${session.showPath(file.path)}, which ${label} may read: ${reason}`,
     hint: 'Fix the file, then run the command again.',
   })
 }
@@ -112,16 +112,16 @@ export function readShellProfiles(session: Session): readonly { path: string; te
   })
 }
 
-/** The files with the contents that runs recorded. `files` may have several records of one file; the first counts. */
+/** The files with the contents that runs recorded. If one file has several records, the first counts. */
 export function asRecorded(
   { platform }: Session,
-  texts: LoadedFiles,
-  files: readonly RecordedFile[],
+  files: LoadedFiles,
+  records: readonly RecordedFile[],
   when: 'before' | 'after',
 ): LoadedFiles {
-  return texts.map((text) => {
-    const file = files.find(({ path }) => path === text.path)
-    return file ? { ...text, bytes: contentsIfAvailable(platform, file[when]) } : text
+  return files.map((file) => {
+    const record = records.find(({ path }) => path === file.path)
+    return record ? { ...file, bytes: contentsIfAvailable(platform, record[when]) } : file
   })
 }
 

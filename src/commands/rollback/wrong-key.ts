@@ -131,12 +131,7 @@ function statesOfUser(
   const oldestFirst = runs.toReversed()
   const recorded = oldestFirst.flatMap((run) => run.files)
 
-  // A file that no run wrote had its current contents then, unless someone copied it from one of ours
-  // since.
-  const unrecorded = files.map((file) =>
-    isCopyOfOurs(session, file, recorded) ? { ...file, bytes: null } : file,
-  )
-  let current = asRecorded(session, unrecorded, recorded, 'before')
+  let current = filesBeforeFirstRun(session, files, recorded)
 
   const states: ClientState[] = []
   const earlierRuns: RunRecord[] = []
@@ -151,6 +146,27 @@ function statesOfUser(
     current = asRecorded(session, current, run.files, 'after')
   }
   return states
+}
+
+/**
+ * The files before the first run, as far as it is known:
+ *
+ *     file                   now                    before the first run
+ *     config.toml            as run 1 wrote it      the copy that run 1 recorded
+ *     profile.toml           the user's settings    the same, because no run wrote it
+ *     copy-of-config.toml    what run 1 wrote       missing, because someone copied it since
+ *
+ * @param recorded the files of all runs, oldest first
+ */
+function filesBeforeFirstRun(
+  session: Session,
+  files: LoadedFiles,
+  recorded: readonly RecordedFile[],
+): LoadedFiles {
+  const withoutCopies = files.map((file) =>
+    isCopyOfOurs(session, file, recorded) ? { ...file, bytes: null } : file,
+  )
+  return asRecorded(session, withoutCopies, recorded, 'before')
 }
 
 /** Whether a file that no run wrote has all the settings that a run wrote into another one. */
