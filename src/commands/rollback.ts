@@ -22,7 +22,7 @@ import { runsOf } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'
-import { problemAfterUndo, refuseUnknownClient } from './rollback/problems.ts'
+import { breaksClientCheck, refuseUnknownClient } from './rollback/problems.ts'
 import {
   changesAny,
   reportDryRun,
@@ -121,7 +121,7 @@ function optionsFor(
     redo,
     force,
     isHere: isInstalledHere(context),
-    problemAfter: problemAfterUndo(context),
+    breaksClient: breaksClientCheck(context),
   }
 }
 

@@ -36,7 +36,7 @@ import {
 import { listRuns } from './records/records.ts'
 import { activeRuns, isSelected } from './undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from './undo/stack.ts'
-import type { UndoOptions, UndoPlan, UndoProblem } from './undo/undo-runs.ts'
+import type { UndoOptions, UndoPlan } from './undo/undo-runs.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -54,19 +54,16 @@ export interface RollbackOptions {
    * (`CODEX_HOME`) has the same files in another folder. Not checked if `run` is given.
    */
   readonly isHere?: ((file: RecordedFile) => boolean) | undefined
-  /** Reports what an undo would break for a client. */
-  readonly problemAfter?: ProblemAfter | undefined
+  readonly breaksClient?: BreaksClient | undefined
 }
 
 /**
+ * Whether an undo would give a client a problem that it does not have now.
+ *
  * @param after the contents of the files after an undo, by path
  * @param before their contents without the undo
  */
-export type ProblemAfter = (
-  client: string,
-  after: FileContents,
-  before: FileContents,
-) => UndoProblem | undefined
+export type BreaksClient = (client: string, after: FileContents, before: FileContents) => boolean
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan {
@@ -141,9 +138,9 @@ function withFilesHere(
 function planUndo(
   runs: Runs,
   contents: Contents,
-  { run, original, redo: isRedo, force, clients, problemAfter }: RollbackOptions,
+  { run, original, redo: isRedo, force, clients, breaksClient }: RollbackOptions,
 ): UndoPlan | undefined {
-  const options: UndoOptions = { force, clients, problemAfter: onContents(problemAfter) }
+  const options: UndoOptions = { force, clients, breaksClient: onContents(breaksClient) }
   if (isRedo) return redo(runs, contents, options)
   if (original) return undoAll(runs, contents, options)
   if (run === undefined) return undoLatest(runs, contents, options)
@@ -152,13 +149,13 @@ function planUndo(
 }
 
 /** The check of a command, which gets the bytes of the files that the undo has computed so far. */
-function onContents(problemAfter: ProblemAfter | undefined): UndoOptions['problemAfter'] {
-  if (problemAfter === undefined) return undefined
+function onContents(breaksClient: BreaksClient | undefined): UndoOptions['breaksClient'] {
+  if (breaksClient === undefined) return undefined
   return (client, after, before) => {
     const bytesIn = ({ copies, get }: Contents): FileContents =>
       new Map([...after.changes.keys()].map((path) => [path, copies.bytesOf(get(path))]))
 
-    return problemAfter(client, bytesIn(after), bytesIn(before))
+    return breaksClient(client, bytesIn(after), bytesIn(before))
   }
 }
 
@@ -182,7 +179,12 @@ function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord
 
 /**
  * Refuses if a damaged record may belong to the run that the user means. Nobody can read which files
- * it is about, so it may contain a newer change of any file.
+ * it is about, so it may contain a change of any file:
+ *
+ *     rollback                       a record that is newer than the runs to undo may be meant
+ *     rollback --original            any record
+ *     rollback --original --force    an older one: each file gets its copy from before its oldest run
+ *     nothing is left to undo        any record
  *
  * @param undoPlan the undo that skips the damaged records
  */
@@ -198,9 +200,9 @@ function refuseIfDamaged(
   const mayBeMeant = (path: string) => {
     if (oldest === undefined) return true
     const id = basename(path, '.json').slice('run-'.length)
-    // With --force, each file gets its copy from before its oldest run. Later runs do not matter.
-    if (original && force) return id < oldest.id
-    return original || id > oldest.id
+    const isNewer = id > oldest.id
+    if (!original) return isNewer
+    return !force || !isNewer
   }
   const candidates = damaged.filter(mayBeMeant)
   if (candidates.length === 0) return

@@ -3,7 +3,7 @@ import { acceptDrift } from '../../src/transaction/apply.ts'
 import { contentsOf } from '../../src/transaction/records/blobs.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { statePaths } from '../../src/transaction/records/state-folder.ts'
-import type { ProblemAfter } from '../../src/transaction/rollback.ts'
+import type { BreaksClient } from '../../src/transaction/rollback.ts'
 import { aPlan, configEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { rollBack, setUp } from '../support/runs.ts'
@@ -13,10 +13,10 @@ const path = '.codex/config.toml'
 const config = 'model = "gpt-5.5"\n'
 
 /** A client that cannot read a part of the gateway's table. */
-const problemAfter: ProblemAfter = (client, after) => {
+const breaksClient: BreaksClient = (client, after) => {
   const text = new TextDecoder().decode([...after.values()][0] ?? undefined)
   const isPartOfTable = text.includes('[model_providers.gateway]') && !text.includes('base_url')
-  return client === 'codex' && isPartOfTable ? 'unreadable' : undefined
+  return client === 'codex' && isPartOfTable
 }
 
 /** A home after a setup, with the later changes of others. */
@@ -35,21 +35,21 @@ describe('a client that cannot read what others wrote into our table', () => {
   test('loses these additions together with the table', () => {
     const home = aHomeWhere(withTheirs)
     expect(home.text(path)).toContain('wire_api')
-    const { clientsLosingTables } = rollBack(home, { problemAfter })
+    const { clientsLosingTables } = rollBack(home, { breaksClient })
     expect(clientsLosingTables).toEqual(['codex'])
     expect(home.text(path)).toBe(config)
   })
 
   test('keeps what others wrote next to the table', () => {
     const home = aHomeWhere((text) => `${withTheirs(text)}\n[tui]\nbell = true\n`)
-    rollBack(home, { problemAfter })
+    rollBack(home, { breaksClient })
     expect(home.text(path)).toMatch(/^model = "gpt-5\.5"\n+\[tui\]\nbell = true\n$/)
   })
 
   test('keeps a table whose address others changed', () => {
     const home = aHomeWhere((text) => withTheirs(text.replace('gateway.example', 'theirs.example')))
     const before = home.text(path)
-    const { kept } = rollBack(home, { problemAfter })
+    const { kept } = rollBack(home, { breaksClient })
     expect(home.text(path)).toBe(before)
     const address = ['model_providers', 'gateway', 'base_url']
     expect(kept).toContainEqual(expect.objectContaining({ path: address, why: 'changed' }))
@@ -59,7 +59,7 @@ describe('a client that cannot read what others wrote into our table', () => {
     const userConfig = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
     const home = aHomeWhere(withTheirs, userConfig)
     const before = home.text(path)
-    const { kept, clientsLosingTables } = rollBack(home, { problemAfter })
+    const { kept, clientsLosingTables } = rollBack(home, { breaksClient })
     expect(clientsLosingTables).toEqual([])
     expect(kept.every(({ why }) => why === 'together')).toBe(true)
     expect(home.text(path)).toBe(before)
@@ -68,7 +68,7 @@ describe('a client that cannot read what others wrote into our table', () => {
   test('does not affect another client', () => {
     const home = aHomeWhere(withTheirs)
     const { clientsLosingTables } = rollBack(home, {
-      problemAfter: (client) => (client === 'claude' ? 'unreadable' : undefined),
+      breaksClient: (client) => client === 'claude',
     })
     expect(clientsLosingTables).toEqual([])
     expect(home.text(path)).toContain('wire_api = "chat"')

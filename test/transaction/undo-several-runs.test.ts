@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { applyRollback, type ProblemAfter, planRollback } from '../../src/transaction/rollback.ts'
+import { applyRollback, type BreaksClient, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
   authEdit,
@@ -204,10 +204,10 @@ describe('undo of a shared table', () => {
     [...table, 'requires_openai_auth'],
   ]
   /** A client that cannot read a provider without a name. */
-  const problemAfter: ProblemAfter = (client, after) => {
+  const breaksClient: BreaksClient = (client, after) => {
     const text = new TextDecoder().decode(after.get([...after.keys()][0]!) ?? undefined)
     const isNameless = text.includes('theirs = 1') && !text.includes('name =')
-    return client === 'codex' && isNameless ? 'unreadable' : undefined
+    return client === 'codex' && isNameless
   }
 
   function shared(home: Home) {
@@ -227,7 +227,7 @@ describe('undo of a shared table', () => {
   test('keep-plain: our settings without a role stay if the client could not read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
-    const { files, kept } = rollBack(home, { problemAfter })
+    const { files, kept } = rollBack(home, { breaksClient })
     expect(files[0]?.kept).toEqual(ownSettings)
     expect(kept.every(({ why }) => why === 'together')).toBe(true)
     expect(home.text(config)).toContain('theirs = 1')
@@ -239,14 +239,14 @@ describe('undo of a shared table', () => {
   test('keep-plain: our settings outside of the table are removed, also in a file that the setup created', () => {
     const home = aHome()
     shared(home)
-    expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
+    expect(rollBack(home, { breaksClient }).files[0]?.kept).toEqual(ownSettings)
     expect(home.text(config)).not.toContain('model =')
   })
 
   test('a table of the user next to ours is not shared', () => {
     const home = aHome({ [config]: '[model_providers.mine]\nx = "Mine"\n' })
     shared(home)
-    expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
+    expect(rollBack(home, { breaksClient }).files[0]?.kept).toEqual(ownSettings)
     expect(home.text(config)).toContain('[model_providers.mine]')
   })
 
@@ -254,7 +254,7 @@ describe('undo of a shared table', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home))])
     append(home, config, '\n')
-    rollBack(home, { problemAfter })
+    rollBack(home, { breaksClient })
     expect(home.snapshot()).toEqual({})
   })
 

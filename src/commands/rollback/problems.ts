@@ -8,8 +8,7 @@ import type { Bytes, FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { FileContents } from '../../transaction/contents.ts'
 import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
-import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
-import type { UndoProblem } from '../../transaction/undo/undo-runs.ts'
+import type { BreaksClient, RollbackPlan } from '../../transaction/rollback.ts'
 import { asRecorded, readClientFiles } from '../client-state/files.ts'
 import { runsOf, writtenBaseUrls } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
@@ -17,10 +16,10 @@ import { type RollbackContext, readAllFiles } from './context.ts'
 import { wrongKeyCheck } from './wrong-key.ts'
 
 /**
- * Checks what an undo would break for a client. The transaction knows only the recorded files, and this
+ * Checks whether an undo would break a client. The transaction knows only the recorded files, and this
  * check reads all files of the client.
  */
-export function problemAfterUndo(context: RollbackContext): ProblemAfter {
+export function breaksClientCheck(context: RollbackContext): BreaksClient {
   // A check reads the client's files, so each client gets one check for all attempts of an undo.
   const checks = new Map<Client, ClientCheck>()
   const checkFor = (id: string) => {
@@ -31,10 +30,10 @@ export function problemAfterUndo(context: RollbackContext): ProblemAfter {
     return check
   }
 
-  return (id, after, before) => checkFor(id)?.(after, before)
+  return (id, after, before) => checkFor(id)?.(after, before) === true
 }
 
-type ClientCheck = (after: FileContents, before: FileContents) => UndoProblem | undefined
+type ClientCheck = (after: FileContents, before: FileContents) => boolean
 
 function clientCheck({ session, runs }: RollbackContext, client: Client): ClientCheck {
   const files = readAllFiles(session, client, runs)
@@ -53,10 +52,9 @@ function clientCheck({ session, runs }: RollbackContext, client: Client): Client
     const stateAfter = read(after)
     const isNewlyBroken =
       whyUnreadable(stateAfter) !== undefined && whyUnreadable(stateBefore) === undefined
-    if (isNewlyBroken && !wasBroken(session, client, files, runs, stateAfter)) return 'unreadable'
+    if (isNewlyBroken && !wasBroken(session, client, files, runs, stateAfter)) return true
 
-    const isWrongKey = sendsWrongKey(stateBefore, stateAfter) || isAddressMoved(after, before)
-    return isWrongKey ? 'wrong-key' : undefined
+    return sendsWrongKey(stateBefore, stateAfter) || isAddressMoved(after, before)
   }
 }
 

@@ -30,17 +30,14 @@ export interface UndoOptions {
   readonly force?: boolean | undefined
   /** Only the files of these clients. */
   readonly clients?: readonly string[] | undefined
-  /** Reports what an undo would break for a client. */
-  readonly problemAfter?:
-    | ((client: string, after: Contents, before: Contents) => UndoProblem | undefined)
+  /**
+   * Whether an undo would give a client a problem that it does not have: it could no longer read its
+   * files, or it would send a login or a key to an address for which it was not given.
+   */
+  readonly breaksClient?:
+    | ((client: string, after: Contents, before: Contents) => boolean)
     | undefined
 }
-
-/**
- * `unreadable`: the client could no longer read its files. `wrong-key`: it would send a login or a key
- * to an address for which it was not given.
- */
-export type UndoProblem = 'unreadable' | 'wrong-key'
 
 export interface UndoPlan {
   /** The undone runs, newest first. */
@@ -140,7 +137,7 @@ function undoClient(
   client: string,
   files: readonly RecordedFile[],
   contents: Contents,
-  { force, problemAfter }: UndoOptions,
+  { force, breaksClient }: UndoOptions,
 ): UndoneClient {
   if (force) return undoFiles(files, contents, { force })
   if (isRedirected(files, contents)) return undoFiles(files, contents, { keepsAll: true })
@@ -154,8 +151,8 @@ function undoClient(
     // A file keeps the key of the gateway, so its address must stay too: nothing is undone.
     if (undone.keepsOurKey) break
 
-    const hasProblem = problemAfter?.(client, undone.contents, contents) !== undefined
-    if (!hasProblem) return { ...undone, losesTables: sharedTables === 'remove-table' }
+    const isBroken = breaksClient?.(client, undone.contents, contents) === true
+    if (!isBroken) return { ...undone, losesTables: sharedTables === 'remove-table' }
   }
 
   return undoFiles(files, contents, { keepsAll: true })
