@@ -10,7 +10,7 @@ import type { GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import { counted, listWords } from '../text.ts'
-import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
+import { recoverAndReport, runsSoFar } from './client-state/history.ts'
 import {
   commandOf,
   examples,
@@ -43,7 +43,7 @@ function define() {
  * if one client works, otherwise the status of the first error.
  */
 export const command = commandOf(define, async (session, gateway, flags) => {
-  settleInterruptedRun(session)
+  recoverAndReport(session)
   const { access, findings, saved } = await gatewayToCheck(session, gateway, flags)
   session.platform.ask.release()
 

@@ -10,7 +10,7 @@ import { forgetAddress } from '../state/last-address.ts'
 import { removeModels } from '../state/model-cache.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
 import { readClientFiles } from './client-state/files.ts'
-import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
+import { recoverAndReport, runsSoFar } from './client-state/history.ts'
 import { clientReports, usersOf } from './client-state/state.ts'
 import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
@@ -48,9 +48,9 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
       hint: 'A gateway: repoint forget NAME. Old runs: repoint forget --older-than 90. Everything: repoint forget --all',
     })
 
-  const isSettled = settleUnlessAll(session, all)
+  const isRecovered = recoverUnlessAll(session, all)
   const contents = contentsToForget(session, { name, olderThan, all })
-  const isNothing = isSettled && contents.isEmpty
+  const isNothing = isRecovered && contents.isEmpty
   await show(session, contents, { name, all })
   if (!isNothing)
     session.addFindings(...(await remainingCopies(session, clientsOf(session, contents.plan))))
@@ -143,9 +143,9 @@ function removeGateway(platform: Platform, name: string): void {
   changeGateways(platform, (gateways) => gateways.filter((gateway) => gateway.name !== name))
 }
 
-/** Settles an interrupted run. If that fails, `--all` still removes the other records. */
-function settleUnlessAll(session: Session, all: true | undefined): boolean {
-  const failure = resultOf(() => settleInterruptedRun(session))
+/** Recovers an unfinished run. If that fails, `--all` still removes the other records. */
+function recoverUnlessAll(session: Session, all: true | undefined): boolean {
+  const failure = resultOf(() => recoverAndReport(session))
   if (!(failure instanceof UserError)) return true
   if (!all || failure.code === 'locked') throw failure
   session.addFindings({

@@ -2,6 +2,7 @@ import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { errorFrom, messageWithLocation } from '../finding.ts'
+import { startRun } from './client-state/history.ts'
 import {
   type InstalledProgram,
   isInstalled,
@@ -11,7 +12,7 @@ import {
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
 import type { Session } from './screen/session.ts'
-import { settleRecords, setup } from './setup/setup.ts'
+import { setup } from './setup/setup.ts'
 import type { AskedGateway, SetupContext } from './setup/types.ts'
 
 /**
@@ -57,7 +58,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
         ),
       preset: { offersGateways: true },
     },
-    { runs: settleRecords(session), programs },
+    { runs: startRun(session), programs },
   )
 }
 

@@ -6,6 +6,7 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import type { BaseUrls, Gateway } from '../gateway/types.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
+import { startRun } from './client-state/history.ts'
 import {
   clientsSetUp,
   reportSkipped,
@@ -22,7 +23,7 @@ import {
   gatewayCommand,
 } from './command.ts'
 import type { Session } from './screen/session.ts'
-import { settleRecords, setup } from './setup/setup.ts'
+import { setup } from './setup/setup.ts'
 
 function define() {
   return gatewayCommand('key')
@@ -51,7 +52,7 @@ function gatewayOrClient() {
 
 /** Replaces the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, word, moreIds, flags) => {
-  const runs = settleRecords(session)
+  const runs = startRun(session)
   const isClient = clientRows.some(({ id }) => id === word)
   const ids = word !== undefined && isClient ? [word, ...moreIds] : moreIds
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)

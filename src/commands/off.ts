@@ -3,6 +3,7 @@ import { clientRows, environmentRows } from '../clients/list.ts'
 import type { Plan } from '../edits/types.ts'
 import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import type { ApplyResult } from '../transaction/record.ts'
+import { startRun } from './client-state/history.ts'
 import { stopOldServers } from './client-state/program/program.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
 import { type ClientOffPlan, changesFile, mismatchesIn, planClients } from './off/plan.ts'
@@ -10,7 +11,6 @@ import type { Session } from './screen/session.ts'
 import { changedClients, nextSteps, writePlan } from './setup/apply.ts'
 import { confirmEdits, showEdits } from './setup/confirm.ts'
 import { fileDocuments, sayOutcome } from './setup/report.ts'
-import { settleRecords } from './setup/setup.ts'
 
 function define() {
   const ids = [...clientRows, ...environmentRows].map(({ id }) => id)
@@ -40,7 +40,7 @@ export async function off(
   ids: readonly string[],
   flags: FlagsOf<typeof define>,
 ): Promise<number> {
-  const runs = settleRecords(session)
+  const runs = startRun(session)
   const clients = await planClients(session, runs, ids)
   const edits = clients.flatMap((client) => client.edits)
   const plan: Plan = { kind: 'off', command: 'off', edits }

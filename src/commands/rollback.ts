@@ -16,7 +16,7 @@ import {
   type RollbackOptions,
   type RollbackPlan,
 } from '../transaction/rollback.ts'
-import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
+import { recoverAndReport, runsSoFar } from './client-state/history.ts'
 import { stopOldServers } from './client-state/program/program.ts'
 import { runsOf } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
@@ -71,7 +71,7 @@ export async function rollback(
 ): Promise<number> {
   const { platform } = session
   session.addFindings(...superuserFinding(platform))
-  settleInterruptedRun(session)
+  recoverAndReport(session)
   const runs = runsSoFar(session)
   if (flags.list) return showRunList(session, runsOfClient(id, runs))
 

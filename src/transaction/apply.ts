@@ -3,7 +3,7 @@
  *
  * For example, a setup of Codex writes auth.json and config.toml. `changes.ts` checks that both files can
  * be replaced, `compose.ts` composes the record, and `switch-files.ts` replaces the files. If the second
- * one fails, `restore.ts` restores the first.
+ * one fails, `recover.ts` restores the first.
  */
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
@@ -32,7 +32,7 @@ import { writeBlobs } from './records/blobs.ts'
 import { limitRuns } from './records/prune.ts'
 import { readRuns } from './records/records.ts'
 import { openState, type StatePaths } from './records/state-folder.ts'
-import { restoreUnfinishedRun } from './restore.ts'
+import { recoverUnderLock } from './recover.ts'
 import { contentsToSave, switchFiles } from './switch-files.ts'
 
 export interface ApplyOptions {
@@ -67,7 +67,7 @@ export function applyPlan(
   const paths = openState(world)
 
   return withLock(world, paths, () => {
-    restoreUnfinishedRun(world, paths)
+    recoverUnderLock(world, paths)
 
     const { changes, unchanged } = findChanges(world, paths, plan, rollback)
     if (changes.length === 0) {
@@ -97,7 +97,7 @@ export function applyPlan(
 export function acceptDrift(world: World, plan: Plan): void {
   const paths = openState(world)
   withLock(world, paths, () => {
-    restoreUnfinishedRun(world, paths)
+    recoverUnderLock(world, paths)
     const unchanged = plan.edits.map((edit) => unchangedFile(world, edit))
     recordUnchanged(world, paths, plan, unchanged)
   })

@@ -28,7 +28,7 @@ import {
 } from './record.ts'
 import { writeBlobs } from './records/blobs.ts'
 import type { StatePaths } from './records/state-folder.ts'
-import { restoreUnfinishedRun } from './restore.ts'
+import { recoverUnderLock } from './recover.ts'
 import { currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
 
 /** A switch of files in progress. */
@@ -141,7 +141,7 @@ function restoreAfterFailure({ world, paths, undoCommit }: FileSwitch): FilesSta
     return 'changed'
   }
 
-  const recovered = resultOf(() => restoreUnfinishedRun(world, paths))
+  const recovered = resultOf(() => recoverUnderLock(world, paths))
   if (recovered instanceof UserError) return recovered.filesState
   const keptFiles = recovered?.kept ?? []
   return keptFiles.length === 0 ? 'unchanged' : 'unknown'

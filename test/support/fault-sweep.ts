@@ -1,6 +1,6 @@
 import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
-import { recoverRun } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/recover.ts'
 import { type Fault, faultyFiles } from './faulty-files.ts'
 import { isNewPair, isOldPair, problems, type Work } from './pair-machines.ts'
 import { worldOf } from './power-loss.ts'

@@ -5,7 +5,7 @@ import { applyPlan } from '../../src/transaction/apply.ts'
 import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
-import { recoverRun } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/recover.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,

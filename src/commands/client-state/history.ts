@@ -1,22 +1,34 @@
 import { exitStatus, resultOf, UserError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { listRuns } from '../../transaction/records/records.ts'
-import { type RecoveredRun, recoverRun } from '../../transaction/restore.ts'
+import { type RecoveredRun, recoverRun } from '../../transaction/recover.ts'
+import { superuserFinding } from '../../transaction/resolve-file.ts'
 import type { Session } from '../screen/session.ts'
 
-/** Settles an interrupted run, and reports that. Every command that reads the records starts with it. */
-export function settleInterruptedRun(session: Session): void {
-  const settled = recoverRun(session.platform)
-  if (settled === undefined) return
+/**
+ * Warns about root, recovers an unfinished run and lists the recorded runs. Every command that sets
+ * clients up starts with this, before its first question.
+ */
+export function startRun(session: Session): Runs {
+  session.addFindings(...superuserFinding(session.platform))
+  session.showFindings()
+  recoverAndReport(session)
+  return runsSoFar(session)
+}
+
+/** Recovers an unfinished run, and reports that. Every command that reads the records starts with it. */
+export function recoverAndReport(session: Session): void {
+  const recovered = recoverRun(session.platform)
+  if (recovered === undefined) return
   session.addFindings({
     code: 'run-recovered',
-    severity: settled.outcome === 'left' ? 'warning' : 'note',
-    message: describeSettled(session, settled),
+    severity: recovered.outcome === 'left' ? 'warning' : 'note',
+    message: describeRecovery(session, recovered),
   })
   session.showFindings()
 }
 
-function describeSettled(session: Session, { run, outcome, files, kept }: RecoveredRun): string {
+function describeRecovery(session: Session, { run, outcome, files, kept }: RecoveredRun): string {
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
   if (outcome === 'discarded')
     return `Run ${run} was interrupted before it changed anything. repoint discarded it`
@@ -39,10 +51,10 @@ export function runsSoFar(session: Session): Runs {
   return runs
 }
 
-/** Settles and lists the runs for a command that writes nothing, or returns why the records cannot be read. */
+/** Lists the runs for a command that changes no client, or returns why the records cannot be read. */
 export function runsIfReadable(session: Session): Runs | UserError {
   const result = resultOf(() => {
-    settleInterruptedRun(session)
+    recoverAndReport(session)
     return runsSoFar(session)
   })
   const isOtherFailure =

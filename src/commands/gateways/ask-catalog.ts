@@ -9,7 +9,7 @@ import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import type { ProbeResult } from '../../gateway/probe/probe.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
-import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
+import { recoverAndReport, runsSoFar } from '../client-state/history.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway } from '../find-gateway/find-gateway.ts'
 import { presetUnlessNamed } from '../find-gateway/gateways-in-use.ts'
@@ -44,7 +44,7 @@ export async function askCatalog(
   flags: CatalogFlags,
   earlyProbe?: (access: GatewayAccess) => ProbeRequest,
 ): Promise<AskedCatalog> {
-  settleInterruptedRun(session)
+  recoverAndReport(session)
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
   if (inUse) session.remark(`Using ${inUse.label}'s gateway. Another: --base-url URL`)
 

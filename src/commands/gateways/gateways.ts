@@ -7,7 +7,7 @@ import { formatQuery } from '../../gateway/input/query.ts'
 import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
-import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
+import { recoverAndReport, runsSoFar } from '../client-state/history.ts'
 import { type ClientReport, clientReports, usersOf } from '../client-state/state.ts'
 import { commandOf, examples, GatewayArgument, gatewayCommand } from '../command.ts'
 import type { Session } from '../screen/session.ts'
@@ -47,7 +47,7 @@ export const command = commandOf(define, async (session, action, gateway, flags)
       hint: 'repoint gateways export NAME > repoint.json',
     })
 
-  settleInterruptedRun(session)
+  recoverAndReport(session)
   if (gateway !== undefined) return exportDefaults(session, gateway)
   const all = savedGateways(session)
   const clients = await clientReports(session, runsSoFar(session))

@@ -13,7 +13,7 @@ import { findGatewayName, savedGateway } from '../../state/find-gateways.ts'
 import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { stateNow } from '../client-state/files.ts'
-import { settleInterruptedRun } from '../client-state/history.ts'
+import { recoverAndReport } from '../client-state/history.ts'
 import { installedVersions } from '../client-state/program/program.ts'
 import { newFolder, withFiles } from '../client-state/program/temp-folder.ts'
 import {
@@ -208,7 +208,7 @@ async function findSaved(
       message: 'Which gateway? This folder has none',
       hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
     })
-  settleInterruptedRun(session)
+  recoverAndReport(session)
   const saved =
     typeof source === 'string' ? savedGateway(session, source) : gatewayOfFolder(session, source)
   return { access: accessToSaved(session, saved, timeoutSeconds * 1000), saved }

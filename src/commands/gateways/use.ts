@@ -8,7 +8,7 @@ import {
   savedGateway,
   savedGateways,
 } from '../../state/find-gateways.ts'
-import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
+import { recoverAndReport, runsSoFar } from '../client-state/history.ts'
 import { clientsSetUp, reportSkipped, whyNotSetUp } from '../client-state/state.ts'
 import {
   clientsArgument,
@@ -41,7 +41,7 @@ function define() {
 
 /** Points clients at a gateway, in one run like any setup. Returns the exit status. */
 export const command = commandOf(define, async (session, name, ids, flags) => {
-  settleInterruptedRun(session)
+  recoverAndReport(session)
   const saved = savedGateway(session, name ?? (await askName(session)))
   const clients = ids.length > 0 ? oneOfEachFamily(ids) : await clientsFor(session, name)
 

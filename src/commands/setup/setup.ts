@@ -13,9 +13,7 @@
  * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step.
  */
 import { checkOptions, loadClients, rowOf } from '../../clients/list.ts'
-import type { Runs } from '../../transaction/record.ts'
-import { superuserFinding } from '../../transaction/resolve-file.ts'
-import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
+import { startRun } from '../client-state/history.ts'
 import { expectInstalled } from '../client-state/program/program.ts'
 import type { Session } from '../screen/session.ts'
 import { applySetup } from './apply.ts'
@@ -27,27 +25,16 @@ import { previousSetups, requestedFor } from './resolve-input.ts'
 import type { SetupContext, SetupRequest } from './types.ts'
 
 /**
- * Settles an interrupted run and returns the recorded runs. Every command that sets clients up starts with
- * this, before its first question.
- */
-export function settleRecords(session: Session): Runs {
-  session.addFindings(...superuserFinding(session.platform))
-  session.showFindings()
-  settleInterruptedRun(session)
-  return runsSoFar(session)
-}
-
-/**
  * Sets clients up. Returns the exit status.
  *
- * @param started the result of `settleRecords`, and the programs that were started, if the command did so
+ * @param started the result of `startRun`, and the programs that were started, if the command did so
  */
 export async function setup(
   session: Session,
   request: SetupRequest,
   started: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
 ): Promise<number> {
-  const { runs = settleRecords(session), programs = new Map() } = started
+  const { runs = startRun(session), programs = new Map() } = started
   const context = await loadContext(session, request, { runs, programs })
 
   const proven = await proveGateway(context)

@@ -1,7 +1,7 @@
 import { resultOf, UserError } from '../../errors.ts'
 import { withLock } from '../lock.ts'
 import type { RunRecord, World } from '../record.ts'
-import { abandonRun, restoreUnfinishedRun } from '../restore.ts'
+import { abandonRun, recoverUnderLock } from '../recover.ts'
 import { removeStagesNextTo } from '../stage.ts'
 import { listRuns, removeAllRecords, removeRecords } from './records.ts'
 import { findState } from './state-folder.ts'
@@ -55,7 +55,7 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
   if (paths === undefined) return
 
   withLock(world, paths, () => {
-    const recovered = resultOf(() => restoreUnfinishedRun(world, paths))
+    const recovered = resultOf(() => recoverUnderLock(world, paths))
     if (recovered instanceof UserError) {
       if (!isAll) throw recovered
       abandonRun(world, paths)

@@ -1,5 +1,5 @@
 /**
- * Restores the files of a run that did not finish: it failed, or its process was killed.
+ * Recovers an unfinished run: it failed, or its process was killed. Its files are restored.
  *
  *     draft.json      the run switched no file yet: removes what it created
  *     journal.json    it switched auth.json, and not config.toml: restores auth.json from its copy
@@ -53,8 +53,8 @@ export interface RecoveredRun {
 }
 
 /**
- * Recovers a run that was interrupted. Every command that reads or writes state calls this first. If
- * there is nothing to do, it costs a few file system calls.
+ * Recovers an unfinished run. Every command that reads or writes state calls this first. If there is
+ * nothing to do, it costs a few file system calls.
  *
  * @throws UserError `locked` if that run is still active; `record-damaged` if its journal cannot be
  *   read (it is set aside); `not-permitted`, `disk-full`, `io-failed` if it cannot be restored now
@@ -64,7 +64,7 @@ export function recoverRun(world: World): RecoveredRun | undefined {
   if (!paths) return undefined
   removeLeftovers(world, paths)
   if (!hasUnfinishedRun(world, paths)) return undefined
-  return withLock(world, paths, () => restoreUnfinishedRun(world, paths))
+  return withLock(world, paths, () => recoverUnderLock(world, paths))
 }
 
 function hasUnfinishedRun({ files, machine }: World, paths: StatePaths): boolean {
@@ -74,10 +74,10 @@ function hasUnfinishedRun({ files, machine }: World, paths: StatePaths): boolean
 }
 
 /**
- * Restores the state before the run that has no record yet. A failed run and the next start after a
- * crash both call this. The caller holds the lock.
+ * Recovers an unfinished run for a caller that holds the lock. A failed run and the next start after a
+ * crash both call this.
  */
-export function restoreUnfinishedRun(world: World, paths: StatePaths): RecoveredRun | undefined {
+export function recoverUnderLock(world: World, paths: StatePaths): RecoveredRun | undefined {
   return restoreJournal(world, paths) ?? discardDraft(world, paths)
 }
 

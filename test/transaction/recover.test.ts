@@ -5,7 +5,7 @@ import type { World } from '../../src/transaction/record.ts'
 import { applyForget } from '../../src/transaction/records/forget.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { stateFolder } from '../../src/transaction/records/state-folder.ts'
-import { recoverRun } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/recover.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
