@@ -96,8 +96,7 @@ function customHeaderChanges(now: ClaudeSettings, target: SetupTarget): readonly
 
 /** Whether the settings are for another address than the target. */
 export function isOtherGateway({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
-  const url = env[names.baseUrl]
-  return pointsElsewhere(url, baseUrl)
+  return pointsElsewhere(env[names.baseUrl], baseUrl)
 }
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]

@@ -27,6 +27,7 @@ import type { Session } from '../screen/session.ts'
 import { type ResolvedSetup, resolveClient } from '../setup/client-setup.ts'
 import { loadFirstRequests } from '../setup/prove/first-requests.ts'
 import { ifSlow, type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
+import { catalogInfo } from '../setup/resolve-input.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
 import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
@@ -241,18 +242,12 @@ function setupNow(
   { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
   list: Catalog | UserError,
 ): ResolvedSetup {
-  const hasFailed = list instanceof UserError
-  const gatewayInfo = {
-    catalog: hasFailed ? undefined : list,
-    catalogError: hasFailed ? list : undefined,
-    rejected: [],
-    modelTable,
-  }
+  const gatewayInfo = { ...catalogInfo(list), rejected: [], modelTable }
   const input = { requested: {}, previous: { options, defaults }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })
   if (resolution.kind === 'decided') return resolution.setup
-  throw hasFailed ? list : resolution.error
+  throw list instanceof UserError ? list : resolution.error
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */

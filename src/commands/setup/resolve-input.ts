@@ -9,10 +9,11 @@ import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
+import { UserError } from '../../errors.ts'
 import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { lacksModel } from '../../gateway/judge/traits.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
-import type { Gateway } from '../../gateway/types.ts'
+import type { Catalog, Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/files.ts'
 import { configuredOptions, isSetUp } from '../client-state/state.ts'
@@ -47,6 +48,15 @@ interface InputSources extends Pick<SetupContext, 'previous'> {
   readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
     readonly flags: Pick<SetupFlags, 'defaults'>
   }
+}
+
+/** The response to the catalog request, as a client's rules receive it. */
+export function catalogInfo(
+  response: Catalog | UserError,
+): Pick<GatewayInfo, 'catalog' | 'catalogError'> {
+  return response instanceof UserError
+    ? { catalog: undefined, catalogError: response }
+    : { catalog: response }
 }
 
 /** Nothing asked, and no probe follows. */

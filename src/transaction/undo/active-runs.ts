@@ -82,7 +82,7 @@ function redoneParts(runs: Runs): ReadonlyMap<string, string> {
 }
 
 /** The parts that were undone. Starts with the newest run, so that it skips an undo that was redone. */
-export function undoneParts(runs: Runs): ReadonlySet<string> {
+function undoneParts(runs: Runs): ReadonlySet<string> {
   const undone = new Set<string>()
 
   for (const run of runs)

@@ -7,6 +7,7 @@ import { preopenConnections } from '../../../gateway/http/request.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
 import { resolveClient } from '../client-setup.ts'
+import { catalogInfo } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { clientSetup, isDecided } from './choose-models.ts'
 import { probesFor } from './first-requests.ts'
@@ -59,14 +60,8 @@ export async function askGateway(
   return { finder, probes, info: infoFrom(finder, catalogResult) }
 }
 
-function infoFrom({ access }: GatewayFinder, catalogResult: Catalog | UserError): GatewayInfo {
-  const hasFailed = catalogResult instanceof UserError
-  return {
-    catalog: hasFailed ? undefined : catalogResult,
-    catalogError: hasFailed ? catalogResult : undefined,
-    rejected: [],
-    gateway: access,
-  }
+function infoFrom({ access }: GatewayFinder, response: Catalog | UserError): GatewayInfo {
+  return { ...catalogInfo(response), rejected: [], gateway: access }
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */

@@ -86,8 +86,9 @@ function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Protoco
 async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const { context, gateway, setup, rejections } = probed
   const { replacements = 0 } = setup
-  const [rejection] = rejectedAndUnlisted(rejections, gateway.info.catalog)
-  if (rejection === undefined || replacements > 0 || !mayReplaceModels(probed))
+  const unlisted = rejectedAndUnlisted(rejections, gateway.info.catalog)
+  const [rejection] = unlisted
+  if (rejection === undefined || replacements > 0 || !mayReplaceModels(probed, unlisted))
     return { kind: 'nothing-to-try' }
 
   const rejected = allRejected(probed)
@@ -138,14 +139,16 @@ function withRejected(setup: ResolvedSetup, rejected: readonly RejectedModel[]):
 }
 
 /**
- * Whether other models may replace the rejected ones. With a catalog, the rules replace previous models,
+ * Whether other models may replace these rejected ones. With a catalog, the rules replace previous models,
  * unless only the key changes. Without a catalog and a requested model, the user may know one.
  */
-function mayReplaceModels({ context, gateway, setup, rejections }: ProbedClient): boolean {
+function mayReplaceModels(
+  { context, gateway, setup }: ProbedClient,
+  unlisted: readonly RejectedModel[],
+): boolean {
   const { consent, request, previous } = context
   const { client } = setup
   const requested = modelsIn(requestedFor(request, client))
-  const unlisted = rejectedAndUnlisted(rejections, gateway.info.catalog)
   if (unlisted.every(({ model }) => requested.includes(model))) return false
   if (gateway.info.catalog === undefined)
     return consent === 'ask' && requested.length === 0 && !previous.has(client)
