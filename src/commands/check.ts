@@ -58,7 +58,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   session.showFindings()
   session.document({
     command: 'check',
-    baseUrl: proof.access.baseUrl,
+    baseUrl: proof.access.address,
     gateway: access.name ?? null,
     models: proof.catalog?.models.length ?? null,
     clients: results.map(asDocument),
@@ -141,7 +141,7 @@ function show(
   const count =
     catalog === undefined ? 'no list of models' : counted(catalog.models.length, 'model')
   const left = balance === undefined ? '' : `, ${shownBalance(balance)} left on the key`
-  session.say(`${access.name ?? access.baseUrl}: accepts the key, ${count}${left}`)
+  session.say(`${access.name ?? access.address}: accepts the key, ${count}${left}`)
 
   const rows = results.flatMap(({ client, model, protocol, images, reasoning, error }) =>
     error === undefined && model !== undefined

@@ -94,8 +94,8 @@ export const command = commandOf(define, async (session, flags) => {
     client: { label, protocols: ['chat'] },
     choose: (catalog) => chooseModel(id, catalog, flags.model),
   })
-  const { baseUrl, baseUrls } = access
-  if (id === 'cursor') session.addFindings(...outOfReachFinding(baseUrl))
+  const { address, baseUrls } = access
+  if (id === 'cursor') session.addFindings(...outOfReachFinding(address))
 
   const key = `your key (${maskSecret(access.key)})`
   const rows = fieldsFor({ key, baseUrl: baseUrls.chat, model: models.probeModel })
@@ -109,7 +109,7 @@ export const command = commandOf(define, async (session, flags) => {
   session.document({
     command: 'editor',
     changed: false,
-    baseUrl,
+    baseUrl: address,
     model: models.probeModel,
     fields: rows.map(([field, value]) => ({ field, value })),
     limits,
@@ -129,13 +129,13 @@ function askEditor({ platform }: Session): Promise<string> {
  * private IP is blocked` (forum.cursor.com/t/160995; github.com/automazeio/vibeproxy/issues/168,
  * both read 2026-11-22).
  */
-function* outOfReachFinding(baseUrl: string): Generator<Finding> {
-  const { hostname } = new URL(baseUrl)
+function* outOfReachFinding(address: string): Generator<Finding> {
+  const { hostname } = new URL(address)
   if (isPrivate(hostname))
     yield {
       code: 'editor-out-of-reach',
       severity: 'warning',
-      message: `Cursor cannot reach ${baseUrl}: Cursor's servers send the requests, and only this ${isLoopback(hostname) ? 'machine' : 'network'} can reach ${hostname}`,
+      message: `Cursor cannot reach ${address}: Cursor's servers send the requests, and only this ${isLoopback(hostname) ? 'machine' : 'network'} can reach ${hostname}`,
       hint: 'VS Code and Zed send requests from this machine: repoint editor --for vscode. For Cursor, name a gateway on the internet: --base-url URL',
     }
 }

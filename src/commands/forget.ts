@@ -206,7 +206,7 @@ async function showGateways(
     const users = usersOf(gateway, clients).map(({ client }) => client.id)
     const verb = users.length > 1 ? 'use' : 'uses'
     const note = users.length === 0 ? '' : ` (${users.join(', ')} still ${verb} it)`
-    session.say(`Deletes gateway ${gateway.name} and its key: ${gateway.baseUrl}${note}`)
+    session.say(`Deletes gateway ${gateway.name} and its key: ${gateway.address}${note}`)
   }
 }
 
@@ -218,8 +218,8 @@ function showFolder(session: Session, folder: SavedFolder, all: true | undefined
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {
-  for (const { id, command: word, clients, baseUrl } of runs)
-    session.say(`You can no longer undo run ${id}: ${word} (${clients.join(', ')}), ${baseUrl}`)
+  for (const { id, command: word, clients, address } of runs)
+    session.say(`You can no longer undo run ${id}: ${word} (${clients.join(', ')}), ${address}`)
   for (const path of damaged)
     session.say(`Deletes ${session.showPath(path)}, a record that repoint cannot read`)
   for (const path of originals)

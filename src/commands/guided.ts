@@ -144,7 +144,7 @@ function noClientError(
   const { code } = errorFrom(offers[0]!.problem!)
   return new UserError({
     code,
-    message: `No installed client can use ${new URL(access.baseUrl).host}`,
-    hint: `See what each client needs: repoint check ${access.baseUrl}`,
+    message: `No installed client can use ${new URL(access.address).host}`,
+    hint: `See what each client needs: repoint check ${access.address}`,
   })
 }

@@ -2,7 +2,7 @@ import { clientRows, rowOf } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
-import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { normaliseAddress } from '../gateway/input/address.ts'
 import type { BaseUrls, Gateway } from '../gateway/types.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
@@ -64,8 +64,8 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
     : await gatewayToKey(session, candidates, flags)
 
   const affected = candidates.filter((client) => usesGateway(client, gateway))
-  const { baseUrl } = gateway
-  const skippedUsers = skipped.filter(({ setup }) => setup.baseUrl === baseUrl)
+  const { address } = gateway
+  const skippedUsers = skipped.filter(({ setup }) => setup.address === address)
   if (ids.length === 0) reportSkipped(session, skippedUsers)
 
   return setup(
@@ -75,7 +75,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
       flags,
       clients: affected.map(({ client }) => client.id),
       preset: {
-        gateway: { baseUrl, baseUrls: baseUrlsInUse(affected), name: affected[0]?.gateway.name },
+        gateway: { address, baseUrls: baseUrlsInUse(affected), name: affected[0]?.gateway.name },
       },
       isKeyOnly: true,
     },
@@ -84,18 +84,18 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
 })
 
 /** One address can have several keys. The gateway's name tells them apart, if it is known. */
-type KeyedGateway = Pick<Gateway, 'baseUrl' | 'name'>
+type KeyedGateway = Pick<Gateway, 'address' | 'name'>
 
-function usesGateway({ gateway }: SetUpClient, { baseUrl, name }: KeyedGateway): boolean {
-  return gateway.baseUrl === baseUrl && (name === undefined || gateway.name === name)
+function usesGateway({ gateway }: SetUpClient, { address, name }: KeyedGateway): boolean {
+  return gateway.address === address && (name === undefined || gateway.name === name)
 }
 
 /** @throws UserError `usage` if no client uses the gateway */
 function expectUsed(
-  { name, baseUrl }: SavedGateway,
+  { name, address }: SavedGateway,
   clients: readonly SetUpClient[],
 ): KeyedGateway {
-  if (clients.some((client) => usesGateway(client, { name, baseUrl }))) return { name, baseUrl }
+  if (clients.some((client) => usesGateway(client, { name, address }))) return { name, address }
   throw new UserError({
     code: 'usage',
     message: `No client points at ${name}`,
@@ -154,9 +154,9 @@ async function gatewayToKey(
   clients: readonly SetUpClient[],
   { baseUrl, allowHttp }: GatewayFlags,
 ): Promise<KeyedGateway> {
-  const urls = [...new Set(clients.map(({ gateway }) => gateway.baseUrl))]
+  const urls = [...new Set(clients.map(({ gateway }) => gateway.address))]
   const describe = (url: string) => {
-    const ofUrl = clients.filter(({ gateway }) => gateway.baseUrl === url)
+    const ofUrl = clients.filter(({ gateway }) => gateway.address === url)
     const names = [...new Set(ofUrl.flatMap(({ gateway }) => gateway.name ?? []))]
     const labels = ofUrl.map(({ client }) => client.label).join(', ')
     return `${[...names, url].join('  ')} (${labels})`
@@ -164,8 +164,8 @@ async function gatewayToKey(
 
   const typed = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
   if (typed) {
-    const address = normaliseBaseUrl(typed, { allowHttp }).baseUrl
-    if (urls.includes(address)) return { baseUrl: address }
+    const address = normaliseAddress(typed, { allowHttp }).address
+    if (urls.includes(address)) return { address }
     throw new UserError({
       code: 'usage',
       message: `No client points at ${address}`,
@@ -174,10 +174,10 @@ async function gatewayToKey(
   }
 
   const [first, second] = urls
-  if (first !== undefined && second === undefined) return { baseUrl: first }
+  if (first !== undefined && second === undefined) return { address: first }
   if (session.canAsk)
     return {
-      baseUrl: await session.platform.ask.search({
+      address: await session.platform.ask.search({
         message: 'Which gateway is the new key for?',
         choices: urls.map((url) => ({ value: url, name: describe(url) })),
       }),

@@ -32,7 +32,7 @@ export const command = commandOf(define, async (session, flags) => {
   session.remark('? unknown · - no')
   session.document({
     command: 'models',
-    baseUrl: finder.access.baseUrl,
+    baseUrl: finder.access.address,
     models: catalog.models.map((model) => ({
       id: model.id,
       aliasOf: aliasTarget(model.id) ?? null,

@@ -5,7 +5,7 @@ import { compact } from '../compact.ts'
 import { exitStatus, resultOf, UserError } from '../errors.ts'
 import { findingFrom } from '../finding.ts'
 import { assumedBaseUrls } from '../gateway/base-urls.ts'
-import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { normaliseAddress } from '../gateway/input/address.ts'
 import { savedBaseUrls, savedGateway } from '../state/find-gateways.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import type { Runs } from '../transaction/record.ts'
@@ -190,13 +190,13 @@ function isNothingHere(session: Session, { client, fileStates, findings }: Check
 function parseExpected(session: Session, text: string): ExpectedGateway {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
-    const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })
+    const { address } = normaliseAddress(text, { allowHttp: true })
     return {
-      baseUrl,
-      baseUrls: savedBaseUrls(session.platform, baseUrl) ?? assumedBaseUrls(baseUrl),
+      address,
+      baseUrls: savedBaseUrls(session.platform, address) ?? assumedBaseUrls(address),
     }
   }
   const gateway = savedGateway(session, text)
-  const { baseUrl, baseUrls } = gateway
-  return { baseUrl, baseUrls, isKey: (key) => key === gateway.key }
+  const { address, baseUrls } = gateway
+  return { address, baseUrls, isKey: (key) => key === gateway.key }
 }

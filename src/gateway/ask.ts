@@ -43,7 +43,7 @@ export function judge(
 ): Outcome | undefined {
   return diagnose(result, {
     ...sent,
-    baseUrl: access.baseUrl,
+    address: access.address,
     secrets: secretsOf(access),
     authorities: access.authorities,
     hasNodeExtraCa: Boolean(access.env['NODE_EXTRA_CA_CERTS']),

@@ -38,9 +38,9 @@ export interface BalanceWay {
 export const balanceWays: readonly BalanceWay[] = [
   // New API. With `unlimited_quota` the number means nothing.
   {
-    url: ({ baseUrl }) => `${baseUrl}/api/usage/token/`,
+    url: ({ address }) => `${address}/api/usage/token/`,
     isShownBy: ({ isNewApi }) => isNewApi === true,
-    quota: { url: ({ baseUrl }) => `${baseUrl}/api/status`, path: 'data.quota_per_unit' },
+    quota: { url: ({ address }) => `${address}/api/status`, path: 'data.quota_per_unit' },
     read: (at) => {
       if (at('data.object') !== 'token_usage') return undefined
       const isUnlimited = at('data.unlimited_quota') === true
@@ -65,7 +65,7 @@ export const balanceWays: readonly BalanceWay[] = [
   },
   // LiteLLM.
   {
-    url: ({ baseUrl }) => `${baseUrl}/key/info`,
+    url: ({ address }) => `${address}/key/info`,
     read: (at) => {
       const spend = numberOf(at('info.spend'))
       if (spend === undefined) return undefined
@@ -89,7 +89,7 @@ export const balanceWays: readonly BalanceWay[] = [
     },
   },
   {
-    url: ({ baseUrl }) => `${new URL(baseUrl).origin}/user/balance`,
+    url: ({ address }) => `${new URL(address).origin}/user/balance`,
     hosts: ['api.deepseek.com'],
     read: (at) => ({
       remaining: at('balance_infos.0.total_balance'),
@@ -117,7 +117,7 @@ export const balanceWays: readonly BalanceWay[] = [
   },
   // Z.ai and Zhipu report the used share, in percent.
   {
-    url: ({ baseUrl }) => `${new URL(baseUrl).origin}/api/monitor/usage/quota/limit`,
+    url: ({ address }) => `${new URL(address).origin}/api/monitor/usage/quota/limit`,
     hosts: ['api.z.ai', 'open.bigmodel.cn'],
     isBareKey: true,
     read: (at) => {
@@ -137,10 +137,10 @@ export const balanceWays: readonly BalanceWay[] = [
 
 /** The way that the host or the catalog shows. */
 export function knownWay(
-  { baseUrl }: Pick<GatewayAccess, 'baseUrl'>,
+  { address }: Pick<GatewayAccess, 'address'>,
   catalog: Catalog | undefined,
 ): BalanceWay | undefined {
-  const { hostname } = new URL(baseUrl)
+  const { hostname } = new URL(address)
   return balanceWays.find(
     ({ hosts, isShownBy }) => hosts?.includes(hostname) || (catalog && isShownBy?.(catalog)),
   )

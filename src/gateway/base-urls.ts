@@ -86,21 +86,24 @@ function pathOf(address: string): string {
 
 /** The base URL that a client with this protocol is configured with. */
 export function baseUrlFor(gateway: Located, protocol: Protocol): string {
-  const { messages, chat } = baseUrlsOf(gateway)
+  return ofProtocol(baseUrlsOf(gateway), protocol)
+}
+
+export function ofProtocol({ chat, messages }: BaseUrls, protocol: Protocol): string {
   return protocol === 'messages' ? messages : chat
 }
 
-type Located = Pick<Gateway, 'baseUrl' | 'baseUrls'>
+type Located = Pick<Gateway, 'address' | 'baseUrls'>
 
 /** The base URLs of a gateway. Only custom ones are saved. */
-export function baseUrlsOf({ baseUrl: address, baseUrls }: Located): BaseUrls {
+export function baseUrlsOf({ address, baseUrls }: Located): BaseUrls {
   return baseUrls ?? usualBaseUrls(address)
 }
 
 /** The base URLs if they must be saved. Undefined: they are the usual ones. */
 export function customBaseUrls(gateway: Located): BaseUrls | undefined {
   const baseUrls = baseUrlsOf(gateway)
-  return sameBaseUrls(baseUrls, usualBaseUrls(gateway.baseUrl)) ? undefined : baseUrls
+  return sameBaseUrls(baseUrls, usualBaseUrls(gateway.address)) ? undefined : baseUrls
 }
 
 export function sameBaseUrls(a: BaseUrls, b: BaseUrls): boolean {
@@ -115,8 +118,8 @@ export function addressFor(baseUrl: string, protocol: Protocol): string {
 /** A gateway of which one base URL is known. */
 export function gatewayAt(baseUrl: string, protocol: Protocol): Gateway {
   const address = addressFor(baseUrl, protocol)
-  if (protocol === 'messages') return { baseUrl: address }
-  return { baseUrl: address, baseUrls: { chat: baseUrl, messages: address } }
+  if (protocol === 'messages') return { address }
+  return { address, baseUrls: { chat: baseUrl, messages: address } }
 }
 
 /** Whether two base URLs are equal except for a `/v1` at the end, which users add and remove. */

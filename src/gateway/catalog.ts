@@ -182,8 +182,8 @@ function catalogCut(count: number): Finding {
   }
 }
 
-function emptyCatalog({ baseUrl }: GatewayAccess, skipped: number): UserError {
-  const { host } = new URL(baseUrl)
+function emptyCatalog({ address }: GatewayAccess, skipped: number): UserError {
+  const { host } = new URL(address)
   if (skipped > 0)
     return new UserError({
       code: 'gateway-fault',

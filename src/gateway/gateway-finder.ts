@@ -148,7 +148,7 @@ export class GatewayFinder {
   ): Promise<ProbeResult> {
     const side = sideOf(protocol)
     const products = this.#otherProducts(side)
-    const { origin, pathname } = new URL(this.#original.baseUrl)
+    const { origin, pathname } = new URL(this.#original.address)
 
     if (pathname === '/') {
       for (const { baseUrl } of products) {
@@ -174,10 +174,10 @@ export class GatewayFinder {
 
   /** The products of the host at other base URLs than the current one. */
   #otherProducts(side: keyof BaseUrls): readonly Product[] {
-    const { baseUrl } = this.#original
-    const { origin } = new URL(baseUrl)
+    const { address } = this.#original
+    const { origin } = new URL(address)
     const currentBaseUrl = this.access.baseUrls[side]
-    return productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) => {
+    return productsAt(address).flatMap(({ name, product = '', [side]: path }) => {
       const baseUrl = origin + path
       return path === undefined || baseUrl === currentBaseUrl ? [] : [{ name, product, baseUrl }]
     })
@@ -260,8 +260,8 @@ export class GatewayFinder {
     const answered = this.#answered.at(side)
     if (answered !== undefined) return [answered]
 
-    const { baseUrl, baseUrls } = this.#original
-    const guesses = side === 'messages' ? messagesBaseUrls(baseUrl) : chatBaseUrls(baseUrl)
+    const { address, baseUrls } = this.#original
+    const guesses = side === 'messages' ? messagesBaseUrls(address) : chatBaseUrls(address)
     return [...new Set([baseUrls[side], ...guesses])]
   }
 

@@ -147,11 +147,11 @@ export interface CertificateStores {
 /** A gateway and how to send requests to it: from the user, a client's files or the saved gateways. */
 export interface Gateway {
   /**
-   * The *address*, as the user gave it, cleaned, without a trailing slash: `https://gw.example/prefix`. The
-   * member has the name of the flag and of the JSON documents. What a client appends to is in `baseUrls`.
+   * As the user gave it, cleaned, without a slash at the end: `https://gw.example/prefix`. The flag
+   * `--base-url` and the JSON documents call it `baseUrl`.
    */
-  readonly baseUrl: string
-  /** In the origin of `baseUrl`. Absent: the usual base URLs. */
+  readonly address: string
+  /** What a client appends its route to, in the origin of `address`. Absent: the usual ones. */
   readonly baseUrls?: BaseUrls | undefined
   /** Already cleaned. Never printed. */
   readonly key?: string | undefined

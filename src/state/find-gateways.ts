@@ -77,23 +77,23 @@ export function savedExtras(session: MaskingSession) {
 }
 
 /** The base URLs of the saved gateway with this address. */
-export function savedBaseUrls(world: World, baseUrl: string): BaseUrls | undefined {
-  const saved = savedGatewayAt(world, baseUrl)
+export function savedBaseUrls(world: World, address: string): BaseUrls | undefined {
+  const saved = savedGatewayAt(world, address)
   return saved && baseUrlsOf(saved)
 }
 
 /** The absolute path of a file with additional authorities: the flag's, or the saved gateway's. */
 export function caFileFor(
   world: World,
-  baseUrl: string,
+  address: string,
   flag: string | undefined,
 ): string | undefined {
   if (flag) return resolve(world.machine.cwd, flag)
-  return savedGatewayAt(world, baseUrl)?.caFile
+  return savedGatewayAt(world, address)?.caFile
 }
 
-function savedGatewayAt(world: World, baseUrl: string): SavedGateway | undefined {
-  return gatewaysIfReadable(world).find((gateway) => gateway.baseUrl === baseUrl)
+function savedGatewayAt(world: World, address: string): SavedGateway | undefined {
+  return gatewaysIfReadable(world).find((gateway) => gateway.address === address)
 }
 
 /** What a client's files say about its gateway. */
@@ -140,9 +140,9 @@ export function checkName(name: string): void {
 /** The choices of a prompt: `work  https://gw.example, tested 2 h ago`. */
 export function savedChoices({ clock }: World, all: readonly SavedGateway[]): readonly AskChoice[] {
   const now = clock.now()
-  return all.map(({ name, baseUrl, proven }) => {
+  return all.map(({ name, address, proven }) => {
     const tested = proven === undefined ? '' : `, tested ${formatAge(proven.at, now)}`
-    return { value: name, name: `${name}  ${baseUrl}${tested}`, short: name }
+    return { value: name, name: `${name}  ${address}${tested}`, short: name }
   })
 }
 

@@ -11,7 +11,7 @@ const savedFolder = v.object({
   path: v.pipe(v.string(), v.minLength(1)),
   gateway: v.pipe(v.string(), v.regex(gatewayNamePattern)),
   /** The gateway's address when the folder was saved. Another gateway may get the name later. */
-  baseUrl: v.pipe(v.string(), v.url()),
+  address: v.pipe(v.string(), v.url()),
 })
 
 const list: SavedList<SavedFolder> = {

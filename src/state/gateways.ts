@@ -17,8 +17,7 @@ const header = v.object({ ...nameAndValue.entries, isSecret: v.exactOptional(v.l
 const savedGateway = v.pipe(
   v.object({
     name: v.pipe(text, v.regex(gatewayNamePattern)),
-    /** The address: the name of this member is older than the word. */
-    baseUrl: v.pipe(text, v.url()),
+    address: v.pipe(text, v.url()),
     /** Absent: the usual base URLs of the address. */
     baseUrls: v.exactOptional(v.object({ chat: text, messages: text })),
     key: text,

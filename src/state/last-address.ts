@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ifPossible } from '../errors.ts'
-import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { normaliseAddress } from '../gateway/input/address.ts'
 import type { Platform } from '../platform/platform.ts'
 import { looksLikeKey } from '../text.ts'
 import { createDurably, ignoreFileErrors, ignoreMissing } from '../transaction/files.ts'
@@ -13,10 +13,10 @@ const fileName = 'address.txt'
 const maxBytes = 2_000
 
 /** Keeps a typed address, so that the next start offers it. Best effort. */
-export function keepAddress(platform: Platform, baseUrl: string): void {
+export function keepAddress(platform: Platform, address: string): void {
   const { files, machine, processes } = platform
-  const bytes = new TextEncoder().encode(`${baseUrl}\n`)
-  const holdsKey = new URL(baseUrl).pathname.split('/').some(looksLikeKey)
+  const bytes = new TextEncoder().encode(`${address}\n`)
+  const holdsKey = new URL(address).pathname.split('/').some(looksLikeKey)
   if (bytes.length > maxBytes || holdsKey) return
 
   ifPossible(() => {
@@ -36,7 +36,7 @@ export function keptAddress({
   const bytes = ifPossible(() => files.read(join(stateFolder(machine), fileName), maxBytes))
   const text = new TextDecoder().decode(bytes).trim()
   // The user may have edited the file.
-  return ifPossible(() => normaliseBaseUrl(text, { allowHttp: true }))?.baseUrl
+  return ifPossible(() => normaliseAddress(text, { allowHttp: true }))?.address
 }
 
 export function forgetAddress({ files, machine }: Pick<Platform, 'files' | 'machine'>): void {

@@ -27,14 +27,14 @@ export interface GatewayToSave {
  *
  * @throws UserError `usage` if another address has the name
  */
-export function checkNameIsFree(world: World, name: string | undefined, baseUrl: string): void {
+export function checkNameIsFree(world: World, name: string | undefined, address: string): void {
   if (name === undefined) return
   checkName(name)
   const owner = gatewaysIfReadable(world).find((gateway) => gateway.name === name)
-  if (owner === undefined || owner.baseUrl === baseUrl) return
+  if (owner === undefined || owner.address === address) return
   throw new UserError({
     code: 'usage',
-    message: `The name ${name} belongs to ${owner.baseUrl}`,
+    message: `The name ${name} belongs to ${owner.address}`,
     hint: `Use another name: --name NAME. Or delete that gateway first: repoint forget ${name}`,
   })
 }
@@ -95,15 +95,15 @@ function newEntry(
   { access, proof }: GatewayToSave,
   now: Date,
 ): SavedGateway {
-  const { baseUrl, key, headers = [], query = [], keyHeader } = access
-  const name = access.name ?? matchingName(all, access) ?? unusedName(all, baseUrl)
+  const { address, key, headers = [], query = [], keyHeader } = access
+  const name = access.name ?? matchingName(all, access) ?? unusedName(all, address)
   const saved = all.find((candidate) => candidate.name === name)
-  const isSameGateway = saved?.baseUrl === baseUrl && saved.key === key
+  const isSameGateway = saved?.address === address && saved.key === key
   const lastProof = isSameGateway ? saved.proven : undefined
 
   return compact({
     name,
-    baseUrl,
+    address,
     baseUrls: customBaseUrls(access),
     key,
     keyHeader,
@@ -119,23 +119,23 @@ function newEntry(
 export function savedGatewayFor(world: World, gateway: Gateway): SavedGateway | undefined {
   const all = gatewaysIfReadable(world)
   const name = gateway.name ?? matchingName(all, gateway)
-  return all.find((saved) => saved.name === name && saved.baseUrl === gateway.baseUrl)
+  return all.find((saved) => saved.name === name && saved.address === gateway.address)
 }
 
 /**
  * The name of the saved gateway with this address and key. If only one has the address, a new key
  * replaces its key.
  */
-function matchingName(all: readonly SavedGateway[], { baseUrl, key }: Gateway): string | undefined {
-  const atAddress = all.filter((gateway) => gateway.baseUrl === baseUrl)
+function matchingName(all: readonly SavedGateway[], { address, key }: Gateway): string | undefined {
+  const atAddress = all.filter((gateway) => gateway.address === address)
   const withKey = atAddress.find((gateway) => gateway.key === key)
   if (withKey !== undefined) return withKey.name
   return atAddress.length === 1 ? atAddress[0]!.name : undefined
 }
 
 /** The host, with a port or a number if another gateway has that name. */
-function unusedName(all: readonly SavedGateway[], baseUrl: string): string {
-  const { hostname, port } = new URL(baseUrl)
+function unusedName(all: readonly SavedGateway[], address: string): string {
+  const { hostname, port } = new URL(address)
   const host = hostname.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   const base = (host || 'gateway').slice(0, 50)
   const isFree = (name: string) => all.every((gateway) => gateway.name !== name)

@@ -31,7 +31,7 @@ export type ListChange<Entry> = (all: readonly Entry[]) => readonly Entry[]
 const maxListBytes = 1_000_000
 
 /** The version of the format of every list. Lists of other versions count as damaged. */
-const listVersion = 1
+const listVersion = 2
 
 /** Reads the list; [] if there is none. @throws UserError `record-damaged`, `not-permitted`, `io-failed` */
 export function readList<Entry>(world: World, list: SavedList<Entry>): readonly Entry[] {

@@ -53,7 +53,7 @@ export function composeRun(
     kind: plan.kind,
     command: plan.command,
     clients: [...new Set(filesOfClients.map(({ client }) => client))],
-    baseUrl: plan.baseUrl,
+    address: plan.address,
     baseUrls: plan.baseUrls,
     model: plan.model,
     undoes: rollback?.undoes,

@@ -32,8 +32,8 @@ export interface RunRecord {
   /** IDs of the clients whose files the run changed. If it changed none: of all its clients. */
   readonly clients: readonly string[]
   /** Absent: the run points no client at a gateway. */
-  readonly baseUrl?: string
-  /** Absent: the default routes of `baseUrl`. */
+  readonly address?: string
+  /** Absent: the usual base URLs of `address`. */
   readonly baseUrls?: Plan['baseUrls']
   readonly model?: string
   /** What an undo or a redo undid. */
@@ -79,7 +79,7 @@ export interface RecordedFile {
 }
 
 export interface RunGateway {
-  readonly baseUrl: string
+  readonly address: string
   readonly baseUrls?: Plan['baseUrls']
 }
 
@@ -152,10 +152,10 @@ export function isChange({ kind }: Pick<RunRecord, 'kind'>): boolean {
 /** The gateways that a run wrote into one of its files, newest first. */
 export function gatewaysIn(
   { gateways }: RecordedFile,
-  { baseUrl, baseUrls }: RunRecord,
+  { address, baseUrls }: RunRecord,
 ): readonly RunGateway[] {
   if (gateways !== undefined) return gateways
-  return baseUrl === undefined ? [] : [{ baseUrl, ...compact({ baseUrls }) }]
+  return address === undefined ? [] : [{ address, ...compact({ baseUrls }) }]
 }
 
 export interface ApplyResult {
@@ -209,7 +209,7 @@ export function stagedFiles({ run, temps }: RunDocument): readonly StagedFile[] 
 }
 
 /** The version of the document's format. Documents of other versions count as damaged. */
-const documentVersion = 2
+const documentVersion = 3
 
 export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
   const body = { version: documentVersion, run, temps, dropFolders }

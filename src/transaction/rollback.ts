@@ -236,7 +236,7 @@ function toRollbackPlan(
     plan: {
       kind: isRedo ? 'redo' : 'undo',
       command: 'rollback',
-      baseUrl: oldest.baseUrl,
+      address: oldest.address,
       baseUrls: oldest.baseUrls,
       model: oldest.model,
       edits,

@@ -139,7 +139,7 @@ function targetFor(client: Client, setup: Setup = {}): SetupTarget {
   const input = inputFor(list, options, previous, gatewayInfo)
   const resolved = client.resolve(input)
   return {
-    baseUrl: baseUrlFor({ baseUrl }, protocolOf(client, resolved)),
+    baseUrl: baseUrlFor({ address: baseUrl }, protocolOf(client, resolved)),
     baseUrls: usualBaseUrls(baseUrl),
     key,
     providerId: options.providerId ?? 'gateway',

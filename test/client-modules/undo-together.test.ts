@@ -21,7 +21,7 @@ function setUp(id: string, given: Disk): { home: Home; world: World } {
   applyPlan(world, {
     kind: 'setup' as const,
     command: id,
-    baseUrl: 'https://gw.example',
+    address: 'https://gw.example',
     model: 'm',
     edits,
   })

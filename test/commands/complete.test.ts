@@ -8,7 +8,7 @@ async function offered(...line: string[]): Promise<string[]> {
   const home = aHome()
   home.put(
     '.local/state/repoint/gateways.json',
-    '{"version":1,"gateways":[{"name":"work","baseUrl":"https://gw.example","key":"k"},{"name":"mine","baseUrl":"https://gw.two","key":"k"}]}',
+    '{"version":2,"gateways":[{"name":"work","address":"https://gw.example","key":"k"},{"name":"mine","address":"https://gw.two","key":"k"}]}',
   )
   chmodSync(home.at('.local/state/repoint'), 0o700)
   home.put('.local/state/repoint/models.txt', 'gpt-5.6-sol\nllama3:8b\n')

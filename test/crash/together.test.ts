@@ -32,7 +32,7 @@ test('50 setups at once, each with another key and address, leave one pair and n
   const { runs, damaged } = listRuns(worldIn(home))
   expect(damaged).toEqual([])
   expect(runs).toHaveLength(statuses.get(0) ?? 0)
-  expect(runs[0]?.baseUrl).toContain(port)
+  expect(runs[0]?.address).toContain(port)
   expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
 })
 

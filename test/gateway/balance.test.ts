@@ -118,7 +118,7 @@ describe('the balance of a key', () => {
     ],
   ])('%s: the host decides, and gets one request', async (_, host, path, body, expected) => {
     const server = await gatewayWith(path, body)
-    const way = knownWay({ baseUrl: `https://${host}` }, undefined)!
+    const way = knownWay({ address: `https://${host}` }, undefined)!
     expect(await askIn(accessTo(server), way)).toEqual(expected)
     expect(server.seen.map(({ url }) => url)).toEqual([path])
   })

@@ -122,7 +122,7 @@ export function accessTo(
   const { scheme = 'http', host = '127.0.0.1', prefix = '', ...members } = more
   const baseUrl = `${scheme}://${host}:${server.port}${prefix}`
   return {
-    baseUrl,
+    address: baseUrl,
     baseUrls: usualBaseUrls(baseUrl),
     key,
     timeoutMs: 5_000,

@@ -52,7 +52,7 @@ function usualUrl(url: string, chat?: string, messages?: string): string | undef
 
 function access(server: Forged, prefix: string): GatewayAccess {
   const usual = accessTo(server, { prefix })
-  return { ...usual, baseUrls: assumedBaseUrls(usual.baseUrl) }
+  return { ...usual, baseUrls: assumedBaseUrls(usual.address) }
 }
 
 const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
@@ -186,7 +186,7 @@ test('the base URL of --messages-url is the only one that is asked', async () =>
   const usual = access(server, '')
   const given = {
     ...usual,
-    baseUrls: { ...usual.baseUrls, messages: `${usual.baseUrl}/claude` },
+    baseUrls: { ...usual.baseUrls, messages: `${usual.address}/claude` },
   }
   const finder = new GatewayFinder(given, { isMessagesGiven: true })
   await failure(finder.probe('messages', model, { catalog: { models: [{ id: model }] } }))

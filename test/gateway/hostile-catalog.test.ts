@@ -76,10 +76,10 @@ describe('hostile catalog: the commands', () => {
     ['claude-gpt', ['--dry-run']],
   ])('%s %j ends in time', { timeout: 60_000 }, async (command, args) => {
     const server = await aGatewayWith(lists['30,000 families, base and mini'])
-    const { baseUrl } = accessTo(server)
+    const { address } = accessTo(server)
     const { status, stderr } = await runInProcess(
       aHome({}),
-      [command, ...args, '--base-url', baseUrl, '--timeout', '4', '--json'],
+      [command, ...args, '--base-url', address, '--timeout', '4', '--json'],
       { env: { REPOINT_API_KEY: key } },
     )
     expect(status).not.toBe(1)
@@ -92,7 +92,7 @@ describe('hostile catalog: the commands', () => {
     })
     const child = spawn(
       process.execPath,
-      [resolve('bin/repoint.js'), 'models', '--base-url', accessTo(server).baseUrl],
+      [resolve('bin/repoint.js'), 'models', '--base-url', accessTo(server).address],
       { env: { HOME: aHome({}).path, REPOINT_API_KEY: key }, stdio: 'ignore' },
     )
     const ended = new Promise((settle) => child.on('close', settle))

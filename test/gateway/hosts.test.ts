@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { chatBaseUrls, messagesBaseUrls } from '../../src/gateway/base-urls.ts'
 import { knownHost, knownHosts, ownerOfPage } from '../../src/gateway/hosts.ts'
-import { normaliseBaseUrl } from '../../src/gateway/input/base-url.ts'
+import { normaliseAddress } from '../../src/gateway/input/address.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
@@ -86,15 +86,15 @@ describe('hosts by name', () => {
   test.each(['my-gateway.example', 'https://my-company.openai.azure.com', 'your-llm.internal'])(
     '%s is a host name, not a web address of the service',
     (typed) => {
-      expect(normaliseBaseUrl(typed, {}).baseUrl).toBe(`https://${typed.replace('https://', '')}`)
+      expect(normaliseAddress(typed, {}).address).toBe(`https://${typed.replace('https://', '')}`)
     },
   )
 
   test('the root of an Azure address has no deployment and no version', () => {
     const typed =
       'https://team.openai.azure.com/openai/deployments/sol/chat/completions?api-version=p'
-    const { baseUrl, findings } = normaliseBaseUrl(typed, {})
-    expect(chatBaseUrls(baseUrl).at(-1)).toBe('https://team.openai.azure.com/openai/v1')
+    const { address, findings } = normaliseAddress(typed, {})
+    expect(chatBaseUrls(address).at(-1)).toBe('https://team.openai.azure.com/openai/v1')
     expect(findings[0]!.message).toContain('without the query')
   })
 
@@ -104,8 +104,8 @@ describe('hosts by name', () => {
     ['platform.deepseek.com/api_keys', 'https://api.deepseek.com'],
     ['https://openrouter.ai/settings/keys', 'https://openrouter.ai'],
   ])('%s is read as %s, and the note says so', (typed, baseUrl) => {
-    const read = normaliseBaseUrl(typed, {})
-    expect(read.baseUrl).toBe(baseUrl)
+    const read = normaliseAddress(typed, {})
+    expect(read.address).toBe(baseUrl)
     expect(read.findings).toHaveLength(1)
   })
 })

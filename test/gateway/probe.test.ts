@@ -158,17 +158,17 @@ describe('probe: proves a protocol', () => {
         if (request.body.includes('"store"')) return sendJson(response, 400, rejects)
         goodGateway({ ...request, url: request.url.replace('/right', '/v1') }, response)
       })
-      const { baseUrl, ...access } = accessTo(server)
-      const candidates = [`${baseUrl}/wrong`, `${baseUrl}/right`]
-      const asked = probe({ baseUrl, ...access }, 'chat', model, { sender, candidates })
+      const { address, ...access } = accessTo(server)
+      const candidates = [`${address}/wrong`, `${address}/right`]
+      const asked = probe({ address, ...access }, 'chat', model, { sender, candidates })
       expect((await failure(asked)).code).toBe('parameter-unsupported')
     })
 
     test('at only one address, if each rejects everything without a reason', async () => {
       const server = await aServer((_request, response) => sendJson(response, 400, {}))
-      const { baseUrl, ...access } = accessTo(server)
-      const candidates = ['/a', '/b', '/c'].map((path) => baseUrl + path)
-      await failure(probe({ baseUrl, ...access }, 'chat', model, { sender, candidates }))
+      const { address, ...access } = accessTo(server)
+      const candidates = ['/a', '/b', '/c'].map((path) => address + path)
+      await failure(probe({ address, ...access }, 'chat', model, { sender, candidates }))
       const posts = server.seen.filter(({ method }) => method === 'POST')
       expect(posts.length).toBeLessThanOrEqual(candidates.length + 2)
     })

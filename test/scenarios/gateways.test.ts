@@ -91,7 +91,7 @@ describe('a setup saves its gateway', () => {
     const { json } = await setUp(home, 'codex', gatewayOne)
     expect(json).toMatchObject({ changed: false, run: null })
     expect(runs()).toEqual(before)
-    expect(JSON.parse(home.text(list))).toMatchObject({ gateways: [{ baseUrl: gatewayOne.url }] })
+    expect(JSON.parse(home.text(list))).toMatchObject({ gateways: [{ address: gatewayOne.url }] })
   })
 
   test('a name of another address is refused before any request or change', async () => {

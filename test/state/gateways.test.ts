@@ -20,8 +20,8 @@ import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const list = '.local/state/repoint/gateways.json'
-const work: SavedGateway = { name: 'work', baseUrl: 'https://work.example', key: 'sk-work' }
-const mine: SavedGateway = { name: 'mine', baseUrl: 'https://mine.example', key: 'sk-mine' }
+const work: SavedGateway = { name: 'work', address: 'https://work.example', key: 'sk-work' }
+const mine: SavedGateway = { name: 'mine', address: 'https://mine.example', key: 'sk-mine' }
 
 function save(home: Home, ...gateways: SavedGateway[]): void {
   changeGateways(worldIn(home), (all) => [...gateways, ...all])
@@ -53,7 +53,7 @@ describe('the saved gateways', () => {
       'gateways.json',
     ])
     expect(home.text(list)).toBe(
-      `${JSON.stringify({ version: 1, gateways: [work, mine] }, undefined, 1)}\n`,
+      `${JSON.stringify({ version: 2, gateways: [work, mine] }, undefined, 1)}\n`,
     )
   })
 
@@ -78,7 +78,7 @@ describe('the saved gateways', () => {
   })
 
   test('are written after the leftovers of a crash are removed', () => {
-    const home = saying('{"version":1,"gateways":[]}')
+    const home = saying('{"version":2,"gateways":[]}')
     home.put('.local/state/repoint/gateways-new.json', 'half of it', 0o600)
     save(home, work)
     expect(readGateways(worldIn(home))).toEqual([work])
@@ -88,8 +88,8 @@ describe('the saved gateways', () => {
   test.each<[string, string | Uint8Array]>([
     ['no JSON', 'broken'],
     ['null', 'null'],
-    ['of another version', '{"version":2,"gateways":[]}'],
-    ['no list', '{"version":1,"gateways":{}}'],
+    ['of another version', '{"version":1,"gateways":[]}'],
+    ['no list', '{"version":2,"gateways":{}}'],
     ['no text', Uint8Array.of(0xff, 0xfe)],
     ['far too long', ' '.repeat(1_000_001)],
     ...[
@@ -97,21 +97,21 @@ describe('the saved gateways', () => {
       '{}',
       '"work"',
       '{"name":"work"}',
-      '{"name":"--all","baseUrl":"https://a","key":"k"}',
-      '{"name":"a","baseUrl":"no address","key":"k"}',
-      '{"name":"a","baseUrl":"https://a"}',
-      '{"name":"a","baseUrl":"https://a","maskedKey":"....k"}',
-      '{"name":"a","baseUrl":"https://a","key":1}',
-      '{"name":"a","baseUrl":"https://a","key":"k","caFile":{}}',
-      '{"name":"a","baseUrl":"https://a","key":"k","baseUrls":{"chat":"https://a"}}',
-      '{"name":"a","baseUrl":"https://a","key":"k","baseUrls":null}',
-      '{"name":"a","baseUrl":"https://a","key":"k","proven":{"at":"x","protocol":"chat"}}',
-      '{"name":"a","baseUrl":"https://a","key":"k","headers":{}}',
-      '{"name":"a","baseUrl":"https://a","key":"k","headers":[null]}',
-      '{"name":"a","baseUrl":"https://a","key":"k","headers":[{"name":"x"}]}',
+      '{"name":"--all","address":"https://a","key":"k"}',
+      '{"name":"a","address":"no address","key":"k"}',
+      '{"name":"a","address":"https://a"}',
+      '{"name":"a","address":"https://a","maskedKey":"....k"}',
+      '{"name":"a","address":"https://a","key":1}',
+      '{"name":"a","address":"https://a","key":"k","caFile":{}}',
+      '{"name":"a","address":"https://a","key":"k","baseUrls":{"chat":"https://a"}}',
+      '{"name":"a","address":"https://a","key":"k","baseUrls":null}',
+      '{"name":"a","address":"https://a","key":"k","proven":{"at":"x","protocol":"chat"}}',
+      '{"name":"a","address":"https://a","key":"k","headers":{}}',
+      '{"name":"a","address":"https://a","key":"k","headers":[null]}',
+      '{"name":"a","address":"https://a","key":"k","headers":[{"name":"x"}]}',
     ].map((entry): [string, string] => [
       `a list of ${entry}`,
-      `{"version":1,"gateways":[${entry}]}`,
+      `{"version":2,"gateways":[${entry}]}`,
     ]),
   ])('are reported as damaged and kept if the file is %s', (_, text) => {
     const home = saying(text)

@@ -18,7 +18,7 @@ export function bytesOf(text: string): Uint8Array {
 /** A plan with these edits, as for a setup of Codex. */
 export function aPlan(edits: readonly FileEdit[], kind: Plan['kind'] = 'setup'): Plan {
   const command = kind === 'repair' ? 'doctor' : 'codex'
-  return { kind, command, baseUrl: 'https://gateway.example', model: 'gpt-5.6-sol', edits }
+  return { kind, command, address: 'https://gateway.example', model: 'gpt-5.6-sol', edits }
 }
 
 /** Only files for secrets may contain this key. */

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
-import { baseUrlFor } from '../../gateway/base-urls.ts'
+import { ofProtocol } from '../../gateway/base-urls.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
@@ -69,7 +69,7 @@ function entryChanges(
 ): readonly SettingChange[] {
   const { providerId } = target
   const protocol = protocolFor(target.resolved, model)
-  const baseUrl = baseUrlFor(target, protocol)
+  const baseUrl = ofProtocol(target.baseUrls, protocol)
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])

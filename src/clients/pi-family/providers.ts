@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import { baseUrlFor } from '../../gateway/base-urls.ts'
+import { ofProtocol } from '../../gateway/base-urls.ts'
 import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
 import type { ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
@@ -179,7 +179,7 @@ function modelChanges(
 function protocolChanges(model: OfferedModel, target: ProtocolTarget): readonly SettingChange[] {
   const protocol = protocolFor(target.resolved, model)
   const isProvider = protocol === (target.resolved.protocol ?? usualProtocol)
-  const baseUrl = baseUrlFor(target, protocol)
+  const baseUrl = ofProtocol(target.baseUrls, protocol)
   return [
     { path: ['api'], value: isProvider ? undefined : apiOf[protocol] },
     { path: ['baseUrl'], value: baseUrl === target.baseUrl ? undefined : baseUrl },

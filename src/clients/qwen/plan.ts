@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
-import { baseUrlFor } from '../../gateway/base-urls.ts'
+import { ofProtocol } from '../../gateway/base-urls.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
@@ -158,7 +158,7 @@ function leavingEntries(
     .map(({ id, protocol, entry }) => ({
       id,
       path: entryPath(protocol, id),
-      isOtherGateway: isOtherGateway(entry, baseUrlFor(target, protocol)),
+      isOtherGateway: isOtherGateway(entry, ofProtocol(target.baseUrls, protocol)),
       isMarked: true as const,
     }))
   return removedEntries(file, listed, [], target)
@@ -176,7 +176,7 @@ function entryChanges(
 ): readonly SettingChange[] {
   const { model, path, name, present } = entry
   const protocol = protocolFor(target.resolved, model)
-  const baseUrl = baseUrlFor(target, protocol)
+  const baseUrl = ofProtocol(target.baseUrls, protocol)
   const now = present?.entry
   const headers = valueIn(now, paths.headers)
   const config = {

@@ -47,7 +47,7 @@ export async function checkGateway(
   if (gateway === undefined)
     return [{ code: 'gateway', severity: 'ok', message: `${client.label} uses its own service` }]
 
-  const caFile = caFileFor(session.platform, gateway.baseUrl, flags.caFile)
+  const caFile = caFileFor(session.platform, gateway.address, flags.caFile)
   if (shared === undefined) {
     return hasCause('key-missing', findings) ? [] : [missingKey(client, gateway, caFile)]
   }
@@ -82,7 +82,7 @@ async function passedBefore(
   const passed = isSameFailure ? results.filter(({ code }) => code !== 'catalog') : results
 
   const isAnswerMissing = blamed !== 'network' && passed.every(({ code }) => code !== 'network')
-  return isAnswerMissing ? [...passed, networkCheck(access.baseUrl, access)] : passed
+  return isAnswerMissing ? [...passed, networkCheck(access.address, access)] : passed
 }
 
 /** @throws UserError if a check fails and the rest would prove nothing */
@@ -122,8 +122,8 @@ async function* networkChecks(
 }
 
 /** Nothing listens at a loopback address: the program that did, such as another tool's proxy, is gone. */
-function isServerGone({ code }: UserError, { baseUrl }: Gateway): boolean {
-  return code === 'refused' && isLoopbackUrl(baseUrl)
+function isServerGone({ code }: UserError, { address }: Gateway): boolean {
+  return code === 'refused' && isLoopbackUrl(address)
 }
 
 function serverGoneHint({ family }: Client, { users }: SharedGateway): string {
@@ -156,26 +156,26 @@ function* checkCatalog(
   access: GatewayAccess,
   list: Catalog | UserError,
 ): Generator<CheckResult> {
-  const { baseUrl } = access
-  const where = gateway?.name === undefined ? baseUrl : `${gateway.name} (${baseUrl})`
+  const { address } = access
+  const where = gateway?.name === undefined ? address : `${gateway.name} (${address})`
   const result = { code: 'catalog', isAboutGateway: true } as const
   if (list instanceof UserError) {
     if (!mayStillServe(list)) throw list
     const message = `${where} has no readable list of models: ${list.message}`
-    yield networkCheck(baseUrl, access)
+    yield networkCheck(address, access)
     yield { ...result, severity: 'warning', message }
     return
   }
 
   const count = counted(list.models.length, 'model')
-  yield networkCheck(baseUrl, access)
+  yield networkCheck(address, access)
   yield {
     ...result,
     severity: 'ok',
     message: `${where} lists ${count}`,
     brief: `takes the key, ${count}`,
   }
-  yield* checkClock(session, baseUrl, list)
+  yield* checkClock(session, address, list)
 }
 
 /** @throws UserError why the gateway does not serve the model */
@@ -255,7 +255,7 @@ const maxClockDifferenceMs = 5 * 60_000
 
 function* checkClock(
   { platform: { clock } }: Session,
-  baseUrl: string,
+  address: string,
   { serverTime }: Catalog,
 ): Generator<CheckResult> {
   if (serverTime === undefined) return
@@ -263,21 +263,21 @@ function* checkClock(
   if (Math.abs(differenceMs) <= maxClockDifferenceMs) return
 
   const minutes = Math.round(Math.abs(differenceMs) / 60_000)
-  const message = `This machine's clock is ${minutes} minutes ${differenceMs > 0 ? 'ahead of' : 'behind'} the clock of ${baseUrl}`
+  const message = `This machine's clock is ${minutes} minutes ${differenceMs > 0 ? 'ahead of' : 'behind'} the clock of ${address}`
   yield { about: 'machine', code: 'clock', severity: 'warning', message, hint: 'Set the clock.' }
 }
 
-function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<CheckResult> {
-  const proxy = proxyFor(new URL(baseUrl), env)
+function* checkProxy({ address, env }: GatewayAccess): Generator<CheckResult> {
+  const proxy = proxyFor(new URL(address), env)
   if (proxy === undefined) return
   const brief = `through the proxy ${proxy.hostname}:${proxy.port}`
-  const message = `repoint reaches ${baseUrl} ${brief} (${proxy.variable})`
+  const message = `repoint reaches ${address} ${brief} (${proxy.variable})`
   yield { code: 'proxy', severity: 'ok', message, brief, isAboutGateway: true }
 }
 
 /** Any answer proves that the host was found, that it answers, and that its certificate is trusted. */
-function networkCheck(baseUrl: string, access: GatewayAccess): CheckResult {
-  const { host, protocol } = new URL(baseUrl)
+function networkCheck(address: string, access: GatewayAccess): CheckResult {
+  const { host, protocol } = new URL(address)
   const by = isPrivatelyTrusted(access) ? ` by an authority of ${privateSources(access)}` : ''
   const tls = protocol === 'https:' ? `, and its certificate is valid${by}` : ''
   const message = `${host} answers${tls}`

@@ -42,14 +42,14 @@ export function askGateways(
     const isBroken = whyUnreadable(report.state) !== undefined
     if (isBroken || report.gateway === undefined || !key) continue
 
-    const { baseUrl } = report.gateway
+    const { address } = report.gateway
     const request = { baseUrls: baseUrlsOf(report.gateway), key, keyHeader, headers, query }
-    const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? configuredCaFile
+    const caFile = caFileFor(session.platform, address, flags.caFile) ?? configuredCaFile
     const timeoutMs = flags.timeout * 1000
     const id = JSON.stringify(request)
     const shared =
       byRequest.get(id) ??
-      askGateway(accessTo(session, { baseUrl, ...request, timeoutMs, caFile, authorities }))
+      askGateway(accessTo(session, { address, ...request, timeoutMs, caFile, authorities }))
     shared.users.push(report.client.family)
     byRequest.set(id, shared)
     byReport.set(report, shared)

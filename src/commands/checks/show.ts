@@ -149,7 +149,7 @@ function headingOf({ report }: ClientWithFindings): string {
   if (report.kind === 'unreadable') return unknownGateway
   const { gateway, state } = report
   if (gateway !== undefined) {
-    const address = gateway.baseUrl.replace(/^https:\/\//, '')
+    const address = gateway.address.replace(/^https:\/\//, '')
     const isNameInAddress = gateway.name === undefined || address.includes(gateway.name)
     return isNameInAddress ? address : `${address} (${gateway.name})`
   }

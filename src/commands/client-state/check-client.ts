@@ -148,7 +148,7 @@ function* missingKeyFindings(
   if (gateway === undefined || whyUnreadable(state) !== undefined) return
   const { baseUrl, key } = state.endpoint
   if (key || mayNeedNoKey(baseUrl, context) || hasCause('key-missing', earlier)) return
-  yield missingKey(client, gateway, caFileFor(platform, gateway.baseUrl, undefined))
+  yield missingKey(client, gateway, caFileFor(platform, gateway.address, undefined))
 }
 
 /** @param caFile the file of authorities that a command must name to reach the gateway */
@@ -156,7 +156,7 @@ export function missingKey(client: Client, gateway: Gateway, caFile: string | un
   return {
     code: 'key-missing',
     severity: 'error',
-    message: `${client.label} points at ${gateway.baseUrl} and has no key`,
+    message: `${client.label} points at ${gateway.address} and has no key`,
     hint: setupAgain(client, gateway, caFile),
     cause: 'key-missing',
   }

@@ -10,13 +10,13 @@ export function setupAgain({ id }: Client, gateway: Gateway, caFile: string | un
 
 /** The flags with which a command reaches a gateway in the same way. */
 export function addressFlags(gateway: Gateway, caFile: string | undefined): string {
-  const { baseUrl } = gateway
+  const { address } = gateway
   const { messages } = baseUrlsOf(gateway)
-  const isMessagesDefault = messagesBaseUrls(baseUrl).includes(messages)
+  const isMessagesDefault = messagesBaseUrls(address).includes(messages)
   return [
-    `--base-url ${baseUrl}`,
+    `--base-url ${address}`,
     ...(isMessagesDefault ? [] : [`--messages-url ${messages}`]),
-    ...(needsAllowHttp(baseUrl) ? ['--allow-http'] : []),
+    ...(needsAllowHttp(address) ? ['--allow-http'] : []),
     ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
   ].join(' ')
 }
@@ -27,7 +27,7 @@ function asWord(path: string): string {
 }
 
 /** Whether the address is plain http to another machine, which a setup accepts only with `--allow-http`. */
-function needsAllowHttp(baseUrl: string): boolean {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+function needsAllowHttp(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined
   return url?.protocol === 'http:' && !isLoopback(url.hostname)
 }

@@ -92,7 +92,7 @@ export function gatewayOf(
   const protocol = protocolOf(client, state.options)
   const saved = gatewaysIfReadable(session.platform)
   const known = [...saved, ...gatewaysOfClient(client, runs)].map(
-    ({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }),
+    ({ address, baseUrls }): Gateway => ({ address, baseUrls }),
   )
 
   const gateway =

@@ -80,12 +80,12 @@ export function changedSince(
 type Header = Pick<ExtraHeader, 'name' | 'value'>
 
 /**
- * Whether a setup for a gateway other than the one at `baseUrl` wrote a header into these files. The user
+ * Whether a setup for a gateway other than the one at `address` wrote a header into these files. The user
  * may have removed that gateway from the list since.
  */
 export function isFromOtherGateway(
   { platform }: Session,
-  { runs, files, baseUrl }: { runs: Runs; files: LoadedFiles; baseUrl: string },
+  { runs, files, address }: { runs: Runs; files: LoadedFiles; address: string },
   header: Header,
 ): boolean {
   const paths = files.map(({ path }) => path)
@@ -102,7 +102,7 @@ export function isFromOtherGateway(
   }
 
   return runs
-    .filter((run) => isChange(run) && run.baseUrl !== undefined && run.baseUrl !== baseUrl)
+    .filter((run) => isChange(run) && run.address !== undefined && run.address !== address)
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 

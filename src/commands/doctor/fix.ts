@@ -190,7 +190,7 @@ function planOf(edits: readonly FileEdit[], reports: readonly CheckedClient[], r
   return {
     kind: 'repair',
     command: 'doctor',
-    baseUrl: gateway?.baseUrl,
+    address: gateway?.address,
     baseUrls: gateway && customBaseUrls(gateway),
     model: configured && shownModel(configured.state),
     edits,

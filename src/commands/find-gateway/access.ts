@@ -28,10 +28,10 @@ export function accessToSaved(
  * Replaces the hint of a failure by the command that changes the key or the address of a saved gateway. The
  * commands that call this have no flags for them.
  */
-export function withSavedGatewayHint({ name, baseUrl }: SavedGateway, error: unknown): unknown {
+export function withSavedGatewayHint({ name, address }: SavedGateway, error: unknown): unknown {
   if (!(error instanceof UserError)) return error
   if (traitsOf(error)?.blames === 'key')
-    return withHint(error, `Save the new key: repoint gateways add ${baseUrl} --name ${name}`)
+    return withHint(error, `Save the new key: repoint gateways add ${address} --name ${name}`)
   if (error.hint?.includes('--base-url'))
     return withHint(error, `Save the other address: repoint gateways add URL`)
   return error

@@ -11,7 +11,7 @@
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { assumedBaseUrls } from '../../gateway/base-urls.ts'
-import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import { type AddressOptions, normaliseAddress } from '../../gateway/input/address.ts'
 import {
   applyHeaderChanges,
   type HeaderChange,
@@ -25,7 +25,7 @@ import { savedGatewayFor } from '../../state/save-gateway.ts'
 import { worldWritableCaFile } from '../client-state/files.ts'
 import type { Session } from '../screen/session.ts'
 import { accessTo } from './access.ts'
-import { findBaseUrl } from './find-base-url.ts'
+import { findBaseUrl } from './find-address.ts'
 import { findKey, keyByFlag, linkIn, secretFile } from './find-key.ts'
 import type { AddressFlags, FoundGateway, Preset, SourcedValue } from './types.ts'
 
@@ -45,7 +45,7 @@ export async function findGateway(
   session.hide(key.value)
 
   const name = flags.name ?? known.name
-  const gateway = { baseUrl: address.value, key: key.value, name }
+  const gateway = { address: address.value, key: key.value, name }
   const saved = { ...savedGatewayFor(session.platform, gateway), ...compact(known) }
   const headers = applyHeaderChanges(saved.headers ?? [], headerChanges)
   hideHeaders(session, headers)
@@ -70,7 +70,7 @@ export async function findGateway(
       ...worldWritableCaFile(session, caFile),
     ],
     fromPrompt: {
-      baseUrl: address.isFromPrompt === true,
+      address: address.isFromPrompt === true,
       key: key.isFromPrompt === true || preset.isKeyTyped === true || isSavedChosen,
     },
     isKeyInUse: key.isInUse === true || isSavedChosen,
@@ -131,18 +131,18 @@ function addressIn(
   link: ImportLink,
   { flags, known }: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
 ): SourcedValue {
-  const fromFlag = flags.baseUrl ? normaliseBaseUrl(flags.baseUrl, flags) : undefined
-  const baseUrl = fromFlag?.baseUrl ?? known.baseUrl ?? link.baseUrls[0]
-  if (!link.baseUrls.includes(baseUrl))
+  const fromFlag = flags.baseUrl ? normaliseAddress(flags.baseUrl, flags) : undefined
+  const address = fromFlag?.address ?? known.address ?? link.addresses[0]
+  if (!link.addresses.includes(address))
     throw new UserError({
       code: 'usage',
-      message: `The link is for ${link.baseUrls.join(', ')}, not for ${baseUrl}`,
+      message: `The link is for ${link.addresses.join(', ')}, not for ${address}`,
       hint: 'A link contains an address and its key. Leave out --base-url, or give a key for that address.',
     })
 
   const message = `From the link: ${formatLink(link)}`
   return {
-    value: baseUrl,
+    value: address,
     ...compact({ query: fromFlag?.query }),
     findings: [{ code: 'link-read', message }, ...link.findings],
   }
@@ -158,16 +158,16 @@ function findBaseUrls(
   session: Session,
   { messagesUrl, allowHttp }: AddressFlags,
   known: Partial<Gateway>,
-  baseUrl: string,
+  address: string,
 ): BaseUrls {
   // An address with a query was copied whole from instructions: its path is the path of the routes.
-  const isExact = (known.query ?? []).length > 0 && new URL(baseUrl).pathname !== '/'
-  const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedBaseUrls(baseUrl)
-  const baseUrls = known.baseUrls ?? savedBaseUrls(session.platform, baseUrl) ?? assumed
+  const isExact = (known.query ?? []).length > 0 && new URL(address).pathname !== '/'
+  const assumed = isExact ? { chat: address, messages: address } : assumedBaseUrls(address)
+  const baseUrls = known.baseUrls ?? savedBaseUrls(session.platform, address) ?? assumed
   if (messagesUrl === undefined) return baseUrls
 
   const messages = readMessagesUrl(messagesUrl, { allowHttp })
-  const { origin } = new URL(baseUrl)
+  const { origin } = new URL(address)
   if (new URL(messages).origin === origin) return { ...baseUrls, messages }
   throw new UserError({
     code: 'usage',
@@ -178,9 +178,9 @@ function findBaseUrls(
 
 /** @throws UserError `usage` */
 function readMessagesUrl(text: string, allowed: AddressOptions): string {
-  const address = resultOf(() => normaliseBaseUrl(text, allowed))
+  const address = resultOf(() => normaliseAddress(text, allowed))
   const isError = address instanceof UserError
-  if (!isError && address.query.length === 0) return address.baseUrl
+  if (!isError && address.query.length === 0) return address.address
   const reason = isError ? address.message : 'no client of it can send its query'
   throw new UserError({
     code: 'usage',

@@ -29,11 +29,11 @@ export async function findKey(
     })
 
   session.platform.ask.hold()
-  const { value: baseUrl, isFromPrompt: isAddressTyped } = given.address
+  const { value: address, isFromPrompt: isAddressTyped } = given.address
   const validate = (text: string) => session.problemAtPrompt(() => cleanedKey(text, flags))
-  const reusable = inUse.find((setup) => setup.baseUrl === baseUrl && validate(setup.key) === true)
+  const reusable = inUse.find((setup) => setup.address === address && validate(setup.key) === true)
   // The user just typed the address, so the question does not repeat it.
-  const forAddress = isAddressTyped ? '' : ` for ${baseUrl}`
+  const forAddress = isAddressTyped ? '' : ` for ${address}`
   const offer = reusable === undefined ? '' : ` (Enter: the key of ${reusable.label})`
   const answer = await session.platform.ask.secret({
     message: `API key${forAddress}${offer}:`,

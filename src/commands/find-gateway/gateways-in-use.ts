@@ -22,7 +22,7 @@ export async function presetUnlessNamed(
   runs: Runs,
 ): Promise<{ readonly preset: Preset; readonly inUse?: GatewayInUse | undefined }> {
   const [inUse] = namesGateway(session, flags) ? [] : await gatewaysInUse(session, runs)
-  const preset = inUse ? { gateway: inUse } : { lastBaseUrl: runs[0]?.baseUrl }
+  const preset = inUse ? { gateway: inUse } : { lastAddress: runs[0]?.address }
   return { preset, inUse }
 }
 

@@ -10,7 +10,7 @@ export interface Preset {
   /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly gateway?: Partial<Gateway> | undefined
   /** The default answer to the question for the address. */
-  readonly lastBaseUrl?: string | undefined
+  readonly lastAddress?: string | undefined
   /** The user typed the known key for an address that was rejected. */
   readonly isKeyTyped?: boolean | undefined
   /** The setups in force. At the question for a key, Enter reuses the key of the same address. */
@@ -33,7 +33,7 @@ export interface FoundGateway {
   readonly access: GatewayAccess
   readonly findings: readonly Finding[]
   /** Whether the user entered these values at a prompt. If they are rejected, repoint asks again. */
-  readonly fromPrompt: { readonly baseUrl: boolean; readonly key: boolean }
+  readonly fromPrompt: { readonly address: boolean; readonly key: boolean }
   /** The key belongs to a client or a saved gateway. It must not be sent to another address. */
   readonly isKeyInUse: boolean
   /** The content of the import link, if the key came from one. */

@@ -31,7 +31,7 @@ export async function addGateway(
     { ...flags, baseUrl: address },
     (gateway) => probeFor(flags.model, { catalog: undefined, rejected: [], gateway }),
   )
-  checkNameIsFree(session.platform, flags.name, finder.access.baseUrl)
+  checkNameIsFree(session.platform, flags.name, finder.access.address)
 
   const catalog = answer instanceof UserError ? undefined : answer
   const gatewayInfo = { catalog, rejected: [], gateway: finder.access }
@@ -51,7 +51,7 @@ export async function addGateway(
     command: 'gateways',
     action: 'add',
     saved: saved?.name ?? null,
-    baseUrl: access.baseUrl,
+    baseUrl: access.address,
     ...proof,
     warnings: session.findingsAsJson,
   })

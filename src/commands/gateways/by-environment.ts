@@ -90,7 +90,7 @@ async function showVariables(
   session.document({
     command: client.id,
     changed: false,
-    baseUrl: access.baseUrl,
+    baseUrl: access.address,
     model: models.model,
     gateway: name,
     variables,

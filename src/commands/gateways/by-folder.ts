@@ -48,17 +48,17 @@ export function shownFolder(session: Session, { path }: Pick<SavedFolder, 'path'
  *   one
  */
 export function gatewayOfFolder(session: Session, folder: SavedFolder): SavedGateway {
-  const { gateway, baseUrl } = folder
+  const { gateway, address } = folder
   const path = shownFolder(session, folder)
   const saved = savedGateways(session).find(({ name }) => name === gateway)
-  if (saved?.baseUrl === baseUrl) return saved
+  if (saved?.address === address) return saved
 
   throw new UserError({
     code: 'config-conflict',
     message:
       saved === undefined
-        ? `Folder ${path} uses gateway ${gateway} (${baseUrl}), which is no longer saved`
-        : `Folder ${path} uses gateway ${gateway} at ${baseUrl}, but that name is now ${saved.baseUrl}`,
+        ? `Folder ${path} uses gateway ${gateway} (${address}), which is no longer saved`
+        : `Folder ${path} uses gateway ${gateway} at ${address}, but that name is now ${saved.address}`,
     hint: 'In that folder, choose another gateway: repoint folder NAME. Or none: repoint folder --forget',
   })
 }

@@ -47,19 +47,23 @@ export const command = commandOf(define, (session, name, { forget }) => {
   session.document({
     command: 'folder',
     changed: isChanged,
-    here: here ?? null,
-    folders,
+    here: here === undefined ? null : folderAsJson(here),
+    folders: folders.map(folderAsJson),
     warnings: session.findingsAsJson,
   })
   return 0
 })
 
+function folderAsJson({ path, gateway, address }: SavedFolder) {
+  return { path, gateway, baseUrl: address }
+}
+
 /** @returns whether the list changes */
 function remember(session: Session, name: string, before: readonly SavedFolder[]): boolean {
   const { platform } = session
-  const { baseUrl } = savedGateway(session, name)
+  const { address } = savedGateway(session, name)
   const path = realPath(platform.files, platform.machine.cwd)
-  const entry = { path, gateway: name, baseUrl }
+  const entry = { path, gateway: name, address }
   const isNew = before.every((known) => JSON.stringify(known) !== JSON.stringify(entry))
 
   if (isNew)
@@ -67,7 +71,7 @@ function remember(session: Session, name: string, before: readonly SavedFolder[]
       entry,
       ...folders.filter((folder) => folder.path !== path),
     ])
-  session.say(`✔ Folder ${shownFolder(session, entry)} uses gateway ${name} (${baseUrl})`)
+  session.say(`✔ Folder ${shownFolder(session, entry)} uses gateway ${name} (${address})`)
   session.say('  `repoint run -- CLIENT` and your shell hook use this gateway. No file changed.')
   session.say('  Now run: repoint run -- codex')
   return isNew
@@ -100,7 +104,7 @@ function show(
   const rows = folders.map((folder) => [
     `${folder.path === here?.path ? '*' : ' '} ${shownFolder(session, folder)}`,
     folder.gateway,
-    folder.baseUrl,
+    folder.address,
   ])
   session.sayTable(['  FOLDER', 'GATEWAY', 'ADDRESS'], rows)
 

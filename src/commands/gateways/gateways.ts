@@ -92,7 +92,7 @@ function addressToAdd(address: string | undefined): string {
  */
 async function exportDefaults(session: Session, name: string): Promise<number> {
   const saved = savedGateway(session, name)
-  const { baseUrl } = saved
+  const { address } = saved
   if (saved.query !== undefined)
     throw new UserError({
       code: 'usage',
@@ -101,14 +101,14 @@ async function exportDefaults(session: Session, name: string): Promise<number> {
     })
 
   const { messages } = baseUrlsOf(saved)
-  const messagesUrl = messages === baseUrl ? undefined : messages
+  const messagesUrl = messages === address ? undefined : messages
   const users = usersOf(saved, await clientReports(session, runsSoFar(session)))
   const clients = users.map(({ client, options }): ClientDefaults => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
 
   session.platform.terminal.out(
-    session.redact(formatDefaults({ name, baseUrl, messagesUrl, clients })),
+    session.redact(formatDefaults({ name, baseUrl: address, messagesUrl, clients })),
   )
   return 0
 }
@@ -128,12 +128,12 @@ function show(
   }
   const now = session.platform.clock.now()
   const rows = all.map((saved) => {
-    const { name, baseUrl, key, proven } = saved
+    const { name, address, key, proven } = saved
     const users = idsOf(usersOf(saved, clients))
     const tested = proven && `${formatAge(proven.at, now)}: ${proven.model} over ${proven.protocol}`
     return [
       `${users.length > 0 ? '*' : ' '} ${name}`,
-      baseUrl,
+      address,
       maskSecret(key),
       users.join(', ') || '-',
       tested ?? 'never',

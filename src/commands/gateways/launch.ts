@@ -135,7 +135,7 @@ function isMessagesUnproven(
   { access, saved }: { readonly access: GatewayAccess; readonly saved: SavedGateway },
 ): boolean {
   const { messages } = access.baseUrls
-  if (protocol !== 'messages' || messages !== access.baseUrl) return false
+  if (protocol !== 'messages' || messages !== access.address) return false
   if (saved.proven?.protocol === 'messages') return false
   return stateNow(session, client)?.endpoint.baseUrl !== messages
 }
@@ -192,12 +192,12 @@ function unlisted(
 
 /** An environment with the gateway in all variables that programs usually read. */
 export function gatewayEnv(
-  { baseUrl, baseUrls, key }: GatewayAccess,
+  { address, baseUrls, key }: GatewayAccess,
   env: Machine['env'],
 ): Machine['env'] {
   return {
     ...env,
-    REPOINT_BASE_URL: baseUrl,
+    REPOINT_BASE_URL: address,
     REPOINT_API_KEY: key,
     OPENAI_BASE_URL: baseUrls.chat,
     OPENAI_API_KEY: key,

@@ -49,10 +49,10 @@ export async function pointShell(
     }
   }
 
-  const { name, baseUrl } = access
-  const gateway = name === undefined ? baseUrl : `${name} (${baseUrl})`
+  const { name, address } = access
+  const gateway = name === undefined ? address : `${name} (${address})`
   session.remark(`A shell that uses ${gateway}. To leave it: exit`)
-  const gatewayFlags = name ?? `--base-url ${baseUrl} --key-env NAME`
+  const gatewayFlags = name ?? `--base-url ${address} --key-env NAME`
   for (const program of needArguments)
     session.remark(
       `note: ${program} ignores these variables. Start it with: repoint run ${gatewayFlags} -- ${program}`,

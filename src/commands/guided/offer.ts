@@ -88,7 +88,7 @@ const protocolNames: Readonly<Record<Protocol, string>> = {
 /** Reports that no listed model supports a protocol of the client. */
 function missingProtocol(
   { protocols }: Client,
-  { baseUrl }: GatewayAccess,
+  { address }: GatewayAccess,
   { models }: Catalog,
 ): Finding | undefined {
   if (models.some((model) => supportsAny(model, protocols))) return undefined
@@ -96,7 +96,7 @@ function missingProtocol(
   return {
     code: 'protocol-unsupported',
     severity: 'error',
-    message: `${new URL(baseUrl).host} has no ${names.join(' or ')}`,
+    message: `${new URL(address).host} has no ${names.join(' or ')}`,
   }
 }
 

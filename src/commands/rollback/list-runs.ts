@@ -22,7 +22,7 @@ export function showRunList(session: Session, runs: Runs): number {
 function showTable(session: Session, runs: Runs): void {
   const now = session.platform.clock.now()
   const rows = runs.map((run) => {
-    const settings = isChange(run) ? [run.baseUrl, run.model] : []
+    const settings = isChange(run) ? [run.address, run.model] : []
     const description = [whatItDid(run, runs), ...settings].filter(Boolean).join(', ')
     return [timeAgo(new Date(run.at), now), description, run.id]
   })
@@ -30,14 +30,14 @@ function showTable(session: Session, runs: Runs): void {
 }
 
 function asDocument(run: RunRecord) {
-  const { id, at, kind, command, clients, baseUrl = '', model = '', undoes, files } = run
+  const { id, at, kind, command, clients, address = '', model = '', undoes, files } = run
   return {
     run: id,
     at,
     kind: isChange(run) ? 'change' : kind,
     command,
     clients,
-    baseUrl,
+    baseUrl: address,
     model,
     undoes: undoes && [...new Set(undoes.map(({ run }) => run))],
     files: files.map(({ path }) => path),

@@ -93,11 +93,11 @@ export function refuseWrongKey(
 
     const { endpoint, login } = afterState
     const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
-    const { baseUrl } = gatewayOf(session, client, afterState, runs)!
+    const { address } = gatewayOf(session, client, afterState, runs)!
     throw new UserError({
       code: 'config-conflict',
       message: `${client.label} would use ${shownAddress(client, afterState)} with ${login ?? key}`,
-      hint: `Set it up instead: repoint ${client.id} --base-url ${baseUrl}`,
+      hint: `Set it up instead: repoint ${client.id} --base-url ${address}`,
     })
   }
 }

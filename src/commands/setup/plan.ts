@@ -56,7 +56,7 @@ export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
   return {
     kind: 'setup',
     command: request.command,
-    baseUrl: access.baseUrl,
+    address: access.address,
     baseUrls: customBaseUrls(access),
     model: clients[0]!.resolved.model,
     edits: clients.flatMap(({ edits }) => edits),
@@ -127,7 +127,7 @@ async function setupTarget(
   const { session, request, access, runs } = setup
   const { providerId = defaultProviderId } = effectiveOptions(final.input)
   const saved = savedExtras(session)
-  const records = { runs, files, baseUrl: access.baseUrl }
+  const records = { runs, files, address: access.address }
 
   return {
     ...targetFor(final, access, providerId),

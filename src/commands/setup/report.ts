@@ -57,7 +57,7 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
       ? applied.run !== undefined
       : files.some(({ action }) => action !== 'unchanged'),
     run: applied?.run?.id ?? null,
-    baseUrl: plan.baseUrl,
+    baseUrl: plan.address,
     // The name is part of the JSON contract: scripts read `roots`.
     roots: plan.baseUrls,
     model: plan.model,

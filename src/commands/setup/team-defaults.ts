@@ -8,7 +8,7 @@ import { errorFor, judge } from '../../gateway/ask.ts'
 import { usualBaseUrls } from '../../gateway/base-urls.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
-import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import { type AddressOptions, normaliseAddress } from '../../gateway/input/address.ts'
 import { InvalidData, object, parseData, text } from '../../schema.ts'
 import { checkName } from '../../state/find-gateways.ts'
 import { printableLine } from '../../text.ts'
@@ -88,7 +88,7 @@ async function download(
     })
 
   const access = accessTo(session, {
-    baseUrl: url.href,
+    address: url.href,
     // repoint only requests the file, so these are not used.
     baseUrls: usualBaseUrls(url.origin),
     key: '',
@@ -98,7 +98,7 @@ async function download(
 
   const result = await request(access, {
     method: 'GET',
-    url: access.baseUrl,
+    url: access.address,
     headers: { accept: 'application/json', 'user-agent': 'repoint' },
     maxBytes: maxDefaultsBytes,
   })
@@ -129,9 +129,9 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
     })
 
   const readAddress = (text: string) => {
-    const { baseUrl, query } = normaliseBaseUrl(text, allowed)
+    const { address, query } = normaliseAddress(text, allowed)
     if (query.length > 0) throw refuse('an address in it has a query')
-    return baseUrl
+    return address
   }
 
   const { name, clients, ...addresses } = parseDefaults(bytes, refuse)

@@ -52,7 +52,7 @@ export function takeIdle(access: GatewayAccess): Connection | undefined {
  * @throws UserError for a useless proxy variable or CA file
  */
 export function newConnection(access: GatewayAccess, style: ConnectStyle): Connection {
-  const target = new URL(access.baseUrl)
+  const target = new URL(access.address)
   const proxy = proxyFor(target, access.env)
   if (proxy !== undefined && target.protocol === 'http:') throw proxySeesKeyError(proxy, target)
 

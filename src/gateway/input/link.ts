@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { type AddressOptions, normaliseBaseUrl } from './base-url.ts'
+import { type AddressOptions, normaliseAddress } from './address.ts'
 import { cleanKey } from './key.ts'
 
 /**
@@ -10,7 +10,7 @@ import { cleanKey } from './key.ts'
 export interface ImportLink {
   readonly key: string
   /** At least one, normalised. repoint uses the first one that can be proven. */
-  readonly baseUrls: readonly [string, ...string[]]
+  readonly addresses: readonly [string, ...string[]]
   /** The client of the link, by the name of its command. It may be one that repoint does not know. */
   readonly client: string | undefined
   readonly name: string | undefined
@@ -24,7 +24,7 @@ const maxAddresses = 8
 const maxTextLength = 200
 
 /** Formats a link on one line, without its key. */
-export function formatLink({ client, name, baseUrls, model, slotModels }: ImportLink): string {
+export function formatLink({ client, name, addresses, model, slotModels }: ImportLink): string {
   const models = [
     model ?? [],
     Object.entries(slotModels).map(([slot, id]) => `${slot} ${id}`),
@@ -32,7 +32,7 @@ export function formatLink({ client, name, baseUrls, model, slotModels }: Import
   return [
     ...(name === undefined ? [] : [JSON.stringify(name)]),
     ...(client === undefined ? [] : [`for ${client}`]),
-    baseUrls.join(' or '),
+    addresses.join(' or '),
     ...models,
   ].join(', ')
 }
@@ -64,7 +64,7 @@ export function readImportLink(text: string, options: AddressOptions): ImportLin
 
   return {
     key,
-    baseUrls,
+    addresses: baseUrls,
     client: readField(fields, 'app'),
     name: readField(fields, 'name'),
     model: readField(fields, 'model'),
@@ -92,7 +92,7 @@ function readField(fields: URLSearchParams, name: string): string | undefined {
   return value
 }
 
-function readAddresses(text: string, options: AddressOptions): ImportLink['baseUrls'] {
+function readAddresses(text: string, options: AddressOptions): ImportLink['addresses'] {
   const addressTexts = text
     .split(',')
     .map((address) => address.trim())
@@ -103,11 +103,11 @@ function readAddresses(text: string, options: AddressOptions): ImportLink['baseU
       `The link contains ${addressTexts.length} addresses, more than ${maxAddresses}`,
     )
 
-  const addresses = addressTexts.map((address) => normaliseBaseUrl(address, options))
+  const addresses = addressTexts.map((address) => normaliseAddress(address, options))
   if (addresses.some(({ query }) => query.length > 0))
     throw invalidLink('An address in the link has a query')
 
-  const [first, ...alternatives] = new Set(addresses.map(({ baseUrl }) => baseUrl))
+  const [first, ...alternatives] = new Set(addresses.map(({ address }) => address))
   return [first!, ...alternatives]
 }
 

@@ -53,8 +53,7 @@ export interface NetworkFailure {
 /** The request, as far as the judgement of its answer depends on it. */
 export interface SentRequest {
   readonly asked: Protocol | 'catalog'
-  /** The base URL. */
-  readonly baseUrl: string
+  readonly address: string
   /** The requested model. */
   readonly model?: string
   /** The client that would receive the answer. Absent: any. */

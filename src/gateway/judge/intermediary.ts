@@ -104,8 +104,8 @@ function redirected(judged: JudgedAnswer): Outcome {
 
   // A host after two slashes is more often a broken path, or an attack, than the intended address.
   const isHostMeant = !/^[\\/]{2}/.test(location)
-  const address = isHostMeant ? redirectedAddress(from, to, request.baseUrl) : undefined
-  if (to.href === from.href || address === request.baseUrl) {
+  const address = isHostMeant ? redirectedAddress(from, to, request.address) : undefined
+  if (to.href === from.href || address === request.address) {
     return outcome(judged, {
       code: 'redirected',
       message: `${answerHost(answer)} redirects ${withoutQuery(from, request)} to itself (HTTP ${answer.status})`,

@@ -67,14 +67,14 @@ function diagnoseBrokenAnswer(
   }
 }
 
-function connectionClosed(failure: NetworkFailure, { baseUrl }: SentRequest): Outcome {
+function connectionClosed(failure: NetworkFailure, { address }: SentRequest): Outcome {
   const { host, protocol } = new URL(failure.url)
   return {
     code: 'refused',
     message: `${host} closed the connection without an answer${inBrackets(failure.errorCode)}${throughProxy(failure)}`,
     hint:
       protocol === 'http:'
-        ? `Try https: --base-url ${baseUrl.replace(/^http:/, 'https:')}`
+        ? `Try https: --base-url ${address.replace(/^http:/, 'https:')}`
         : 'Check the network: a firewall may block the connection. Then run the command again.',
   }
 }

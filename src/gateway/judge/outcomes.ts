@@ -29,7 +29,7 @@ export function keyRejected(judged: JudgedAnswer): Outcome {
 
 /** Where the user finds the keys. */
 function keysPage({ request }: JudgedAnswer): string {
-  return knownHost(request.baseUrl)?.keys ?? "the gateway's web page"
+  return knownHost(request.address)?.keys ?? "the gateway's web page"
 }
 
 /** Whether another header for the key may help. Gateways of the one-api family read the key from all of them. */
@@ -202,10 +202,10 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
 
 /** The known base URL of the host, if the request went elsewhere. */
 function knownAddressHint({ answer, request }: JudgedAnswer): string {
-  const known = knownHost(request.baseUrl)
+  const known = knownHost(request.address)
   const path = request.asked === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined || known.isBelow) return ''
-  const address = new URL(request.baseUrl).origin + path
+  const address = new URL(request.address).origin + path
   return answer.url.startsWith(address)
     ? ''
     : ` For ${known.name} it is ${address} (as of ${known.date}).`

@@ -30,15 +30,15 @@ describe('the built program', () => {
       response.shouldKeepAlive = true
       goodGateway(request, response)
     })
-    const { status } = await models(accessTo(server).baseUrl)
+    const { status } = await models(accessTo(server).address)
     expect(status).toBe(0)
     await vi.waitFor(() => expect(isClosedByProgram).toBe(true))
   })
 
   test('ends at its deadline although the server would never finish the handshake', async () => {
     const server = await aSocketServer(() => {})
-    const { baseUrl } = accessTo(server, { scheme: 'https' })
-    const { status, json, tookMs } = await models(baseUrl, { args: ['--timeout', '1'] })
+    const { address } = accessTo(server, { scheme: 'https' })
+    const { status, json, tookMs } = await models(address, { args: ['--timeout', '1'] })
     expect(status).toBe(6)
     expect(json).toMatchObject({ error: { code: 'timeout' } })
     expect(tookMs).toBeLessThan(6_000)
@@ -46,7 +46,7 @@ describe('the built program', () => {
 
   test('connects to an HTTP/2-only server, and ends immediately', async () => {
     const server = await aServer(goodGateway, { certificate: 'good.pem', isHttp2Only: true })
-    const { status, tookMs } = await models(accessTo(server, { scheme: 'https' }).baseUrl, {
+    const { status, tookMs } = await models(accessTo(server, { scheme: 'https' }).address, {
       args: ['--ca-file', tlsFile('ca.pem')],
     })
     expect(status).toBe(0)
@@ -55,19 +55,19 @@ describe('the built program', () => {
 
   test('trusts NODE_EXTRA_CA_CERTS, alone and together with a CA file', async () => {
     const server = await aServer(goodGateway, { certificate: 'good.pem' })
-    const { baseUrl } = accessTo(server, { scheme: 'https' })
+    const { address } = accessTo(server, { scheme: 'https' })
     const env = { NODE_EXTRA_CA_CERTS: tlsFile('ca.pem') }
     const other = ['--ca-file', tlsFile('self-signed.pem')]
-    expect((await models(baseUrl, { env })).status).toBe(0)
-    expect((await models(baseUrl, { env, args: other })).status).toBe(0)
-    const without = await models(baseUrl, { args: other })
+    expect((await models(address, { env })).status).toBe(0)
+    expect((await models(address, { env, args: other })).status).toBe(0)
+    const without = await models(address, { args: other })
     expect(without.status).toBe(6)
     expect(without.json).toMatchObject({ error: { code: 'tls', filesChanged: false } })
   })
 
   test('verifies certificates, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
     const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
-    const { status, json } = await models(accessTo(server, { scheme: 'https' }).baseUrl, {
+    const { status, json } = await models(accessTo(server, { scheme: 'https' }).address, {
       env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
     })
     expect(status).toBe(6)
@@ -83,10 +83,10 @@ describe('the built program', () => {
 
   test('doctor reports an untrusted certificate, whatever that variable says', async () => {
     const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
-    const { baseUrl } = accessTo(server, { scheme: 'https' })
+    const { address } = accessTo(server, { scheme: 'https' })
     const home = aHome({})
     const env = { REPOINT_API_KEY: key, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
-    const setup = ['codex', '--base-url', baseUrl, '--model', 'gpt-5.6-sol', '--no-verify', '--yes']
+    const setup = ['codex', '--base-url', address, '--model', 'gpt-5.6-sol', '--no-verify', '--yes']
     await runCli(home, setup, { env })
     const { status, stdout } = await runCli(home, ['doctor', 'codex', '--json'], { env })
     expect(status).toBe(6)

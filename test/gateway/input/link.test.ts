@@ -54,11 +54,11 @@ describe("a gateway's link", () => {
 
   test('from sub2api: a script is ignored', () => {
     const usageScript = btoa('({ request: { url: "https://elsewhere.example" } })')
-    const { findings, baseUrls } = readImportLink(
+    const { findings, addresses } = readImportLink(
       linkOf({ ...given, usageEnabled: 'true', usageScript, configUrl: 'https://x.example/c' }),
       {},
     )
-    expect(baseUrls).toEqual(['https://gw.example'])
+    expect(addresses).toEqual(['https://gw.example'])
     expect(findings.map(({ message }) => message)).toEqual([
       'repoint ignores a script and the address of a configuration in the link',
     ])
@@ -66,7 +66,7 @@ describe("a gateway's link", () => {
 
   test('keeps several addresses in order, each once', () => {
     const endpoint = 'https://a.example/v1, https://b.example,https://a.example'
-    expect(readImportLink(linkOf({ ...given, endpoint }), {}).baseUrls).toEqual([
+    expect(readImportLink(linkOf({ ...given, endpoint }), {}).addresses).toEqual([
       'https://a.example',
       'https://b.example',
     ])
@@ -105,7 +105,7 @@ describe("a gateway's link", () => {
     const endpoint = Array.from({ length: 8 }, (_, index) => ` https://gw${index}.example `).join()
     const link = readImportLink(linkOf({ ...given, ...fields, endpoint }), {})
     expect(link).toMatchObject({ key: longKey, name: fields.name, slotModels: {} })
-    expect(link.baseUrls).toHaveLength(8)
+    expect(link.addresses).toHaveLength(8)
     expect(link.model).toBeUndefined()
   })
 

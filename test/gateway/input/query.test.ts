@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
+import { normaliseAddress } from '../../../src/gateway/input/address.ts'
 import { formatQuery, readQuery, withQuery } from '../../../src/gateway/input/query.ts'
 
 const version = { name: 'api-version', value: '2026-04-01-preview' }
@@ -37,7 +37,7 @@ describe('the query of an address', () => {
     ['?v=can%20ary', 'contains characters that clients cannot send'],
     ['?v=1&v=2', 'names v twice'],
   ])('%s is rejected without printing its value', (text, said) => {
-    const read = () => normaliseBaseUrl(`https://gw.example/v1${text}`, {})
+    const read = () => normaliseAddress(`https://gw.example/v1${text}`, {})
     expect(read).toThrow(UserError)
     expect(read).toThrow(`The query of the address ${said}`)
     expect(read).not.toThrow(/canary|can ary/)
@@ -48,7 +48,7 @@ describe('the query of an address', () => {
     'https://gw.example/?x=1#/token',
     'https://team.openai.azure.com/openai/deployments/sol/responses?api-version=p',
   ])('of %s belongs to the page or the older route, and is removed', (address) => {
-    const { query, findings } = normaliseBaseUrl(address, {})
+    const { query, findings } = normaliseAddress(address, {})
     expect(query).toEqual([])
     expect(findings[0]!.message).toContain('without the query')
   })

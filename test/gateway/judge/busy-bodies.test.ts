@@ -26,7 +26,7 @@ describe('diagnose: a body on which a slow pattern would take very long', () => 
           headers: { 'content-type': type },
           body,
         }
-        const request = { asked, model: 'gpt-5.6-sol', baseUrl: 'https://gw.example', secrets: [] }
+        const request = { asked, model: 'gpt-5.6-sol', address: 'https://gw.example', secrets: [] }
         expect(diagnose(answer, request)?.message.length).toBeLessThan(1_000)
       }
     }

@@ -34,7 +34,7 @@ export function diagnoseAnswer({ asked, status, body, more = {} }: Answer) {
     },
     {
       asked,
-      baseUrl,
+      address: baseUrl,
       secrets: [key],
       ...(asked === 'catalog' ? {} : { model }),
       ...more.request,

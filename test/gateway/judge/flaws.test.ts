@@ -111,7 +111,7 @@ describe.each(clients)('$id', ({ label, accepts }) => {
     (name, table) => {
       const protocol = name as Protocol
       for (const { name: caseName } of flawCases.filter((row) => row.protocol === protocol)) {
-        const request = { asked: protocol, baseUrl: 'http://127.0.0.1', secrets: [] }
+        const request = { asked: protocol, address: 'http://127.0.0.1', secrets: [] }
         const client = { label, accepts: table }
         const outcome = diagnose(answerOf(protocol, caseName), { ...request, client })
         const { flaws = [] } = proofIn(protocol, answerOf(protocol, caseName)) as {

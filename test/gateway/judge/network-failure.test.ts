@@ -7,7 +7,7 @@ import { fc } from '../../support/fast-check.ts'
 
 const request: SentRequest = {
   asked: 'catalog',
-  baseUrl: 'https://gw.example',
+  address: 'https://gw.example',
   secrets: ['sk-secret-1234'],
 }
 
@@ -246,8 +246,8 @@ describe('diagnose: a request without an answer', () => {
       '--base-url',
     ],
   ])('%j', (more, message, hint) => {
-    const { protocol } = new URL(more.url ?? request.baseUrl)
-    const outcome = diagnose(failed(more), { ...request, baseUrl: `${protocol}//gw.example` })
+    const { protocol } = new URL(more.url ?? request.address)
+    const outcome = diagnose(failed(more), { ...request, address: `${protocol}//gw.example` })
     expect(outcome?.message).toContain(message)
     expect(outcome?.hint).toContain(hint)
   })

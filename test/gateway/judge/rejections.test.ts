@@ -50,7 +50,7 @@ function requestOf(rejection: Rejection): SentRequest {
   const { asked = 'chat', model = 'gpt-5.6-sol', listed = true } = rejection
   return {
     asked,
-    baseUrl: 'https://gw.example',
+    address: 'https://gw.example',
     model,
     secrets: ['sk-canary-0123456789'],
     isBaseProven: true,

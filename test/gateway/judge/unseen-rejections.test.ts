@@ -6,7 +6,7 @@ import { type UnseenRejection, unseenRejections } from './unseen-rejections.ts'
 const baseUrl = 'https://gw.example'
 const request: SentRequest = {
   asked: 'responses',
-  baseUrl,
+  address: baseUrl,
   model: 'gpt-5.6-sol',
   secrets: ['sk-canary-0123456789'],
   isBaseProven: true,

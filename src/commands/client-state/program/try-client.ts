@@ -96,8 +96,8 @@ export function answerOf(session: Session, client: Client, result: RunResult): C
  * `repoint serve`.
  */
 async function countRejectedKeys({ ...access }: GatewayAccess): Promise<unknown> {
-  if (!isLoopbackUrl(access.baseUrl)) return undefined
-  const url = new URL('/_repoint/counters', access.baseUrl).href
+  if (!isLoopbackUrl(access.address)) return undefined
+  const url = new URL('/_repoint/counters', access.address).href
   const answer = await ask(access, { method: 'GET', url, headers: {}, maxBytes: 1_000 })
   await closeIdleConnections(access)
   return 'body' in answer ? asObject(jsonIn(answer.body))?.['refusedKeys'] : undefined

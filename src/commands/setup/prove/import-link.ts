@@ -38,8 +38,8 @@ export function withNextAddress(
   const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
   if (link === undefined || (blamed !== 'address' && blamed !== 'network')) return undefined
 
-  const current = link.baseUrls.indexOf(access.baseUrl)
-  const baseUrl = link.baseUrls[current + 1]
-  if (baseUrl === undefined) return undefined
-  return { ...preset, link, gateway: { ...preset.gateway, baseUrl } }
+  const current = link.addresses.indexOf(access.address)
+  const address = link.addresses[current + 1]
+  if (address === undefined) return undefined
+  return { ...preset, link, gateway: { ...preset.gateway, address } }
 }

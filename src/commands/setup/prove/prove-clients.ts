@@ -217,7 +217,7 @@ function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
 async function withClientsOfMoreProtocols(
   { model, protocol, error }: RejectedModel,
   client: Client,
-  { baseUrl }: GatewayAccess,
+  { address }: GatewayAccess,
 ): Promise<UserError> {
   if (client.protocols.length > 1) return error
   const isOtherNative = nativeProtocol(model) !== protocol
@@ -232,7 +232,7 @@ async function withClientsOfMoreProtocols(
   const [first, ...more] = otherClients.map(({ id }) => id)
 
   const otherModel = isOtherNative ? ' Name another model: --model ID.' : ''
-  const otherClient = `Use another client: repoint ${first} --base-url ${baseUrl} (or ${more.join(', ')})`
+  const otherClient = `Use another client: repoint ${first} --base-url ${address} (or ${more.join(', ')})`
   return new UserError({
     code: error.code,
     message: error.message,

@@ -55,7 +55,7 @@ export async function proveGateway(started: SetupContext): Promise<ProvenSetup> 
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, flags, preset)
-    checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
+    checkNameIsFree(session.platform, flags.name, found.access.address)
     const context = withClients(withLink(started, found.link), chosenIds)
     if (!flags.verify) return reportProof(await unverified(context, found.access), found)
 
@@ -93,7 +93,7 @@ async function firstPreset(context: SetupContext): Promise<Preset> {
   const { session, request, runs } = context
   const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
   return {
-    lastBaseUrl: keptAddress(session.platform) ?? runs[0]?.baseUrl,
+    lastAddress: keptAddress(session.platform) ?? runs[0]?.address,
     inUse: session.canAsk ? inUse : [],
     gateway: gatewayToKeep(context, inUse),
     ...request.preset,
@@ -144,18 +144,18 @@ function retryWith(
   preset: Preset,
 ): Preset | undefined {
   const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
-  const { baseUrl, baseUrls, query, key, name } = access
+  const { address, baseUrls, query, key, name } = access
 
   if (blamed === 'key' && fromPrompt.key) {
-    const gateway = { ...preset.gateway, baseUrl, baseUrls, query, name, key: undefined }
+    const gateway = { ...preset.gateway, address, baseUrls, query, name, key: undefined }
     return { ...preset, gateway, inUse: [] }
   }
 
   const isAddressBlamed = blamed === 'address' || blamed === 'network'
-  if (isAddressBlamed && fromPrompt.baseUrl) {
+  if (isAddressBlamed && fromPrompt.address) {
     // A key in use must not be sent to another address.
     const gateway = { ...preset.gateway, key: isKeyInUse ? undefined : key }
-    return { ...preset, gateway, lastBaseUrl: baseUrl, isKeyTyped: fromPrompt.key }
+    return { ...preset, gateway, lastAddress: address, isKeyTyped: fromPrompt.key }
   }
   return undefined
 }
@@ -183,11 +183,11 @@ function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
 function withWorkingClients(
   { code, message }: UserError,
   { label }: Client,
-  { clients, access: { name, baseUrl } }: ProvenSetup,
+  { clients, access: { name, address } }: ProvenSetup,
 ): UserError {
   const ids = clients.map(({ id }) => id).join(' ')
   const command =
-    name === undefined ? `repoint setup ${ids} --base-url ${baseUrl}` : `repoint use ${name} ${ids}`
+    name === undefined ? `repoint setup ${ids} --base-url ${address}` : `repoint use ${name} ${ids}`
 
   return new UserError({
     code,

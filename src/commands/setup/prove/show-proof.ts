@@ -37,6 +37,6 @@ export function showProof({ session, access, catalog, setups, balance }: ProvenS
   if (balance !== undefined) session.remark(`✔ The key has ${shownBalance(balance)}`)
 }
 
-function hostOf({ baseUrl }: GatewayAccess): string {
-  return new URL(baseUrl).host
+function hostOf({ address }: GatewayAccess): string {
+  return new URL(address).host
 }

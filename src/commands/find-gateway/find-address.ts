@@ -1,6 +1,6 @@
 import { resultOf, UserError } from '../../errors.ts'
 import { knownHosts } from '../../gateway/hosts.ts'
-import { normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import { normaliseAddress } from '../../gateway/input/address.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { savedChoices, savedGatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
@@ -20,7 +20,7 @@ export async function findBaseUrl(
   preset: Preset,
   hasKey: boolean,
 ): Promise<SourcedValue> {
-  if (preset.gateway?.baseUrl !== undefined) return { value: preset.gateway.baseUrl }
+  if (preset.gateway?.address !== undefined) return { value: preset.gateway.address }
   if (flags.baseUrl !== undefined) return cleanAddress(flags.baseUrl, flags)
 
   const { REPOINT_BASE_URL: fromEnvironment, REPOINT_API_KEY: key } = session.platform.machine.env
@@ -35,7 +35,7 @@ export async function findBaseUrl(
 
   const answer = await askForAddress(session, flags, preset, fromEnvironment)
   const saved = preset.offersGateways ? chosenGateway(session, answer, hasKey) : undefined
-  if (saved !== undefined) return { value: saved.baseUrl, isFromPrompt: true, saved }
+  if (saved !== undefined) return { value: saved.address, isFromPrompt: true, saved }
 
   const typed = { ...cleanAddress(answer, flags), isFromPrompt: true }
   keepAddress(session.platform, typed.value)
@@ -44,15 +44,15 @@ export async function findBaseUrl(
 
 /** @throws UserError `usage` if the text is not an address */
 function cleanAddress(text: string, flags: AddressFlags): SourcedValue {
-  const { baseUrl, query, findings } = normaliseBaseUrl(text, flags)
-  return { value: baseUrl, query, findings }
+  const { address, query, findings } = normaliseAddress(text, flags)
+  return { value: address, query, findings }
 }
 
 /** The answer of the user: an address, or the name of a saved gateway if the list offers them. */
 function askForAddress(
   session: Session,
   flags: AddressFlags,
-  { lastBaseUrl, offersGateways }: Preset,
+  { lastAddress, offersGateways }: Preset,
   fromEnvironment: string | undefined,
 ): Promise<string> {
   const { ask } = session.platform
@@ -61,12 +61,12 @@ function askForAddress(
   if (offersGateways)
     return ask.search({
       message: 'Gateway address, for example gw.example or openrouter.ai:',
-      choices: gatewayChoices(session, { fromEnvironment, last: lastBaseUrl }),
+      choices: gatewayChoices(session, { fromEnvironment, last: lastAddress }),
       validateOther: validate,
     })
   return ask.input({
     message: 'Gateway address:',
-    default: fromEnvironment || lastBaseUrl,
+    default: fromEnvironment || lastAddress,
     validate,
   })
 }
@@ -80,7 +80,7 @@ function gatewayChoices(
   { fromEnvironment, last }: Record<'fromEnvironment' | 'last', string | undefined>,
 ): readonly AskChoice[] {
   const saved = savedGatewaysIfReadable(session)
-  const isSaved = saved.some(({ baseUrl }) => baseUrl === last)
+  const isSaved = saved.some(({ address }) => address === last)
   const addresses = new Set([fromEnvironment, isSaved ? undefined : last].filter(Boolean))
   return [
     ...[...addresses].map((value) => ({ value: value!, name: value! })),
@@ -120,7 +120,7 @@ function chosenGateway(
   const byName = gateways.find(({ name }) => name === answer)
   if (byName !== undefined || hasKey) return byName
 
-  const address = resultOf(() => normaliseBaseUrl(answer, { allowHttp: true }).baseUrl)
-  const byAddress = gateways.filter(({ baseUrl }) => baseUrl === address)
+  const address = resultOf(() => normaliseAddress(answer, { allowHttp: true }).address)
+  const byAddress = gateways.filter((gateway) => gateway.address === address)
   return byAddress.length === 1 ? byAddress[0] : undefined
 }

@@ -22,10 +22,10 @@ export interface AddressOptions {
  *
  * @throws UserError `usage` for an unusable address, `docs-host` for documentation
  */
-export function normaliseBaseUrl(
+export function normaliseAddress(
   input: string,
   options: AddressOptions,
-): { baseUrl: string; query: readonly HeaderChange[]; findings: Finding[] } {
+): { address: string; query: readonly HeaderChange[]; findings: Finding[] } {
   const changes: string[] = []
   const typed = parseAddress(input, changes)
   const url = replaceWebPage(typed, changes)
@@ -55,10 +55,10 @@ export function normaliseBaseUrl(
   }
 
   const port = url.port === '' ? '' : `:${url.port}`
-  const baseUrl = `${url.protocol}//${hostname}${port}${path}`
-  if (changes.length === 0) return { baseUrl, query, findings: [] }
-  const message = `Using ${baseUrl} (${changes.join(', ')})`
-  return { baseUrl, query, findings: [{ code: 'url-cleaned', message }] }
+  const address = `${url.protocol}//${hostname}${port}${path}`
+  if (changes.length === 0) return { address, query, findings: [] }
+  const message = `Using ${address} (${changes.join(', ')})`
+  return { address, query, findings: [{ code: 'url-cleaned', message }] }
 }
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { UserError } from '../../../src/errors.ts'
-import { normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
+import { normaliseAddress } from '../../../src/gateway/input/address.ts'
 import { isLoopback, isPrivate } from '../../../src/gateway/input/local-host.ts'
 import { fc } from '../../support/fast-check.ts'
 
-const read = (input: string, allowHttp = false) => normaliseBaseUrl(input, { allowHttp })
+const read = (input: string, allowHttp = false) => normaliseAddress(input, { allowHttp })
 
 function rejection(input: string): UserError {
   try {
@@ -162,7 +162,7 @@ describe('base URL: accepted input', () => {
     ['https://gw.example./v1', gw, `${dot}, ${removed('/v1')}`],
   ])('%j is %s', (input, baseUrl, said) => {
     const result = read(input)
-    expect(result.baseUrl).toBe(baseUrl)
+    expect(result.address).toBe(baseUrl)
     const message = `Using ${baseUrl} (${said})`
     expect(result.findings).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
   })
@@ -176,8 +176,8 @@ describe('base URL: accepted input', () => {
 })
 
 test('a web page of a known service becomes its API, except one with a password', () => {
-  const { baseUrl, findings } = read('https://platform.openai.com/api-keys')
-  expect(baseUrl).toBe('https://api.openai.com')
+  const { address, findings } = read('https://platform.openai.com/api-keys')
+  expect(address).toBe('https://api.openai.com')
   expect(findings[0]?.message).toContain('platform.openai.com is a web page of OpenAI')
   for (const user of ['me@', 'me:secret@', ':secret@'])
     expect(() => read(`https://${user}platform.openai.com`)).toThrow(/password/)
@@ -330,7 +330,7 @@ describe('base URL: rejected input', () => {
 
   test('suggests --allow-http for plain http, and accepts it with the flag', () => {
     expect(rejection('http://10.0.0.5:3000/v1').hint).toContain('--allow-http')
-    expect(read('http://10.0.0.5:3000/v1', true).baseUrl).toBe('http://10.0.0.5:3000')
+    expect(read('http://10.0.0.5:3000/v1', true).address).toBe('http://10.0.0.5:3000')
   })
 
   test('never repeats a user name, password or key', () => {
@@ -378,16 +378,16 @@ describe('base URL: rejected input', () => {
   })
 
   test('accepts a name of one word with a scheme or a port', () => {
-    expect(read('https://gateway/v1').baseUrl).toBe('https://gateway')
-    expect(read('https://gateway-of-the-department-2026').baseUrl).toBe(
+    expect(read('https://gateway/v1').address).toBe('https://gateway')
+    expect(read('https://gateway-of-the-department-2026').address).toBe(
       'https://gateway-of-the-department-2026',
     )
-    expect(read('gateway:8443').baseUrl).toBe('https://gateway:8443')
-    expect(read('localhost/v1').baseUrl).toBe('http://localhost')
-    expect(read('sk-gateway-production.example').baseUrl).toBe(
+    expect(read('gateway:8443').address).toBe('https://gateway:8443')
+    expect(read('localhost/v1').address).toBe('http://localhost')
+    expect(read('sk-gateway-production.example').address).toBe(
       'https://sk-gateway-production.example',
     )
-    expect(read('шлюз.рф').baseUrl).toBe('https://xn--g1ah2bza.xn--p1ai')
+    expect(read('шлюз.рф').address).toBe('https://xn--g1ah2bza.xn--p1ai')
   })
 
   test('suggests the root of a documentation page', () => {
@@ -434,7 +434,7 @@ describe('base URL: any input', () => {
         (input) => {
           let baseUrl: string
           try {
-            baseUrl = read(input, true).baseUrl
+            baseUrl = read(input, true).address
           } catch (error) {
             expect((error as UserError).name).toBe('UserError')
             expect((error as UserError).hint).toBeTruthy()
