@@ -6,8 +6,8 @@ import {
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
 import { clientRows, environmentRows } from './clients/list.ts'
-import { asUsageError, type ListedCommand, refuseKeys } from './commands/command.ts'
-import { helpFor } from './commands/help.ts'
+import { asUsageError, type ListedCommand, refuseKeys } from './commands/command-line/command.ts'
+import { helpFor } from './commands/command-line/help.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
@@ -65,14 +65,14 @@ const commands: readonly CommandEntry[] = [
     name: row.id,
     summary: row.description,
     alsoCalled: row.alsoCalled,
-    load: async () => ({ command: (await import('./commands/client-command.ts')).commandFor(row) }),
+    load: async () => ({ command: (await import('./commands/client.ts')).commandFor(row) }),
   })),
   ...environmentRows.map((row) => ({
     name: row.id,
     summary: row.description,
     alsoCalled: row.alsoCalled,
     load: async () => ({
-      command: (await import('./commands/gateways/by-environment.ts')).commandFor(row),
+      command: (await import('./commands/environment-client.ts')).commandFor(row),
     }),
   })),
   {
@@ -92,7 +92,7 @@ const commands: readonly CommandEntry[] = [
     summary: 'point clients at a saved gateway',
     group: 'Change',
     alsoCalled: ['switch'],
-    load: () => import('./commands/gateways/use.ts'),
+    load: () => import('./commands/use.ts'),
   },
   {
     name: 'key',
@@ -109,13 +109,13 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'folder',
     summary: 'choose a gateway for this folder',
-    load: () => import('./commands/gateways/folder.ts'),
+    load: () => import('./commands/folder.ts'),
   },
   {
     name: 'run',
     summary: 'run a command with a gateway; changes no file',
     group: 'Try',
-    load: () => import('./commands/gateways/run.ts'),
+    load: () => import('./commands/run.ts'),
   },
   {
     name: 'serve',
@@ -153,7 +153,7 @@ const commands: readonly CommandEntry[] = [
     name: 'gateways',
     summary: 'list, add or export saved gateways',
     alsoCalled: ['list'],
-    load: () => import('./commands/gateways/gateways.ts'),
+    load: () => import('./commands/gateways.ts'),
   },
   {
     name: 'rollback',
@@ -172,13 +172,13 @@ const commands: readonly CommandEntry[] = [
     name: 'completion',
     summary: 'print a shell completion script',
     group: 'Shell',
-    load: () => import('./commands/completion/completion.ts'),
+    load: () => import('./commands/completion.ts'),
   },
   {
     name: 'complete',
     summary: 'print what the shell can complete',
     isHidden: true,
-    load: () => import('./commands/completion/complete.ts'),
+    load: () => import('./commands/complete.ts'),
   },
 ]
 

@@ -19,7 +19,7 @@ import {
   gatewayCommand,
   newestGateway,
   noFlags,
-} from './command.ts'
+} from './command-line/command.ts'
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
 import { presetUnlessNamed } from './find-gateway/gateways-in-use.ts'

@@ -13,10 +13,10 @@ import { maskSecret, maskSecretsIn, printable, secretMask } from '../text.ts'
 import { createDurably, createFolders, missingFolders, randomName } from '../transaction/files.ts'
 import { readClientFiles } from './client-state/files.ts'
 import { removeFolder } from './client-state/program/temp-folder.ts'
-import { commandOf, examples } from './command.ts'
+import { commandOf, examples } from './command-line/command.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
-import { setup } from './setup/setup.ts'
+import { setUpClients } from './setup/set-up-clients.ts'
 
 function define() {
   return new Command('demo')
@@ -145,7 +145,7 @@ function sessionIn(
 }
 
 async function setUp(inside: Session, clients: readonly Client[]): Promise<void> {
-  await setup(inside, {
+  await setUpClients(inside, {
     command: clients.length === 1 ? clients[0]!.id : 'setup',
     clients: clients.map(({ id }) => id),
     flags: { timeout: 10, verify: true, yes: true },

@@ -22,7 +22,13 @@ import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled, readVersion, tableOf } from './client-state/program/program.ts'
 import { clientsInUse } from './client-state/state.ts'
 import { wslFinding } from './client-state/wsl.ts'
-import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
+import {
+  clientArgument,
+  commandOf,
+  examples,
+  type FlagsOf,
+  timeoutOption,
+} from './command-line/command.ts'
 import { type FixResult, fixProblems } from './doctor/fix.ts'
 import type { Consent, Session } from './screen/session.ts'
 

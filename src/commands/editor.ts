@@ -8,8 +8,14 @@ import { isLoopback, isPrivate } from '../gateway/input/local-host.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
-import { commandOf, examples, gatewayCommand, modelId, newestGateway } from './command.ts'
-import { proveModel } from './gateways/ask-catalog.ts'
+import {
+  commandOf,
+  examples,
+  gatewayCommand,
+  modelId,
+  newestGateway,
+} from './command-line/command.ts'
+import { proveModel } from './find-gateway/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
 /** An editor that the user sets up by hand, with the names of its fields. */

@@ -12,8 +12,8 @@ import { applyForget, type ForgetPlan, planForget } from '../transaction/records
 import { readClientFiles } from './client-state/files.ts'
 import { recoverAndReport, runsSoFar } from './client-state/history.ts'
 import { clientReports, usersOf } from './client-state/state.ts'
-import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
-import { shownFolder } from './gateways/by-folder.ts'
+import { commandOf, examples, GatewayArgument, positiveInteger } from './command-line/command.ts'
+import { shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {

@@ -9,10 +9,10 @@ import {
   programOf,
   readVersion,
 } from './client-state/program/program.ts'
-import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
+import { conflictingClients, noFlags, oneOfEachFamily } from './command-line/command.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
 import type { Session } from './screen/session.ts'
-import { setup } from './setup/setup.ts'
+import { setUpClients } from './setup/set-up-clients.ts'
 import type { AskedGateway, SetupContext } from './setup/types.ts'
 
 /**
@@ -44,7 +44,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     offered.map((client) => [client.id, programWithVersion(session, client)]),
   )
 
-  return setup(
+  return setUpClients(
     session,
     {
       command: 'setup',

@@ -21,9 +21,9 @@ import {
   GatewayArgument,
   type GatewayFlags,
   gatewayCommand,
-} from './command.ts'
+} from './command-line/command.ts'
 import type { Session } from './screen/session.ts'
-import { setup } from './setup/setup.ts'
+import { setUpClients } from './setup/set-up-clients.ts'
 
 function define() {
   return gatewayCommand('key')
@@ -68,7 +68,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
   const skippedUsers = skipped.filter(({ setup }) => setup.address === address)
   if (ids.length === 0) reportSkipped(session, skippedUsers)
 
-  return setup(
+  return setUpClients(
     session,
     {
       command: 'key',

@@ -4,8 +4,8 @@ import { usesByRules } from '../clients/models/resolve.ts'
 import { UserError } from '../errors.ts'
 import { aliasesIn, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
-import { commandOf, examples, gatewayCommand, newestGateway } from './command.ts'
-import { askCatalog } from './gateways/ask-catalog.ts'
+import { commandOf, examples, gatewayCommand, newestGateway } from './command-line/command.ts'
+import { askCatalog } from './find-gateway/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {

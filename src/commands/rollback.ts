@@ -19,7 +19,7 @@ import {
 import { recoverAndReport, runsSoFar } from './client-state/history.ts'
 import { stopOldServers } from './client-state/program/program.ts'
 import { runsOf } from './client-state/state.ts'
-import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
+import { clientArgument, commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'
 import { breaksClientCheck, refuseUnknownClient } from './rollback/problems.ts'

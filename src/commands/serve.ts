@@ -1,4 +1,4 @@
-import { commandOf } from './command.ts'
+import { commandOf } from './command-line/command.ts'
 import { define } from './serve/flags.ts'
 
 export const command = commandOf(define, async (session, words, flags) => {

@@ -10,10 +10,10 @@ import {
   oneOfEachFamily,
   type SetupFlags,
   withSetupFlags,
-} from './command.ts'
+} from './command-line/command.ts'
 import { importLinkFor } from './find-gateway/find-key.ts'
 import type { Session } from './screen/session.ts'
-import { setup } from './setup/setup.ts'
+import { setUpClients } from './setup/set-up-clients.ts'
 import { fetchDefaults, formatDefaults, type TeamDefaults } from './setup/team-defaults.ts'
 
 function define() {
@@ -54,7 +54,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
     })
 
   const { baseUrl, messagesUrl, name } = team ?? {}
-  return setup(session, {
+  return setUpClients(session, {
     command: 'setup',
     clients,
     // The user's flags override the team's defaults.

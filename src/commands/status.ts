@@ -16,8 +16,8 @@ import { type CheckedClient, examineClient } from './client-state/examine-client
 import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled } from './client-state/program/program.ts'
 import { wslFinding } from './client-state/wsl.ts'
-import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
-import { folderHere, shownFolder } from './gateways/by-folder.ts'
+import { clientsArgument, commandOf, examples, type FlagsOf } from './command-line/command.ts'
+import { folderHere, shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
 import { clientDocument, detailsOf, type StatusReport } from './status/report.ts'
 

@@ -30,7 +30,7 @@ describe('--help', () => {
     const { length } = help.trimEnd().split('\n')
     expect(
       length,
-      'the overview of src/commands/help.ts fits no screen of 24 lines',
+      'the overview of src/commands/command-line/help.ts fits no screen of 24 lines',
     ).toBeLessThanOrEqual(24)
     const [, ...groups] = help.split(/^(?=\S)/m).filter((part) => !part.startsWith('undoes'))
     expect(groups.map((group) => group.split(/ {2}/)[0])).toEqual([

@@ -72,5 +72,5 @@ export interface ClientFlag {
   readonly toOptions: (value: string | number | boolean) => ClientOptions
 }
 
-/** A kind of value that is checked before it is used: see src/commands/setup/flag-values.ts. */
+/** A kind of value that is checked before it is used: see src/commands/command-line/client-flags.ts. */
 export type ValueKind = 'tokens' | 'model'

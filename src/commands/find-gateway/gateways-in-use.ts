@@ -4,7 +4,7 @@ import { familyRows, loadClients } from '../../clients/list.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/files.ts'
 import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/state.ts'
-import type { GatewayFlags } from '../command.ts'
+import type { GatewayFlags } from '../command-line/command.ts'
 import type { Session } from '../screen/session.ts'
 import type { GatewayInUse, Preset } from './types.ts'
 

@@ -10,9 +10,9 @@ import {
   savedGatewayFor,
   saveGateway,
 } from '../../state/save-gateway.ts'
-import type { GatewayFlags } from '../command.ts'
+import type { GatewayFlags } from '../command-line/command.ts'
+import { askCatalog } from '../find-gateway/ask-catalog.ts'
 import type { Session } from '../screen/session.ts'
-import { askCatalog } from './ask-catalog.ts'
 
 type AddFlags = GatewayFlags & { readonly name?: string; readonly model?: string }
 

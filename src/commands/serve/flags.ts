@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
-import { examples, type FlagsOf, ForeignArgument } from '../command.ts'
+import { examples, type FlagsOf, ForeignArgument } from '../command-line/command.ts'
 
 export function define() {
   return new Command('serve')

@@ -27,7 +27,7 @@ import { printable } from '../../text.ts'
 import { installedVersions } from '../client-state/program/program.ts'
 import { newFolder, withFiles } from '../client-state/program/temp-folder.ts'
 import { accessTo } from '../find-gateway/access.ts'
-import { clientsCalled, exitStatusOf, pointProgram } from '../gateways/launch.ts'
+import { clientsCalled, exitStatusOf, pointProgram } from '../run/launch.ts'
 import type { Session } from '../screen/session.ts'
 import type { ServeFlags } from './flags.ts'
 

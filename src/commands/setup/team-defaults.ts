@@ -12,10 +12,10 @@ import { type AddressOptions, normaliseAddress } from '../../gateway/input/addre
 import { InvalidData, object, parseData, text } from '../../schema.ts'
 import { checkName } from '../../state/find-gateways.ts'
 import { printableLine } from '../../text.ts'
-import type { GatewayFlags } from '../command.ts'
+import { type FlagValue, isValidFor } from '../command-line/client-flags.ts'
+import type { GatewayFlags } from '../command-line/command.ts'
 import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
-import { type FlagValue, isValidFor } from './flag-values.ts'
 
 /**
  * What an operator publishes for a team: an address, and for each client the values of its command's

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel, ResolvedOptions } from '../../../clients/contract/setup.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
@@ -6,7 +5,7 @@ import { UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
 import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
-import type { GatewayAccess, ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
+import type { ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 
 /** A model that a client will request, with the gateway's answer. */
@@ -107,34 +106,6 @@ export class Probes {
     }
     return setups.at(-1)!
   }
-}
-
-/** A catalog that takes longer than this, in ms, is slow. A healthy gateway lists its models sooner. */
-const slowCatalogMs = 2_000
-
-/** With a short time limit, the catalog is slow after this share of it. */
-const slowCatalogShare = 1 / 15
-
-/**
- * Runs `work` while a slow catalog is still loading, so that a silent gateway is noticed sooner.
- *
- * @param work receives an error to use instead of the catalog until it arrives
- * @returns undefined if the catalog is not slow
- */
-export async function ifSlow<Result>(
-  catalog: Promise<unknown>,
-  { timeoutMs }: GatewayAccess,
-  work: (slow: UserError) => Promise<Result>,
-): Promise<Result | undefined> {
-  const slowMs = Math.min(slowCatalogMs, slowCatalogShare * timeoutMs)
-  const isSlow = await Promise.race([
-    catalog.then(() => false),
-    pause(slowMs, true, { ref: false }),
-  ])
-  if (!isSlow) return undefined
-  return work(
-    new UserError({ code: 'gateway-fault', message: 'The gateway is slow to list its models' }),
-  )
 }
 
 /** The models that a client will request, over their protocols. */

@@ -1,15 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
-import { clientRows, rowOf } from '../../clients/list.ts'
-import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
-import {
-  noGatewayHint,
-  savedChoices,
-  savedGateway,
-  savedGateways,
-} from '../../state/find-gateways.ts'
-import { recoverAndReport, runsSoFar } from '../client-state/history.ts'
-import { clientsSetUp, reportSkipped, whyNotSetUp } from '../client-state/state.ts'
+import { clientRows, rowOf } from '../clients/list.ts'
+import { compact } from '../compact.ts'
+import { UserError } from '../errors.ts'
+import { noGatewayHint, savedChoices, savedGateway, savedGateways } from '../state/find-gateways.ts'
+import { recoverAndReport, runsSoFar } from './client-state/history.ts'
+import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/state.ts'
 import {
   clientsArgument,
   commandOf,
@@ -18,10 +13,10 @@ import {
   modelId,
   oneOfEachFamily,
   timeoutOption,
-} from '../command.ts'
-import { accessToSaved, withSavedGatewayHint } from '../find-gateway/access.ts'
-import type { Session } from '../screen/session.ts'
-import { setup } from '../setup/setup.ts'
+} from './command-line/command.ts'
+import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
+import type { Session } from './screen/session.ts'
+import { setUpClients } from './setup/set-up-clients.ts'
 
 function define() {
   return new Command('use')
@@ -48,7 +43,7 @@ export const command = commandOf(define, async (session, name, ids, flags) => {
   const gateway = accessToSaved(session, saved, flags.timeout * 1000)
   const picksModel = flags.model === true
   const model = flags.model === true ? undefined : flags.model
-  return setup(session, {
+  return setUpClients(session, {
     command: 'use',
     clients,
     flags,

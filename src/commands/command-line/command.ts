@@ -7,12 +7,12 @@ import {
   Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
-import { clientRows, environmentRows } from '../clients/list.ts'
-import { UserError } from '../errors.ts'
-import { keyOnCommandLineError } from '../gateway/input/key.ts'
-import { isPlainName } from '../gateway/models/catalog-page.ts'
-import { beginsLikeKey, guessName, looksLikeKey } from '../text.ts'
-import type { Session } from './screen/session.ts'
+import { clientRows, environmentRows } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import { keyOnCommandLineError } from '../../gateway/input/key.ts'
+import { isPlainName } from '../../gateway/models/catalog-page.ts'
+import { beginsLikeKey, guessName, looksLikeKey } from '../../text.ts'
+import type { Session } from '../screen/session.ts'
 
 /** A command of the command line. It passes its exit status to `end`. */
 export type ListedCommand = (session: Session, end: (status: number) => void) => CommandUnknownOpts

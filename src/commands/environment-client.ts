@@ -1,16 +1,16 @@
-import type { Client } from '../../clients/contract/client.ts'
-import { defaultProviderId } from '../../clients/contract/options.ts'
-import { runKeyVariable } from '../../clients/contract/program.ts'
-import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
-import { protocolOf } from '../../clients/models/protocols.ts'
-import { refuseBlocked } from '../../finding.ts'
-import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
-import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
-import type { Machine } from '../../platform/platform.ts'
-import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
-import { printableLine } from '../../text.ts'
-import { installedVersion, versionFindings } from '../client-state/program/program.ts'
-import { type ResolvedClient, targetFor } from '../client-state/target.ts'
+import type { Client } from '../clients/contract/client.ts'
+import { defaultProviderId } from '../clients/contract/options.ts'
+import { runKeyVariable } from '../clients/contract/program.ts'
+import { type EnvironmentRow, loadClient } from '../clients/list.ts'
+import { protocolOf } from '../clients/models/protocols.ts'
+import { refuseBlocked } from '../finding.ts'
+import { addressFor, baseUrlFor } from '../gateway/base-urls.ts'
+import type { ExtraHeader, GatewayAccess } from '../gateway/types.ts'
+import type { Machine } from '../platform/platform.ts'
+import { savedGatewayFor, saveGateway } from '../state/save-gateway.ts'
+import { printableLine } from '../text.ts'
+import { installedVersion, versionFindings } from './client-state/program/program.ts'
+import { type ResolvedClient, targetFor } from './client-state/target.ts'
 import {
   commandOf,
   examples,
@@ -19,10 +19,10 @@ import {
   gatewayCommand,
   type ListedCommand,
   modelId,
-} from '../command.ts'
-import type { Session } from '../screen/session.ts'
-import { loadFirstRequests } from '../setup/prove/first-requests.ts'
-import { proveModel } from './ask-catalog.ts'
+} from './command-line/command.ts'
+import { proveModel } from './find-gateway/ask-catalog.ts'
+import type { Session } from './screen/session.ts'
+import { loadFirstRequests } from './setup/prove/first-requests.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */
 function defineFor(row: EnvironmentRow) {

@@ -1,8 +1,8 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import { loadPrograms } from '../../clients/list.ts'
-import { UserError } from '../../errors.ts'
-import type { Machine } from '../../platform/platform.ts'
-import { commandOf, examples } from '../command.ts'
+import { loadPrograms } from '../clients/list.ts'
+import { UserError } from '../errors.ts'
+import type { Machine } from '../platform/platform.ts'
+import { commandOf, examples } from './command-line/command.ts'
 
 type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 

@@ -29,7 +29,7 @@ import type { SetupContext, SetupRequest } from './types.ts'
  *
  * @param started the result of `startRun`, and the programs that were started, if the command did so
  */
-export async function setup(
+export async function setUpClients(
   session: Session,
   request: SetupRequest,
   started: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},

@@ -11,8 +11,8 @@ import { asNoteWithLocation, readClientFiles } from '../client-state/files.ts'
 import { folderSettings } from '../client-state/folder-settings.ts'
 import { providerIdOf } from '../client-state/point-client.ts'
 import { refuseRedirectedKey } from '../client-state/state.ts'
+import { realPath } from '../find-gateway/folder-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { realPath } from './by-folder.ts'
 
 /**
  * Checks the project files in the working folder as a setup does, and in the folders that the clients'

@@ -1,6 +1,6 @@
 import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
-import { clientRows, environmentRows } from '../clients/list.ts'
-import { table } from './screen/drawing.ts'
+import { clientRows, environmentRows } from '../../clients/list.ts'
+import { table } from '../screen/drawing.ts'
 
 /**
  * The format of the help.

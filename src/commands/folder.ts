@@ -1,12 +1,17 @@
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
-import { resultOf, UserError } from '../../errors.ts'
-import { savedGateway } from '../../state/find-gateways.ts'
-import { changeFolders, readFolders, type SavedFolder } from '../../state/folders.ts'
-import { pathExists } from '../../transaction/files.ts'
-import { commandOf, examples, GatewayArgument } from '../command.ts'
-import type { Session } from '../screen/session.ts'
-import { folderHere, gatewayOfFolder, realPath, shownFolder } from './by-folder.ts'
+import { resultOf, UserError } from '../errors.ts'
+import { savedGateway } from '../state/find-gateways.ts'
+import { changeFolders, readFolders, type SavedFolder } from '../state/folders.ts'
+import { pathExists } from '../transaction/files.ts'
+import { commandOf, examples, GatewayArgument } from './command-line/command.ts'
+import {
+  folderHere,
+  gatewayOfFolder,
+  realPath,
+  shownFolder,
+} from './find-gateway/folder-gateway.ts'
+import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('folder')

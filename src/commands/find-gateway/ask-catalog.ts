@@ -7,14 +7,14 @@ import { refuseBlocked } from '../../finding.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import type { ProbeResult } from '../../gateway/probe/probe.ts'
+import { ifSlow } from '../../gateway/slow-catalog.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/history.ts'
-import type { GatewayFlags } from '../command.ts'
-import { findGateway } from '../find-gateway/find-gateway.ts'
-import { presetUnlessNamed } from '../find-gateway/gateways-in-use.ts'
+import type { GatewayFlags } from '../command-line/command.ts'
 import type { Session } from '../screen/session.ts'
-import { ifSlow } from '../setup/prove/probes.ts'
+import { findGateway } from './find-gateway.ts'
+import { presetUnlessNamed } from './gateways-in-use.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 

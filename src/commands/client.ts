@@ -3,15 +3,15 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import type { ClientFlag, ClientOptions } from '../clients/contract/options.ts'
 import type { ClientRow } from '../clients/list.ts'
 import { mergeOptions } from '../clients/options/flags.ts'
+import { optionOf } from './command-line/client-flags.ts'
 import {
   commandOf,
   examples,
   gatewayCommand,
   type ListedCommand,
   withSetupFlags,
-} from './command.ts'
-import { optionOf } from './setup/flag-values.ts'
-import { setup } from './setup/setup.ts'
+} from './command-line/command.ts'
+import { setUpClients } from './setup/set-up-clients.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
   const define = () => {
@@ -22,7 +22,7 @@ export function commandFor(row: ClientRow): ListedCommand {
 
   return commandOf(define, (session, flags, command) => {
     const requested = setupOptions(row.flags, command)
-    return setup(session, {
+    return setUpClients(session, {
       command: row.id,
       clients: [row.id],
       flags,
