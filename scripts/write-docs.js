@@ -13,7 +13,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { main } from '../dist/cli.mjs'
 import { nodePlatform } from '../dist/platform.mjs'
-import { codeRows } from './docs/errors.js'
 import { manPage } from './docs/man.js'
 import { providersPage } from './docs/providers.js'
 import { importSource } from './import-source.js'
@@ -37,9 +36,9 @@ const meanings = {
 
 const protocols = { chat: 'chat completions', responses: 'responses', messages: 'messages' }
 
-const { environmentRows, exitStatus, clientRows, loadClients, providers, programs } =
+const { environmentRows, errorCodes, clientRows, loadClients, providers, programs } =
   await importSource(`
-  export { exitStatus } from './src/errors.ts'
+  export { errorCodes } from './src/error-codes.ts'
   export { environmentRows, loadClients, clientRows } from './src/clients/list.ts'
   export { table as providers } from './test/providers/table.ts'
   export { programs } from './test/providers/programs.ts'
@@ -56,7 +55,7 @@ const blocks = {
     head: ['客户端', '命令', '[测试过的版本](docs/tested-versions.md)', '协议'],
     versions: (count, oldest, newest) => `${count} 个，${oldest} 至 ${newest}`,
   }),
-  codes: table(['Code', 'Status', 'Cause', 'Cure'], codeRows(exitStatus)),
+  codes: table(['Code', 'Status', 'Cause', 'Cure'], codeRows()),
   exit: exitTable(),
 }
 let isStale = false
@@ -209,14 +208,30 @@ function clientsTable({ head, versions }) {
   )
 }
 
+/** The codes with their meanings, those with the same exit status together. */
+function codesByStatus() {
+  return Object.entries(errorCodes).sort(([, a], [, b]) => a.exitStatus - b.exitStatus)
+}
+
+function codeRows() {
+  return codesByStatus().map(([code, { exitStatus, likelyCause, cure }]) => [
+    `\`${code}\``,
+    String(exitStatus),
+    likelyCause,
+    cure,
+  ])
+}
+
 function exitTable() {
-  const nameless = Object.values(exitStatus).filter((status) => !(status in meanings))
+  const nameless = codesByStatus()
+    .map(([, { exitStatus }]) => exitStatus)
+    .filter((status) => !(status in meanings))
   if (nameless.length > 0) throw new Error(`no meaning for exit status ${nameless.join(', ')}`)
   return table(
     ['Status', 'Meaning', 'Codes'],
     Object.entries(meanings).map(([status, meaning]) => {
-      const codes = Object.keys(exitStatus).filter((one) => exitStatus[one] === Number(status))
-      return [status, meaning, codes.map((one) => `\`${one}\``).join(', ')]
+      const codes = codesByStatus().filter(([, { exitStatus }]) => exitStatus === Number(status))
+      return [status, meaning, codes.map(([code]) => `\`${code}\``).join(', ')]
     }),
   )
 }

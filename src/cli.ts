@@ -9,7 +9,8 @@ import { clientRows, environmentRows } from './clients/list.ts'
 import { asUsageError, type ListedCommand, refuseKeys } from './commands/command-line/command.ts'
 import { helpFor } from './commands/command-line/help.ts'
 import { Declined, Session } from './commands/screen/session.ts'
-import { exitStatus, renderError, UserError } from './errors.ts'
+import { errorCodes } from './error-codes.ts'
+import { renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
 import { guessName } from './text.ts'
 
@@ -35,7 +36,7 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   // The command has done its work; only its output is lost.
   const message = `Cannot write to standard output (${outFailure})`
   showError(session, new UserError({ code: 'io-failed', message }), repointArgs, false)
-  return status || exitStatus.internal
+  return status || errorCodes.internal.exitStatus
 }
 
 /** The arguments before `--`, and before the command of `run NAME`: the rest is another program's command. */

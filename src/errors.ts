@@ -1,72 +1,6 @@
 import { compact } from './compact.ts'
+import { type ErrorCode, errorCodes } from './error-codes.ts'
 import { asSentence, printable } from './text.ts'
-
-/**
- * The exit status of each error code. A code never changes once released. The table in docs/errors.md
- * is generated from this one.
- */
-export const exitStatus = {
-  internal: 1,
-
-  usage: 2,
-  'key-missing': 2,
-  'key-placeholder': 2,
-  'confirmation-needed': 2,
-  'header-missing': 2,
-
-  'key-rejected': 3,
-
-  'not-an-api': 4,
-  'wrong-route': 4,
-  'docs-host': 4,
-
-  'model-unknown': 5,
-  'model-not-allowed': 5,
-  'protocol-unsupported': 5,
-  'route-not-allowed': 5,
-  'tools-unsupported': 5,
-  'parameter-unsupported': 5,
-  'request-rejected': 5,
-
-  refused: 6,
-  dns: 6,
-  tls: 6,
-  proxy: 6,
-  timeout: 6,
-  redirected: 6,
-
-  quota: 7,
-  'rate-limited': 7,
-  'gateway-fault': 7,
-  'client-refused': 7,
-  forbidden: 7,
-
-  'config-invalid': 8,
-  'config-conflict': 8,
-  'changed-underneath': 8,
-  'not-permitted': 8,
-  'disk-full': 8,
-  'io-failed': 8,
-  'backup-missing': 8,
-  'record-damaged': 8,
-  'client-failed': 8,
-  'client-too-old': 8,
-  'client-version-unknown': 8,
-
-  locked: 9,
-
-  'held-back': 10,
-
-  drifted: 11,
-
-  cancelled: 130,
-} as const
-
-export type ErrorCode = keyof typeof exitStatus
-
-export function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(exitStatus, code)
-}
 
 /**
  * The state of the user's files when an error is reported.
@@ -194,7 +128,7 @@ export function renderError(
   const filesState = error.filesState === 'unchanged' ? format.filesState : error.filesState
   const message = printable(format.redact(error.message))
   const hint = error.hint === undefined ? undefined : printable(format.redact(error.hint))
-  const status = exitStatus[error.code]
+  const { exitStatus } = errorCodes[error.code]
 
   if (format.json) {
     const document: ErrorDocument = {
@@ -207,14 +141,14 @@ export function renderError(
         filesChanged: filesChanged[filesState],
       },
     }
-    return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
+    return { text: `${JSON.stringify(document)}\n`, exitStatus }
   }
 
   const state = filesSentence[filesState].replace('UNDO-COMMAND', format.undoCommand)
   const body = indent(`${asSentence(message)} ${state}`)
   const lines = [`error: ${body}`]
   if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)
-  return { text: `${lines.join('\n')}\n`, exitStatus: status }
+  return { text: `${lines.join('\n')}\n`, exitStatus }
 }
 
 function indent(text: string): string {

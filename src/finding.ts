@@ -1,6 +1,7 @@
 import { compact } from './compact.ts'
 import type { SettingChange } from './edits/types.ts'
-import { exitStatus, isErrorCode, UserError } from './errors.ts'
+import { errorCodes, isErrorCode } from './error-codes.ts'
+import { UserError } from './errors.ts'
 
 /**
  * `error`: it does not work. `warning`: it may not work. `note`: worth knowing. `ok`: it was tested and
@@ -129,7 +130,9 @@ export function exitStatusFor(findings: readonly Finding[]): number {
   const errors = findings.filter(({ severity }) => severity === 'error')
   return Math.max(
     0,
-    ...errors.map(({ code }) => exitStatus[isErrorCode(code) ? code : 'config-conflict']),
+    ...errors.map(
+      ({ code }) => errorCodes[isErrorCode(code) ? code : 'config-conflict'].exitStatus,
+    ),
   )
 }
 

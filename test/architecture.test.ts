@@ -18,6 +18,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 }
 const sharedFiles = [
   'errors.ts',
+  'error-codes.ts',
+  'outcome-codes.ts',
   'finding.ts',
   'text.ts',
   'compact.ts',

@@ -2,7 +2,8 @@ import type { Client } from '../clients/contract/client.ts'
 import { environmentRows, loadPrograms } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
-import { exitStatus, type UserError } from '../errors.ts'
+import { errorCodes } from '../error-codes.ts'
+import type { UserError } from '../errors.ts'
 import { shownBalance } from '../gateway/balance.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
@@ -68,7 +69,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
 
   const [failure] = results.flatMap(({ error }) => error ?? [])
   const works = results.some(({ error }) => error === undefined)
-  return works || failure === undefined ? 0 : exitStatus[failure.code]
+  return works || failure === undefined ? 0 : errorCodes[failure.code].exitStatus
 })
 
 /** Proves every client as a setup does, with no previous options. */

@@ -2,7 +2,8 @@ import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { exitStatus, resultOf, UserError } from '../errors.ts'
+import { errorCodes } from '../error-codes.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { findingFrom } from '../finding.ts'
 import { assumedBaseUrls } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
@@ -87,11 +88,11 @@ export async function status(
   })
 
   if (!isJudged) return 0
-  if (isDrifted) return exitStatus.drifted
+  if (isDrifted) return errorCodes.drifted.exitStatus
   const failures = clients.flatMap(({ report }) =>
     report.kind === 'unreadable' ? [report.failure.code] : [],
   )
-  return Math.max(0, ...failures.map((code) => exitStatus[code]))
+  return Math.max(0, ...failures.map((code) => errorCodes[code].exitStatus))
 }
 
 /** Shows the gateway that the user chose for this folder, and returns the folder. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ErrorCode, UserError } from '../../src/errors.ts'
+import type { ErrorCode } from '../../src/error-codes.ts'
+import { UserError } from '../../src/errors.ts'
 import { adviseNamingModel } from '../../src/gateway/catalog.ts'
 
 test.each<[ErrorCode, boolean]>([

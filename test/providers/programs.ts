@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors.ts'
+import type { ErrorCode } from '../../src/error-codes.ts'
 
 /** An unmodified gateway from npm. */
 export interface GatewayProgram {

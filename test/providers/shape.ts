@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors.ts'
+import type { ErrorCode } from '../../src/error-codes.ts'
 import type { Protocol } from '../../src/serve/index.ts'
 
 /** What a provider serves below a root. */

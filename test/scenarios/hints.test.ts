@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { exitStatus } from '../../src/errors.ts'
+import { type ErrorCode, errorCodes } from '../../src/error-codes.ts'
 import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { aServer, tlsFile } from '../gateway/forged.ts'
 import type { CliResult } from '../support/cli.ts'
@@ -33,7 +33,7 @@ interface Typed {
 }
 
 interface State {
-  readonly code: keyof typeof exitStatus
+  readonly code: ErrorCode
   readonly when: string
   readonly make: (home: Home) => Typed | Promise<Typed>
   /** The words that the hint must contain. */
@@ -644,7 +644,7 @@ describe('a hint helps when typed', () => {
       const document = failed.json as { error?: Problem; warnings: readonly Problem[] }
       // An undo that keeps something did its work, and reports that as a warning.
       const error = document.error ?? { ...document.warnings.at(-1)!, code }
-      expect([error.code, failed.status]).toEqual([code, exitStatus[code]])
+      expect([error.code, failed.status]).toEqual([code, errorCodes[code].exitStatus])
       expect(error.hint).toMatch(expectedHint)
       sentences.set(name, shown(home, error))
 

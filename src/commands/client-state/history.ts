@@ -1,4 +1,5 @@
-import { exitStatus, resultOf, UserError } from '../../errors.ts'
+import { errorCodes } from '../../error-codes.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { listRuns } from '../../transaction/records/records.ts'
 import { type RecoveredRun, recoverRun } from '../../transaction/recover.ts'
@@ -59,7 +60,8 @@ export function runsIfReadable(session: Session): Runs | UserError {
   })
   const isOtherFailure =
     result instanceof UserError &&
-    (exitStatus[result.code] !== exitStatus['not-permitted'] || result.filesState !== 'unchanged')
+    (errorCodes[result.code].exitStatus !== errorCodes['not-permitted'].exitStatus ||
+      result.filesState !== 'unchanged')
   if (isOtherFailure) throw result
   return result
 }

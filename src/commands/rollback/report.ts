@@ -1,6 +1,6 @@
 /** What `repoint rollback` reports: as lines, and as JSON. */
 import { plainPath } from '../../edits/values/paths.ts'
-import { exitStatus } from '../../errors.ts'
+import { errorCodes } from '../../error-codes.ts'
 import type { ApplyResult, Runs } from '../../transaction/record.ts'
 import type { RollbackPlan } from '../../transaction/rollback.ts'
 import type { Session } from '../screen/session.ts'
@@ -38,7 +38,7 @@ export function reportUndo(
 
   const run = applied.run?.id ?? null
   printDocument(session, undo, { dryRun: undefined, changed, run, next })
-  return undo.kept.length > 0 ? exitStatus['held-back'] : 0
+  return undo.kept.length > 0 ? errorCodes['held-back'].exitStatus : 0
 }
 
 /** The outcome of a rollback that changed something, with the command that takes it back. */

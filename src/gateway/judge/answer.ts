@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts'
+import type { OutcomeCode } from '../../outcome-codes.ts'
 import type { Catalog, CertificateStores, Protocol, Sender } from '../types.ts'
 
 /** The largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
@@ -73,45 +73,10 @@ export interface SentRequest {
   readonly secrets: readonly string[]
 }
 
-/** What a rejection blames, by its codes and words. diagnose.ts turns it into an outcome. */
-export type Cause =
-  | 'upstream'
-  | 'gateway'
-  | 'client'
-  | 'region'
-  | 'network'
-  | 'content'
-  | 'rate'
-  | 'quota'
-  | 'plan'
-  | 'account'
-  | 'model-unpriced'
-  | 'model-not-allowed'
-  | 'model-unknown'
-  | 'provider-unknown'
-  | 'protocol'
-  | 'route'
-  | 'key'
-
-/** Why an outcome has its code, where one code has several reasons. */
-export type Reason =
-  | 'balance'
-  | 'plan'
-  | 'account'
-  | 'region'
-  | 'network'
-  | 'content'
-  | 'firewall'
-  | 'price'
-  | 'upstream'
-
 /** What an answer or a failure means: one of the closed set of codes. diagnose.ts explains the words. */
 export interface Outcome {
-  readonly code: ErrorCode
-  /** Absent: the code has one reason, or nobody names it. */
-  readonly reason?: Reason
-  /** The header that the gateway requires. */
-  readonly header?: string
+  /** `cancelled`: the user interrupted the request. `usage`: repoint does not send it over plain http. */
+  readonly code: OutcomeCode | 'cancelled' | 'usage'
   /** What failed and where, without a full stop at the end. */
   readonly message: string
   /** What to do next. */

@@ -2,9 +2,9 @@
  * The outcome of a rejection by the cause that its codes and words name (causes/). A cause counts only if the
  * status of the answer can mean it; otherwise the next cause decides.
  */
-import type { Cause, Outcome } from './answer.ts'
+import type { Outcome } from './answer.ts'
 import { causesOf } from './causes/find-causes.ts'
-import { noStatus } from './causes/row.ts'
+import { type Cause, noStatus } from './causes/row.ts'
 import {
   asksModel,
   hundredsOf,
@@ -93,7 +93,7 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   content: ifRejected((judged) => forbidden(judged, 'content')),
   rate: (judged) =>
     isRejection(judged) || judged.status === 503 ? rateLimited(judged) : undefined,
-  quota: ifRejected((judged) => quota(judged)),
+  quota: ifRejected((judged) => quota(judged, 'balance')),
   plan: ifRejected((judged) => quota(judged, 'plan')),
   account: ifRejected((judged) =>
     isAboutModel(judged, 'account') ? undefined : forbidden(judged, 'account'),
@@ -134,7 +134,7 @@ function ifModelAsked(rule: OutcomeRule): OutcomeRule {
 }
 
 function upstreamFault(judged: JudgedAnswer): Outcome {
-  return fault(judged, 'cannot use the service behind it', 'upstream')
+  return fault(judged, 'cannot use the service behind it')
 }
 
 /** A 403 that names the model concerns the model, unless its code says otherwise. */

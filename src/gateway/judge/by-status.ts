@@ -48,9 +48,9 @@ export function diagnoseByStatus(judged: JudgedAnswer): Outcome {
 
   if (status === 401) {
     if (asksForLogin(answer) && !error.isApiError) return notAnApi(judged)
-    return error.words === '' ? keyRejected(judged) : forbidden(judged)
+    return error.words === '' ? keyRejected(judged) : forbidden(judged, 'unnamed')
   }
-  if (status === 403) return namesModel ? modelNotAllowed(judged) : forbidden(judged)
+  if (status === 403) return namesModel ? modelNotAllowed(judged) : forbidden(judged, 'unnamed')
   if (status === 429) return rateLimited(judged)
   // "Unavailable for legal reasons".
   if (status === 451) return forbidden(judged, 'region')

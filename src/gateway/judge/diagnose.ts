@@ -4,10 +4,9 @@
  * - The **cause** is what the codes and words of a rejection blame, such as `key` or `quota` (causes/).
  * - The **subject** is the one thing that a sentence is about. It replaces the cause if no known pattern
  *   matches (causes/subjects.ts).
- * - The **outcome** is the verdict: a code with a message and a hint (outcomes.ts). Some codes have several
- *   reasons: `quota` has `balance` and `plan`.
+ * - The **outcome** is the verdict: a code with a message and a hint (outcomes.ts).
  * - The **traits** of an outcome say what its code means for the caller: whom it **blames**, that is, what
- *   the user would have to change, and what may help, such as a retry (traits.ts).
+ *   the user would have to change, and what may help, such as a retry (src/outcome-codes.ts).
  *
  * An example. A gateway answers 401 with `{"error": {"message": "Incorrect API key provided"}}`:
  *

@@ -32,7 +32,6 @@ export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined 
   if (isCloudflareBlock(judged)) {
     return outcome(judged, {
       code: 'gateway-fault',
-      reason: 'firewall',
       message: `Cloudflare checks for bots in front of ${answerHost(answer)} and blocks every program${says(judged)}`,
       hint: "Ask the gateway's operator to exempt the API from that check.",
     })

@@ -3,7 +3,7 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
-import type { Outcome, Reason } from './answer.ts'
+import type { Outcome } from './answer.ts'
 import {
   answerHost,
   asksForLogin,
@@ -53,7 +53,6 @@ export function routeNotAllowed(judged: JudgedAnswer): Outcome {
 export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
   return outcome(judged, {
     code: 'header-missing',
-    header: name,
     // This header may be the one for the key.
     tryOtherKeyHeader: !name.startsWith('x-'),
     message: `The gateway requires the header ${name} in addition to the key${says(judged)}`,
@@ -71,16 +70,12 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
 }
 
 /** A rejection that names a cause other than the key, or none. */
-export function forbidden(
-  judged: JudgedAnswer,
-  reason?: Exclude<keyof typeof forbiddenReasons, 'unnamed'>,
-): Outcome {
-  const { message, hint } = forbiddenReasons[reason ?? 'unnamed']
+export function forbidden(judged: JudgedAnswer, reason: keyof typeof forbiddenReasons): Outcome {
+  const { message, hint } = forbiddenReasons[reason]
   return outcome(judged, {
     code: 'forbidden',
-    ...(reason && { reason }),
     // AWS says "Forbidden" if it does not see the key.
-    tryOtherKeyHeader: reason === undefined && mayAcceptOtherKeyHeader(judged),
+    tryOtherKeyHeader: reason === 'unnamed' && mayAcceptOtherKeyHeader(judged),
     message: message + says(judged),
     hint,
   })
@@ -146,7 +141,6 @@ export function modelNotAllowed(judged: JudgedAnswer): Outcome {
 export function modelUnpriced(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
-    reason: 'price',
     message: `The gateway does not serve the model ${shownModel(judged)}, because its operator has set no price for it${says(judged)}`,
     hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
   })
@@ -212,9 +206,9 @@ function knownAddressHint({ answer, request }: JudgedAnswer): string {
 }
 
 /** @param reason whether the balance is zero, or a plan has ended or does not cover the request */
-export function quota(judged: JudgedAnswer, reason: 'balance' | 'plan' = 'balance'): Outcome {
+export function quota(judged: JudgedAnswer, reason: 'balance' | 'plan'): Outcome {
   const { message, hint } = shortages(keysPage(judged))[reason]
-  return outcome(judged, { code: 'quota', reason, message: message + says(judged), hint })
+  return outcome(judged, { code: 'quota', message: message + says(judged), hint })
 }
 
 function shortages(page: string) {
@@ -241,10 +235,9 @@ export function rateLimited(judged: JudgedAnswer): Outcome {
 }
 
 /** @param problem what the gateway does, as the rest of the sentence */
-export function fault(judged: JudgedAnswer, problem: string, reason?: Reason): Outcome {
+export function fault(judged: JudgedAnswer, problem: string): Outcome {
   return outcome(judged, {
     code: 'gateway-fault',
-    ...(reason && { reason }),
     message: `The gateway at ${answerHost(judged.answer)} ${problem}${says(judged)}`,
     hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })

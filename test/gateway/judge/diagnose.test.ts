@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { exitStatus } from '../../../src/errors.ts'
+import { errorCodes } from '../../../src/error-codes.ts'
 import { bodies, key, newApiRows, otherGateways, pages } from '../../fixtures/gateway/answers.ts'
 import { diagnoseRow } from './diagnosed.ts'
 
@@ -35,7 +35,7 @@ describe('diagnose: every outcome', () => {
     '%s: is one line without the key and names a next step',
     (_name, row) => {
       const { code, message, hint } = diagnoseRow(row)!
-      expect(exitStatus[code]).toBeGreaterThan(1)
+      expect(errorCodes[code].exitStatus).toBeGreaterThan(1)
       for (const line of [message, hint]) {
         expect(line).not.toMatch(/\p{Cc}/u)
         expect(line).not.toContain(key)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { exitStatus } from '../../../src/errors.ts'
+import { errorCodes } from '../../../src/error-codes.ts'
 import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
 import type { HttpAnswer, NetworkFailure, SentRequest } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
@@ -321,7 +321,7 @@ describe('diagnose: random answers', () => {
             expect(given.status).toBeLessThan(300)
             return
           }
-          expect(exitStatus).toHaveProperty(outcome.code)
+          expect(errorCodes).toHaveProperty(outcome.code)
           expect(`${outcome.message}${outcome.hint}`).not.toMatch(/\p{Cc}/u)
           expect(outcome.message.length).toBeLessThan(600)
         },

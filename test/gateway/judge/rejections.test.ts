@@ -59,11 +59,25 @@ function requestOf(rejection: Rejection): SentRequest {
 }
 
 /** The name of an outcome in the file. */
-function causeOf({ code, reason, header }: Outcome): string {
+function causeOf({ code, message }: Outcome): string {
+  const header = /^The gateway requires the header (\S+) in/.exec(message)?.[1]
   if (header !== undefined) return `header:${header}`
-  if (reason !== undefined) return causeNames[reason] ?? reason
-  return causeNames[code] ?? code
+  const named = messages.find(([start]) => start.test(message))
+  return named?.[1] ?? causeNames[code] ?? code
 }
+
+/** How the messages of codes with several causes start. */
+const messages: readonly (readonly [RegExp, string])[] = [
+  [/^The account of this key has no credit/, 'quota'],
+  [/^The plan of this key does not cover/, 'plan'],
+  [/^The gateway does not accept requests from the account/, 'account'],
+  [/^The gateway does not serve this country/, 'region'],
+  [/^The gateway accepts only certain networks/, 'network'],
+  [/^The gateway's content filter/, 'content'],
+  [/^(?:A firewall or web server|Cloudflare checks for bots)/, 'firewall'],
+  [/^The gateway does not serve the model .* has set no price for it \(/, 'unpriced'],
+  [/^The gateway at \S+ cannot use the service behind it/, 'upstream'],
+]
 
 const causeNames: Readonly<Record<string, string>> = {
   'key-rejected': 'key',
@@ -76,8 +90,6 @@ const causeNames: Readonly<Record<string, string>> = {
   'request-rejected': 'rejected',
   'gateway-fault': 'fault',
   forbidden: 'unknown',
-  balance: 'quota',
-  price: 'unpriced',
 }
 
 describe('the cause of a rejection', () => {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/errors.ts'
+import type { ErrorCode } from '../../../src/error-codes.ts'
 
 /**
  * Rejections in words that no source in src/gateway/judge/causes quotes: they test the rule behind

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/errors.ts'
+import type { ErrorCode } from '../../../src/error-codes.ts'
 import type { Reply } from '../shape.ts'
 
 /** A provider's error, and what repoint must report for it. */

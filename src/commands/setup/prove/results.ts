@@ -1,7 +1,8 @@
 /** The results of steps 3 and 4 for several clients: if one of them fails, the others continue. */
 import type { Client } from '../../../clients/contract/client.ts'
 import { canContinueAfter, UserError } from '../../../errors.ts'
-import { type Culprit, traitsOf } from '../../../gateway/judge/traits.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { Culprit } from '../../../outcome-codes.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 
 /** The setup of each client, or why it cannot use the gateway. A client that the user skips is missing. */

@@ -8,7 +8,6 @@
  * sentences that nobody has seen. If no row matches, subjects.ts looks whether the sentence is about one
  * thing only. If that fails too, repoint shows the gateway's words and blames nothing.
  */
-import type { Cause } from '../answer.ts'
 import type { ErrorBody } from '../error-body.ts'
 import { keyHolderRows } from './account-rows.ts'
 import { gatewayRows } from './gateway-rows.ts'
@@ -16,7 +15,7 @@ import { keyRows } from './key-rows.ts'
 import { limitRows } from './limit-rows.ts'
 import { modelRows } from './model-rows.ts'
 import { paymentRows } from './payment-rows.ts'
-import { type CauseRow, noStatus } from './row.ts'
+import { type Cause, type CauseRow, noStatus } from './row.ts'
 import { senderRows } from './sender-rows.ts'
 import { causeOfSubject } from './subjects.ts'
 

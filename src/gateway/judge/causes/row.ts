@@ -1,4 +1,22 @@
-import type { Cause } from '../answer.ts'
+/** What a rejection blames, by its codes and words. by-cause.ts turns it into an outcome. */
+export type Cause =
+  | 'upstream'
+  | 'gateway'
+  | 'client'
+  | 'region'
+  | 'network'
+  | 'content'
+  | 'rate'
+  | 'quota'
+  | 'plan'
+  | 'account'
+  | 'model-unpriced'
+  | 'model-not-allowed'
+  | 'model-unknown'
+  | 'provider-unknown'
+  | 'protocol'
+  | 'route'
+  | 'key'
 
 /** One way in which gateways name a cause. */
 export interface CauseRow {

@@ -5,9 +5,9 @@
  * An example: "Your workspace is not ready" names a holder only, so the cause is `account`. "Your workspace is
  * in arrears" names a holder and a debt, so it has no cause here.
  */
-import type { Cause } from '../answer.ts'
 import { zh } from './chinese.ts'
 import { either, phrases, wholeWords } from './patterns.ts'
+import type { Cause } from './row.ts'
 
 interface Subject {
   readonly words: RegExp
