@@ -6,8 +6,8 @@ import { pointsElsewhere } from '../files/addresses.ts'
 import { fileOf } from '../files/read-file.ts'
 import { textIn } from '../files/tables.ts'
 import { editReadably } from '../plan/edit-file.ts'
+import { type EntryMember, entryChanges } from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
-import { factChanges } from '../plan/model-list.ts'
 import { clineName } from './name.ts'
 import { providerId, providerPath, readProviders, settingsPath, usedPath } from './providers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -29,33 +29,34 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { baseUrl, resolved } = target
   const { model, contextWindow } = resolved
-  const { root: now, settings } = readProviders(file)
-  const at = (name: string) => [...settingsPath, name]
-  const isNew = (name: string) => now[name] === undefined
+  const { root, settings: now } = readProviders(file)
+  const isNew = (name: string) => root[name] === undefined
+  const stamp = textIn(root, [...providerPath, 'updatedAt'])
 
-  const url = textIn(settings, ['baseUrl'])
-  const isOtherGateway = pointsElsewhere(url, baseUrl)
-  const isOtherModel = settings['model'] !== model
-  const isLoggedIn = settings['auth'] !== undefined
-  const stamp = textIn(now, [...providerPath, 'updatedAt'])
+  const isOtherGateway = pointsElsewhere(textIn(now, ['baseUrl']), baseUrl)
+  const entry = {
+    path: settingsPath,
+    now,
+    isOtherGateway,
+    isOtherModel: now['model'] !== model,
+  }
+  const isLoggedIn = now['auth'] !== undefined
+  const members: readonly EntryMember[] = [
+    { path: ['provider'], value: providerId },
+    ...bearerChanges(['apiKey'], now['apiKey'], target),
+    ...(isLoggedIn ? [{ path: ['auth'], value: undefined, isSecret: true }] : []),
+    { path: ['model'], value: model },
+    { path: ['contextWindow'], value: contextWindow, about: ['contextWindow'] },
+    { path: ['baseUrl'], value: baseUrl },
+    ...headerChanges(['headers'], now['headers'], target, isOtherGateway),
+  ]
 
   return [
     ...(isNew('version') ? [{ path: ['version'], value: 1 }] : []),
     { path: usedPath, value: providerId },
     // Cline would add it itself.
     ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
-    { path: at('provider'), value: providerId },
-    ...bearerChanges(at('apiKey'), settings['apiKey'], target),
-    ...(isLoggedIn ? [{ path: at('auth'), value: undefined, isSecret: true }] : []),
-    { path: at('model'), value: model },
-    ...factChanges(
-      { path: settingsPath, now: settings, isOtherGateway, isOtherModel },
-      { id: model, ...compact({ contextWindow }) },
-      { contextWindow: { value: contextWindow, by: ['contextWindow'] } },
-      target,
-    ),
-    { path: at('baseUrl'), value: baseUrl },
-    ...headerChanges(at('headers'), settings['headers'], target, isOtherGateway),
+    ...entryChanges(entry, members, { id: model, ...compact({ contextWindow }) }, target),
     // Cline requires both. It writes the time of each start.
     { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),

@@ -71,6 +71,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
 
 function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
   const config = readKind(files, 'config')
+  const now = config.table([])
   const provider = ['model_providers', target.providerId]
   const name = config.text([...provider, 'name'])
   const url = config.text([...provider, 'base_url'])
@@ -82,8 +83,8 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
 
   return [
     { path: ['model'], value: target.resolved.model },
-    ...optionChange(config, ['model_context_window'], contextWindow, target.input),
-    ...optionChange(config, effortPath, effort, target.input),
+    ...optionChange(now, ['model_context_window'], contextWindow, target.input),
+    ...optionChange(now, effortPath, effort, target.input),
     ...catalogChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     // For old conversations: see `builtInAddressPath`.

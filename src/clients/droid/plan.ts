@@ -8,8 +8,8 @@ import { fileOf, readFile } from '../files/read-file.ts'
 import { textIn } from '../files/tables.ts'
 import { protocolFor } from '../models/protocols.ts'
 import { editReadably } from '../plan/edit-file.ts'
+import { type EntryMember, entryChanges, removedEntries } from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
-import { factChanges, removedEntries } from '../plan/model-list.ts'
 import { droidName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -41,7 +41,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   const { contextWindow: _, ...known }: OfferedModel = chosen
   const started: OfferedModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
 
-  const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
+  const ours = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
     const isOtherGateway = !isUrlOf(String(entry['baseUrl']), baseUrl)
     const model = id.slice(providerId.length + 1)
@@ -50,60 +50,53 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   })
   // If the gateway has not reported its models, its entries stay, with the new address and key.
   const isKept = offered.length === 0 && !resolved.offersWholeCatalog
-  const all = isKept ? others.filter(({ isOtherGateway }) => !isOtherGateway) : offered
+  const all = isKept ? ours.filter(({ isOtherGateway }) => !isOtherGateway) : offered
+  const others = ours.filter((entry) => all.every(({ id }) => id !== entry.id))
 
   return [
-    ...removedEntries(file, others, all, target),
-    ...entryChanges(file, providerId, started, target),
-    ...all.flatMap((model) => entryChanges(file, `${providerId}/${model.id}`, model, target)),
+    ...removedEntries(file, others, target),
+    ...modelChanges(file, providerId, started, target),
+    ...all.flatMap((model) => modelChanges(file, `${providerId}/${model.id}`, model, target)),
     { path: defaultModelPath, value: idOf(providerId) },
   ]
 }
 
-/** Other members of our entry stay, unless the entry is for another address. */
-function entryChanges(
+/** @param id the entry's own, which is not the model's */
+function modelChanges(
   file: LoadedFile,
   id: string,
   model: OfferedModel,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { providerId } = target
-  const protocol = protocolFor(target.resolved, model)
-  const baseUrl = ofProtocol(target.baseUrls, protocol)
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
+  const protocol = protocolFor(target.resolved, model)
+  const baseUrl = ofProtocol(target.baseUrls, protocol)
   const isOtherGateway = url !== undefined && !isUrlOf(url, baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
+
+  const isNamed = textIn(now, ['displayName']) !== undefined
+  const name = id === target.providerId ? 'Gateway' : (model.displayName ?? model.id)
   const output = Math.min(
     model.maxOutputTokens ?? defaultOutputTokens,
     model.contextWindow ?? Number.POSITIVE_INFINITY,
   )
-  const isNamed = textIn(now, ['displayName']) !== undefined
-  const name = id === providerId ? 'Gateway' : (model.displayName ?? model.id)
-
-  return [
-    { path: [...path, 'model'], value: model.id },
-    ...(isNamed ? [] : [{ path: [...path, 'displayName'], value: name }]),
-    { path: [...path, 'baseUrl'], value: baseUrl },
-    ...bearerChanges([...path, 'apiKey'], now['apiKey'], target),
-    ...headerChanges([...path, 'extraHeaders'], now['extraHeaders'], target, isOtherGateway),
-    { path: [...path, 'provider'], value: apiOf[protocol] },
+  const members: readonly EntryMember[] = [
+    { path: ['model'], value: model.id },
+    ...(isNamed ? [] : [{ path: ['displayName'], value: name }]),
+    { path: ['baseUrl'], value: baseUrl },
+    ...bearerChanges(['apiKey'], now['apiKey'], target),
+    ...headerChanges(['extraHeaders'], now['extraHeaders'], target, isOtherGateway),
+    { path: ['provider'], value: apiOf[protocol] },
     // Each of them would change the protocol.
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
-      .map((name) => ({ path: [...path, name], value: undefined })),
-    ...factChanges(
-      { path, now, isOtherGateway, isOtherModel },
-      model,
-      {
-        // If it is missing, droid sends no images to a model of the chat protocol (0.215.0, 0.225.2,
-        // 2026-11-23).
-        noImageSupport: { value: model.images ? false : undefined, by: ['images'] },
-        maxContextLimit: { value: model.contextWindow, by: ['contextWindow'] },
-        maxOutputTokens: { value: output, by: ['maxOutputTokens', 'contextWindow'] },
-      },
-      target,
-    ),
+      .map((name) => ({ path: [name], value: undefined })),
+    // If it is missing, droid sends no images to a model of the chat protocol (0.215.0, 0.225.2, 2026-11-23).
+    { path: ['noImageSupport'], value: model.images ? false : undefined, about: ['images'] },
+    { path: ['maxContextLimit'], value: model.contextWindow, about: ['contextWindow'] },
+    { path: ['maxOutputTokens'], value: output, about: ['maxOutputTokens', 'contextWindow'] },
   ]
+  return entryChanges({ path, now, isOtherGateway, isOtherModel }, members, model, target)
 }

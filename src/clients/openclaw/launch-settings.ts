@@ -5,7 +5,8 @@ import { fileOf } from '../files/read-file.ts'
 import { tableIn, valueIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
-import { apiOf, entryOf } from '../pi-family/providers.ts'
+import { apiOf, membersOf } from '../pi-family/providers.ts'
+import { newEntry } from '../plan/entries.ts'
 import { headersInVariables } from '../plan/headers.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { agentsWithModel, providers, readConfig } from './config.ts'
@@ -74,7 +75,7 @@ function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVa
     ...providers.always,
     ...(protocol === 'messages' && { authHeader: true }),
     headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),
-    models: offeredIn(resolved).map((model) => entryOf(providers, model, target)),
+    models: offeredIn(resolved).map((model) => newEntry(membersOf(providers, model, target))),
   }
 }
 

@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
@@ -7,14 +6,14 @@ import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
 import { fileOf, readFile } from '../files/read-file.ts'
+import type { Table } from '../files/tables.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { editFile, editReadably, optionChange } from '../plan/edit-file.ts'
-import { changesOrRemoval } from '../plan/emptied-tables.ts'
+import { type EntryMember, listChanges, withoutEmptyTable } from '../plan/entries.ts'
 import { headerChanges } from '../plan/headers.ts'
-import { type FactSetting, listChanges } from '../plan/model-list.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
-import { packageChanges, sdkBaseUrl, usualPackage } from './protocols.ts'
+import { npmPath, packageOf, sdkBaseUrl, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
@@ -85,24 +84,13 @@ export function ourChanges(
   const url = now.text([...provider, 'options', 'baseURL'])
   const isOtherGateway = pointsElsewhere(url, baseUrl)
   const headers = [...provider, 'options', 'headers']
-  const effort = effectiveOptions(target.input).reasoningEffort
-  const [optionsName, effortName] = effortPath(resolved.protocol)
   const list = {
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
     isOtherGateway,
-    newEntry: ({ id, displayName }: CatalogModel) =>
-      compact({
-        name: displayName || undefined,
-        options: effort && id === resolved.model ? { [effortName]: effort } : undefined,
-      }),
-    facts: (model: CatalogModel) => factsOf(model, target),
-    protocolChanges: (model: OfferedModel) => packageChanges(target, model),
+    membersOf: (model: OfferedModel, entry?: Table) => membersOf(model, target, entry),
   }
 
-  const entry = [...provider, 'models', resolved.model]
-  const options = { path: [...entry, optionsName], now: now.table([...entry, optionsName]) ?? {} }
-  const effortChange = optionChange(now, [...options.path, effortName], effort, target.input)
   const isNamed = Boolean(now.text([...provider, 'name']))
   const smallNow = now.text(['small_model'])
   const small =
@@ -110,36 +98,51 @@ export function ourChanges(
       ? smallNow
       : `${id}/${resolved.smallModel ?? resolved.model}`
 
-  return [
+  const [optionsName] = effortPath(resolved.protocol)
+  const options = [...provider, 'models', resolved.model, optionsName]
+  const changes = [
     ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
     { path: [...provider, 'npm'], value: usualPackage },
     ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: baseUrl },
     ...headerChanges(headers, now.get(headers), target, isOtherGateway),
     ...listChanges(file, list, target),
-    ...(now.get(entry) === undefined ? [] : changesOrRemoval(file, options, effortChange, target)),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
+  ]
+  return withoutEmptyTable(file, changes, { path: options, now: now.table(options) ?? {} }, target)
+}
+
+/**
+ * The members of a model's entry. The client sends no images to a model that it does not know (1.18.33).
+ *
+ * @param now the entry in the file. Absent: it is new
+ */
+function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): readonly EntryMember[] {
+  const { id, displayName, images, reasoning } = model
+  const { resolved, input } = target
+  const effort = effectiveOptions(input).reasoningEffort
+  const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
+
+  return [
+    ...(now === undefined ? [{ path: ['name'], value: displayName || undefined }] : []),
+    ...(id === resolved.model
+      ? optionChange(now, effortPath(resolved.protocol), effort, input)
+      : []),
+    {
+      path: ['limit'],
+      value: limitOf(model, target),
+      about: ['contextWindow', 'maxOutputTokens'],
+    },
+    { path: ['modalities'], value: modalities, about: ['images'] },
+    { path: ['reasoning'], value: reasoning || undefined, about: ['reasoning'] },
+    { path: npmPath, value: packageOf(target, model), about: 'protocol' },
   ]
 }
 
 /** The path of the effort in the entry of a model (1.18.34, 2026-11-26). */
 export function effortPath(protocol: Protocol | undefined): readonly [string, string] {
   return ['options', protocol === 'messages' ? 'effort' : 'reasoningEffort']
-}
-
-/**
- * The facts about a model in its entry. The client sends no images to a model that it does not know
- * (1.18.33).
- */
-function factsOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, FactSetting>> {
-  const { images, reasoning } = model
-  const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
-  return {
-    limit: { value: limitOf(model, target), by: ['contextWindow', 'maxOutputTokens'] },
-    modalities: { value: modalities, by: ['images'] },
-    reasoning: { value: reasoning || undefined, by: ['reasoning'] },
-  }
 }
 
 /**

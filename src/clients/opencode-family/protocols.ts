@@ -4,7 +4,6 @@
  * overrides the provider's (run with opencode 1.2.27, 1.14.41, 1.18.3, 1.18.34 and Kilo 7.0.33, 7.7.9,
  * 2026-11-26).
  */
-import type { SettingChange } from '../../edits/types.ts'
 import { nativeProtocol } from '../../gateway/models/rules.ts'
 import { type BaseUrls, type Protocol, protocols } from '../../gateway/types.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
@@ -22,7 +21,8 @@ const packages: Readonly<Record<Protocol, string>> = {
 /** The package of the provider that a setup writes. */
 export const usualPackage = packages.chat
 
-const npmPath = ['provider', 'npm']
+/** In the entry of a model: its package. */
+export const npmPath = ['provider', 'npm']
 
 /** One `baseURL` serves all protocols: the packages append `/chat/completions` and `/messages` to it. */
 export function isOneBaseUrl({ chat, messages }: BaseUrls): boolean {
@@ -35,18 +35,18 @@ export function sdkBaseUrl({ baseUrl, resolved }: SetupTarget): string {
 }
 
 /**
- * The package of a model. Absent if the provider's is right, and either the model was made for it or the
+ * The package of a model. Undefined if the provider's is right, and either the model was made for it or the
  * client used it so far without a name.
  */
-export function packageChanges(
+export function packageOf(
   { resolved, input: { previous } }: SetupTarget,
   model: OfferedModel,
-): readonly SettingChange[] {
+): string | undefined {
   const protocol = protocolFor(resolved, model)
   const wasUnnamed =
     previous?.defaults?.includes('protocol') && previous.options.protocol === protocol
   const isUnnamed = protocol === 'chat' && (nativeProtocol(model.id) === 'chat' || wasUnnamed)
-  return [{ path: npmPath, value: isUnnamed ? undefined : packages[protocol] }]
+  return isUnnamed ? undefined : packages[protocol]
 }
 
 /** The protocol and the base URL of the model that the client starts with. */

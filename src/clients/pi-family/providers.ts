@@ -1,22 +1,16 @@
-import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import { ofProtocol } from '../../gateway/base-urls.ts'
-import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
+import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
 import { isUrlOf, pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
-import { isTable, numberIn, overlaid, type Table, tableIn, textIn } from '../files/tables.ts'
+import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
 import { protocolFor, usualProtocol } from '../models/protocols.ts'
+import { type EntryMember, listChanges } from '../plan/entries.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
-import {
-  type FactSetting,
-  factValues,
-  limitsAndAbilities,
-  listChanges,
-} from '../plan/model-list.ts'
 
 /**
  * A table of providers in the format of pi and of OpenClaw, which is based on pi's library: each has an
@@ -155,7 +149,7 @@ function modelChanges(
   now: PiProvider,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { resolved, providerId, baseUrl } = target
+  const { providerId, baseUrl } = target
   const list = {
     at: (id: string) => modelPath(at, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
@@ -165,45 +159,51 @@ function modelChanges(
       const url = textIn(entry, ['baseUrl'])
       return url !== undefined && !isUrlOf(url, baseUrl)
     },
-    newEntry: (model: CatalogModel) => freshEntry(at, model),
-    facts: (model: CatalogModel) => factsOf(at, model, resolved),
-    protocolChanges: (model: OfferedModel) => protocolChanges(model, target),
+    membersOf: (model: OfferedModel, entry?: Table) => membersOf(at, model, target, entry),
   }
   return listChanges(file, list, target)
 }
 
 /**
- * The settings of an entry for its protocol: none if it is the provider's. Another protocol also needs its
- * base URL (run with pi 0.73.1 and 0.87.1 and OpenClaw 2026.9.6, 2026-11-26).
+ * The members of a model's entry. Without them, the client assumes a model without images and reasoning, and
+ * with usual limits.
+ *
+ * The entry has a protocol only if it is not the provider's, and then also the base URL of that protocol (run
+ * with pi 0.73.1 and 0.87.1 and OpenClaw 2026.9.6, 2026-11-26).
+ *
+ * @param now the entry in the file. Absent: it is new
  */
-function protocolChanges(model: OfferedModel, target: ProtocolTarget): readonly SettingChange[] {
-  const protocol = protocolFor(target.resolved, model)
-  const isProvider = protocol === (target.resolved.protocol ?? usualProtocol)
-  const baseUrl = ofProtocol(target.baseUrls, protocol)
+export function membersOf(
+  { namesModels, compat: compatBy }: ProviderTable,
+  model: OfferedModel,
+  { resolved, baseUrl: providerUrl, baseUrls }: EntryTarget,
+  now?: Table,
+): readonly EntryMember[] {
+  const { id, displayName, images, reasoning, maxOutputTokens } = model
+  const window = (id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
+  const protocol = protocolFor(resolved, model)
+  const isOfProvider = protocol === (resolved.protocol ?? usualProtocol)
+  const baseUrl = ofProtocol(baseUrls, protocol)
+  const compat = reasoning ? compatBy?.[protocol]?.(id) : undefined
+  const name = displayName || (namesModels ? id : undefined)
+
   return [
-    { path: ['api'], value: isProvider ? undefined : apiOf[protocol] },
-    { path: ['baseUrl'], value: baseUrl === target.baseUrl ? undefined : baseUrl },
+    ...(now === undefined
+      ? [
+          { path: ['id'], value: id },
+          { path: ['name'], value: name },
+        ]
+      : []),
+    { path: ['input'], value: images ? ['text', 'image'] : undefined, about: ['images'] },
+    { path: ['reasoning'], value: reasoning || undefined, about: ['reasoning'] },
+    // No option decides this: the user's value stays.
+    { path: ['compat'], value: compat, about: [] },
+    { path: ['contextWindow'], value: window, about: ['contextWindow'] },
+    { path: ['maxTokens'], value: maxOutputTokens, about: ['maxOutputTokens'] },
+    { path: ['api'], value: isOfProvider ? undefined : apiOf[protocol], about: 'protocol' },
+    { path: ['baseUrl'], value: baseUrl === providerUrl ? undefined : baseUrl, about: 'protocol' },
   ]
 }
 
-type ProtocolTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>
-
-export function entryOf(at: ProviderTable, model: OfferedModel, target: ProtocolTarget): Table {
-  const entry = { ...freshEntry(at, model), ...factValues(factsOf(at, model, target.resolved)) }
-  return overlaid(entry, protocolChanges(model, target))
-}
-
-function freshEntry({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {
-  return { id, ...compact({ name: displayName || (namesModels ? id : undefined) }) }
-}
-
-function factsOf(
-  { compat: compatBy }: ProviderTable,
-  model: CatalogModel,
-  resolved: ResolvedOptions,
-): Readonly<Record<string, FactSetting>> {
-  const needs = compatBy?.[protocolFor(resolved, model)]?.(model.id)
-  const { input, reasoning, ...limits } = limitsAndAbilities(model, resolved)
-  const compat = { value: model.reasoning ? needs : undefined, by: [] }
-  return { input, reasoning, compat, ...limits }
-}
+/** The part of a target that decides the entry of a model. */
+type EntryTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>

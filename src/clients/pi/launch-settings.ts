@@ -3,7 +3,8 @@ import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../con
 import type { SetupTarget } from '../contract/setup.ts'
 import { offeredIn } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
-import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
+import { apiOf, membersOf, providerOf } from '../pi-family/providers.ts'
+import { newEntry } from '../plan/entries.ts'
 import { requiredHeaders } from '../plan/headers.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { loginOf, providers, readModels } from './config.ts'
@@ -73,7 +74,7 @@ function providerFor(target: SetupTarget) {
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       contextWindow: 128_000,
       maxTokens: 16_384,
-      ...entryOf(providers, model, target),
+      ...newEntry(membersOf(providers, model, target)),
     })),
   }
 }

@@ -6,9 +6,10 @@ import type { Client, ClientName } from '../contract/client.ts'
 import type { SensitiveSettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { ResolveInput } from '../contract/setup.ts'
-import { fileOf, type ReadFile } from '../files/read-file.ts'
+import { fileOf } from '../files/read-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
+import { type Table, valueIn } from '../files/tables.ts'
 
 /** A change of one file by a setup. */
 interface EditRequest {
@@ -97,16 +98,16 @@ export function planFixes(
 }
 
 /**
- * Sets an option in a file. If the option is undecided, the setting stays, except that `--defaults` removes
+ * Sets an option in a table. If the option is undecided, the setting stays, except that `--defaults` removes
  * it.
  */
 export function optionChange(
-  file: Pick<ReadFile, 'get'>,
+  now: Table | undefined,
   path: SettingPath,
   value: string | number | undefined,
   { resetToDefaults }: Pick<ResolveInput, 'resetToDefaults'>,
 ): readonly SettingChange[] {
-  const isRemoved = resetToDefaults === true && file.get(path) !== undefined
+  const isRemoved = resetToDefaults === true && valueIn(now, path) !== undefined
   return value === undefined && !isRemoved ? [] : [{ path, value }]
 }
 

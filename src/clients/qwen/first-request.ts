@@ -16,8 +16,7 @@ export function firstRequest(
   const entry = repointEntries(mergedSettings(files).value).find(({ id }) => id === model)?.entry
   const window = numberIn(entry, paths.window) ?? usualWindow
   const limit =
-    numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens']) ??
-    outputTokensFor(model, version, window)
+    numberIn(entry, [...paths.sampling, 'max_tokens']) ?? outputTokensFor(model, version, window)
 
   if (protocol !== 'messages') {
     const { headers, body } = recordedRequest(recordings, { kind: 'any', protocol, version })

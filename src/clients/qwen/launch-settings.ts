@@ -5,9 +5,10 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { readLayers } from '../files/read-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { usualProtocol } from '../models/protocols.ts'
+import { newEntry } from '../plan/entries.ts'
 import { headersInVariables } from '../plan/headers.ts'
 import { clientFlagValues } from '../program/arguments.ts'
-import { generationConfigOf } from './plan.ts'
+import { membersOf } from './plan.ts'
 import { layoutVersion, listPath, loginTypes, paths } from './settings.ts'
 
 const fileName = 'qwen-settings.json'
@@ -31,15 +32,13 @@ export function launchSettings(
     headers.map(({ name, variable }) => [name, `\${${variable}}`]),
   )
   const entryOf = (id: string) => {
-    const known = offered.find((model) => model.id === id) ?? { id }
-    const config = generationConfigOf({ ...known, ...compact({ contextWindow }) }, protocol, target)
-    return {
-      id,
-      name: 'Gateway',
-      baseUrl: target.baseUrl,
-      envKey: runKeyVariable,
-      generationConfig: { ...config, customHeaders },
-    }
+    const known = offered.find((offer) => offer.id === id) ?? { id }
+    const model = { ...known, protocol, ...compact({ contextWindow }) }
+    return overlaid(newEntry(membersOf({ model, name: 'Gateway' }, target)), [
+      { path: ['id'], value: id },
+      { path: ['envKey'], value: runKeyVariable },
+      { path: paths.headers, value: customHeaders },
+    ])
   }
 
   // For a model without an entry, Qwen Code would use the first entry instead.

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
 import { ofProtocol } from '../../gateway/base-urls.ts'
-import type { CatalogModel, Protocol } from '../../gateway/types.ts'
+import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
@@ -9,9 +9,13 @@ import { fileOf, readFile } from '../files/read-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { protocolFor, usualProtocol } from '../models/protocols.ts'
 import { editReadably } from '../plan/edit-file.ts'
-import { changesOrRemoval } from '../plan/emptied-tables.ts'
+import {
+  type EntryMember,
+  entryChanges,
+  removedEntries,
+  withoutEmptyTable,
+} from '../plan/entries.ts'
 import { headerChanges } from '../plan/headers.ts'
-import { type FactSetting, factChanges, factValues, removedEntries } from '../plan/model-list.ts'
 import {
   isAdaptive,
   knowsToSee,
@@ -67,7 +71,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
     // Only Qwen Code itself can migrate a file of an older layout.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: target.key, isSecret: true },
-    ...entries.flatMap((entry) => entryChanges(file, entry, target)),
+    ...entries.flatMap((entry) => modelChanges(file, entry, target)),
     { path: paths.type, value: loginTypes[protocol] },
     { path: paths.model, value: model },
     ...(needsUrl ? [{ path: paths.modelUrl, value: target.baseUrl }] : []),
@@ -153,59 +157,42 @@ function leavingEntries(
   target: SetupTarget,
 ): readonly SettingChange[] {
   const replaced = new Set(entries.map(({ present }) => present))
-  const listed = ours
+  const leaving = ours
     .filter((entry) => !replaced.has(entry))
     .map(({ id, protocol, entry }) => ({
-      id,
       path: entryPath(protocol, id),
       isOtherGateway: isOtherGateway(entry, ofProtocol(target.baseUrls, protocol)),
       isMarked: true as const,
     }))
-  return removedEntries(file, listed, [], target)
+  return removedEntries(file, leaving, target)
 }
 
 function isOtherGateway(entry: Table, baseUrl: string): boolean {
   return !isUrlOf(textWithoutVariables(entry, ['baseUrl']) ?? '', baseUrl)
 }
 
-/** The changes to an entry. */
-function entryChanges(
+function modelChanges(
   file: LoadedFile,
   entry: EntryToWrite,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { model, path, name, present } = entry
+  const { model, path, present } = entry
+  const now = present?.entry ?? {}
   const protocol = protocolFor(target.resolved, model)
   const baseUrl = ofProtocol(target.baseUrls, protocol)
-  const now = present?.entry
-  const headers = valueIn(now, paths.headers)
-  const config = {
-    path: [...path, 'generationConfig'],
-    now: tableIn(now, ['generationConfig']),
-    isOtherGateway: now !== undefined && isOtherGateway(now, baseUrl),
+  const isOther = {
+    isOtherGateway: present !== undefined && isOtherGateway(now, baseUrl),
     isOtherModel: present?.id !== model.id,
   }
-  const sampling = {
-    ...config,
-    path: [...config.path, 'samplingParams'],
-    now: tableIn(config.now, ['samplingParams']),
-  }
-  // Keeps other members, such as a temperature that the user set.
-  const limit = factChanges(sampling, model, { max_tokens: limitOf(model, target) }, target)
-  const configChanges = [
-    ...factChanges(config, model, factsOf(model, protocol), target),
-    ...changesOrRemoval(file, sampling, limit, target),
-    ...headerChanges([...path, ...paths.headers], headers, target, config.isOtherGateway),
-  ]
-  const isChosen = model.id === target.resolved.model
-  const isNamed = textWithoutVariables(now, ['name']) !== undefined
+  const members = membersOf(entry, target, isOther.isOtherGateway)
+  const changes = entryChanges({ path, now, ...isOther }, members, model, target)
 
+  const tableAt = (below: SettingPath) => ({ path: [...path, ...below], now: tableIn(now, below) })
+  const config = ['generationConfig']
+  const withoutSampling = withoutEmptyTable(file, changes, tableAt(paths.sampling), target)
   return [
     ...moveChanges(entry, protocol),
-    ...(isChosen ? [{ path: [...path, 'id'], value: model.id }] : []),
-    ...(isNamed ? [] : [{ path: [...path, 'name'], value: name }]),
-    { path: [...path, 'baseUrl'], value: baseUrl },
-    ...changesOrRemoval(file, config, configChanges, target),
+    ...withoutEmptyTable(file, withoutSampling, tableAt(config), target),
   ]
 }
 
@@ -221,44 +208,48 @@ function moveChanges(
   ]
 }
 
-/** What a new entry of the model says in `generationConfig`, in addition to the headers. */
-export function generationConfigOf(
-  model: CatalogModel,
-  protocol: Protocol,
-  target: SetupTarget,
-): Table {
-  const samplingParams = factValues({ max_tokens: limitOf(model, target) })
-  return {
-    ...factValues(factsOf(model, protocol)),
-    ...(Object.keys(samplingParams).length > 0 && { samplingParams }),
-  }
-}
-
 /**
- * The facts that Qwen Code does not know from the model's ID. `capabilities` has no effect (0.15.10,
- * 2026-11-23).
+ * The members of a model's entry: facts only as far as Qwen Code does not know them from the model's ID.
+ * `capabilities` has no effect (0.15.10, 2026-11-23).
+ *
+ * @param isOtherGateway the present entry is for another gateway
  */
-function factsOf(
-  { id, images, contextWindow, maxOutputTokens }: CatalogModel,
-  protocol: Protocol,
-): Readonly<Record<string, FactSetting>> {
+export function membersOf(
+  { model, name, present }: Omit<EntryToWrite, 'path'>,
+  target: SetupTarget,
+  isOtherGateway = false,
+): readonly EntryMember[] {
+  const { id, images, contextWindow, maxOutputTokens } = model
+  const now = present?.entry
+  const protocol = protocolFor(target.resolved, model)
+  const isNamed = textWithoutVariables(now, ['name']) !== undefined
   const differsFromGuess = images !== undefined && images !== knowsToSee(id)
-  // Otherwise Qwen Code requests as many tokens for thinking as for the whole answer, and the API rejects that.
-  const limit =
-    maxOutputTokens !== undefined && maxOutputTokens < usualOutputTokens
-      ? maxOutputTokens
-      : outputTokensFor(id, undefined, contextWindow ?? usualWindow)
-  const isTooShort = protocol === 'messages' && !isAdaptive(id) && limit <= thinkingBudget
-  return {
-    reasoning: { value: isTooShort ? false : undefined, by: ['maxOutputTokens'] },
-    contextWindowSize: { value: contextWindow, by: ['contextWindow'] },
-    modalities: { value: differsFromGuess ? { image: images } : undefined, by: ['images'] },
-  }
-}
 
-/** The limit, if the model gives less than Qwen Code requests or if the user sets it. */
-function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): FactSetting {
-  const isBelowUsual = limit !== undefined && limit < usualOutputTokens
-  const isRequested = limit === input.requested.maxOutputTokens
-  return { value: isBelowUsual || isRequested ? limit : undefined, by: ['maxOutputTokens'] }
+  // Qwen Code itself requests this many tokens at most.
+  const isBelowUsual = maxOutputTokens !== undefined && maxOutputTokens < usualOutputTokens
+  const isLimitRequested = maxOutputTokens === target.input.requested.maxOutputTokens
+  const limit = isBelowUsual
+    ? maxOutputTokens
+    : outputTokensFor(id, undefined, contextWindow ?? usualWindow)
+  // Otherwise Qwen Code requests as many tokens for thinking as for the whole answer, and the API rejects that.
+  const isTooShort = protocol === 'messages' && !isAdaptive(id) && limit <= thinkingBudget
+
+  return [
+    ...(id === target.resolved.model ? [{ path: ['id'], value: id }] : []),
+    ...(isNamed ? [] : [{ path: ['name'], value: name }]),
+    { path: ['baseUrl'], value: ofProtocol(target.baseUrls, protocol) },
+    { path: paths.reasoning, value: isTooShort ? false : undefined, about: ['maxOutputTokens'] },
+    { path: paths.window, value: contextWindow, about: ['contextWindow'] },
+    {
+      path: ['generationConfig', 'modalities'],
+      value: differsFromGuess ? { image: images } : undefined,
+      about: ['images'],
+    },
+    {
+      path: [...paths.sampling, 'max_tokens'],
+      value: isBelowUsual || isLimitRequested ? maxOutputTokens : undefined,
+      about: ['maxOutputTokens'],
+    },
+    ...headerChanges(paths.headers, valueIn(now, paths.headers), target, isOtherGateway),
+  ]
 }

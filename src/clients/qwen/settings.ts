@@ -77,6 +77,8 @@ export const paths = {
   window: ['generationConfig', 'contextWindowSize'],
   /** In an entry: false turns the model's thinking off. */
   reasoning: ['generationConfig', 'reasoning'],
+  /** In an entry: parameters that it sends unchanged, such as a limit or a temperature. */
+  sampling: ['generationConfig', 'samplingParams'],
   /** In an entry; headers next to the model are not sent for an entry. `authorization` replaces the key. */
   headers: ['generationConfig', 'customHeaders'],
 } as const satisfies Record<string, SettingPath>

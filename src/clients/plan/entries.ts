@@ -1,0 +1,203 @@
+/**
+ * How a setup changes an entry of a client's file: a model in the client's list, or the settings of its only
+ * model.
+ *
+ * 1. The client lists the members of an entry as the setup wants them (`EntryMember`).
+ * 2. `newEntry` makes an entry of them, for a launch or for a model that the list lacks.
+ * 3. `entryChanges` compares them with the entry that the file has: some of the user's values stay.
+ * 4. `removedEntries` removes entries that the setup does not write.
+ *
+ * `listChanges` does all of this for a list whose entries hold no secret.
+ */
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
+import { samePath, startsWith } from '../../edits/values/paths.ts'
+import type { CatalogModel, ModelFacts } from '../../gateway/types.ts'
+import type { LoadedFile } from '../contract/files.ts'
+import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
+import { readFile } from '../files/read-file.ts'
+import { isTable, overlaid, type Table, valueIn } from '../files/tables.ts'
+import { offeredIn } from '../models/picker.ts'
+
+/** A member of an entry as a setup wants it. Its path begins below the entry. */
+export interface EntryMember extends SettingChange {
+  /**
+   * What the member says about the model: its protocol, or facts, and then the facts that decide the value.
+   * The user's value for such a member may stay: see `entryChanges`. Absent: the setup always replaces it.
+   */
+  readonly about?: 'protocol' | readonly (keyof ModelFacts)[]
+}
+
+/** The entry for a model that the file has now. */
+export interface PresentEntry {
+  readonly path: SettingPath
+  /** Empty: the entry is new. */
+  readonly now: Table
+  /** It is for another gateway. */
+  readonly isOtherGateway: boolean
+  /** It is for another model. */
+  readonly isOtherModel?: boolean
+}
+
+/** A new entry with these members. */
+export function newEntry(members: readonly EntryMember[]): Table {
+  return overlaid({}, members)
+}
+
+/**
+ * The changes to an entry.
+ *
+ * A protocol that the user wrote stays, unless the client starts with the model, or the entry was for another
+ * gateway.
+ *
+ * A fact that the user wrote stays, except in three cases: the user requests another value now; the entry was
+ * for another model; or it was for another gateway and the fact is known.
+ */
+export function entryChanges(
+  entry: PresentEntry,
+  members: readonly EntryMember[],
+  model: CatalogModel,
+  target: Pick<SetupTarget, 'resolved' | 'input'>,
+): readonly SettingChange[] {
+  return members
+    .filter((member) => isChanged(member, entry, model, target))
+    .map(({ about: _, path, ...change }) => ({ path: [...entry.path, ...path], ...change }))
+}
+
+function isChanged(
+  { path, value, about }: EntryMember,
+  { now, isOtherGateway, isOtherModel = false }: PresentEntry,
+  model: CatalogModel,
+  { resolved, input }: Pick<SetupTarget, 'resolved' | 'input'>,
+): boolean {
+  if (about === undefined) return true
+  if (valueIn(now, path) === undefined) return value !== undefined
+
+  const isChosen = model.id === resolved.model
+  if (about === 'protocol') return isChosen || isOtherGateway
+
+  const requested: Readonly<Partial<Record<keyof ModelFacts, unknown>>> = input.requested
+  const isRequested = about.some(
+    (fact) => input.resetToDefaults === true || requested[fact] !== undefined,
+  )
+  const isKnown = about.some((fact) => model[fact] !== undefined)
+  return (isChosen && isRequested) || isOtherModel || (isOtherGateway && isKnown)
+}
+
+/** An entry of the file that the setup does not write. */
+export interface OtherEntry {
+  readonly path: SettingPath
+  /** Its address is not the target's. */
+  readonly isOtherGateway: boolean
+  /** Its members show that repoint wrote it. */
+  readonly isMarked?: true
+}
+
+/**
+ * Removes entries that are for another gateway, and entries that repoint wrote, if the gateway has reported
+ * all its models. Entries that others wrote for this gateway stay.
+ */
+export function removedEntries(
+  file: LoadedFile,
+  entries: readonly OtherEntry[],
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const ofThisGateway = target.resolved.offersWholeCatalog
+    ? entries.filter(({ isOtherGateway }) => !isOtherGateway)
+    : []
+  const unmarked = ofThisGateway.filter(({ isMarked }) => !isMarked).map(({ path }) => path)
+  const added = addedSince(file, unmarked, target)
+
+  return entries
+    .filter((entry) => {
+      const isOurs = entry.isMarked || added.includes(entry.path)
+      return entry.isOtherGateway || (isOurs && ofThisGateway.includes(entry))
+    })
+    .map(({ path }) => ({ path, value: undefined }))
+}
+
+/** The settings that a setup added: an earlier version of the file, from before a run, does not have them. */
+function addedSince(
+  file: LoadedFile,
+  paths: readonly SettingPath[],
+  { earlier }: SetupTarget,
+): readonly SettingPath[] {
+  const added: SettingPath[] = []
+  let remaining = paths
+  if (remaining.length === 0) return added
+
+  for (const bytes of earlier?.(file.kind) ?? []) {
+    const { document, problem } = readFile({ ...file, bytes })
+    if (problem !== undefined) continue
+    const existed = (path: SettingPath) => document?.get(path) !== undefined
+    added.push(...remaining.filter((path) => !existed(path)))
+    remaining = remaining.filter(existed)
+    if (remaining.length === 0) break
+  }
+
+  return added
+}
+
+/**
+ * The changes, but if they remove every member of a table that a setup added, they remove the table.
+ *
+ * @param table its path, and its members before the changes
+ */
+export function withoutEmptyTable(
+  file: LoadedFile,
+  changes: readonly SettingChange[],
+  { path, now }: { readonly path: SettingPath; readonly now: Table },
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const inside = changes.filter((change) => startsWith(change.path, path))
+  const isRemoved = (name: string) =>
+    inside.some((change) => samePath(change.path, [...path, name]))
+  const names = Object.keys(now)
+  const isEmptied =
+    names.length > 0 && names.every(isRemoved) && inside.every(({ value }) => value === undefined)
+  if (!isEmptied || addedSince(file, [path], target).length === 0) return changes
+
+  return [...changes.filter((change) => !inside.includes(change)), { path, value: undefined }]
+}
+
+/** A provider's list of models. */
+export interface ModelList {
+  /** The path of a model's entry. */
+  readonly at: (id: string) => SettingPath
+  /** The entries in the file, by model ID. */
+  readonly now: ReadonlyMap<string, ConfigValue>
+  /** The provider is for another gateway so far. */
+  readonly isOtherGateway: boolean
+  /** Whether an entry has the address of another gateway. Absent: no entry can have an address. */
+  readonly hasOtherAddress?: (entry: Table) => boolean
+  /** @param now the entry in the file. Absent: it is new */
+  readonly membersOf: (model: OfferedModel, now?: Table) => readonly EntryMember[]
+}
+
+/** The changes to a list whose entries hold no secret: each new entry is one change. */
+export function listChanges(
+  file: LoadedFile,
+  list: ModelList,
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const { at, now, isOtherGateway, hasOtherAddress, membersOf } = list
+  const offered = offeredIn(target.resolved)
+  const offeredIds = new Set(offered.map(({ id }) => id))
+  const others = [...now.keys()].filter((id) => !offeredIds.has(id))
+
+  return [
+    ...removedEntries(
+      file,
+      others.map((id) => ({ path: at(id), isOtherGateway })),
+      target,
+    ),
+    ...offered.flatMap((model): readonly SettingChange[] => {
+      const path = at(model.id)
+      const entry = now.get(model.id)
+      if (!isTable(entry)) return [{ path, value: newEntry(membersOf(model)) }]
+
+      const isOther = isOtherGateway || hasOtherAddress?.(entry) === true
+      const present = { path, now: entry, isOtherGateway: isOther }
+      return entryChanges(present, membersOf(model, entry), model, target)
+    }),
+  ]
+}
