@@ -1,6 +1,6 @@
 import type { Client } from '../clients/contract/client.ts'
 import { defaultProviderId } from '../clients/contract/options.ts'
-import { runKeyVariable } from '../clients/contract/program.ts'
+import { launchKeyVariable } from '../clients/contract/program.ts'
 import { type EnvironmentRow, loadClient } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { refuseBlocked } from '../finding.ts'
@@ -111,11 +111,11 @@ function variablesFor(
   const target = { ...targetFor(resolvedClient, access, defaultProviderId), key: '' }
   const { env } = resolvedClient.client.launchSettings!([], target, {
     args: [],
-    env: { [runKeyVariable]: keyPlaceholder },
+    env: { [launchKeyVariable]: keyPlaceholder },
     tempFolder: '',
   })
 
-  const changed = Object.entries(env).filter(([variable]) => variable !== runKeyVariable)
+  const changed = Object.entries(env).filter(([variable]) => variable !== launchKeyVariable)
   const variables = changed.flatMap(([variable, value]): ShellVariable[] => {
     if (value === undefined) return []
     if (value === keyPlaceholder) return [{ name: variable, isKey: true }]

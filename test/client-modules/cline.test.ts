@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runKeyVariable } from '../../src/clients/contract/program.ts'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
@@ -171,7 +171,7 @@ describe('a setup', () => {
 })
 
 describe('a run', () => {
-  const launchInput = { args: ['hi there'], env: { [runKeyVariable]: key }, tempFolder: '/run' }
+  const launchInput = { args: ['hi there'], env: { [launchKeyVariable]: key }, tempFolder: '/run' }
   const run = (more: Partial<typeof launchInput>, keyHeader?: 'api-key') => {
     const { files, target } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
     return cline.launchSettings!(files, { ...target, keyHeader }, { ...launchInput, ...more })

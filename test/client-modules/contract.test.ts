@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/clients/contract/client.ts'
 import type { ConfigFile } from '../../src/clients/contract/files.ts'
-import { runKeyVariable } from '../../src/clients/contract/program.ts'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { keyHeaderOf } from '../../src/clients/plan/headers.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
@@ -221,7 +221,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
     test.each(cases)('$way, on $home: no file and no argument contains the key', (run) => {
       const { machine, disk, options, keyHeader } = run
       const { files, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
-      const launchInput = { args: [], tempFolder: machine.cwd, env: { [runKeyVariable]: key } }
+      const launchInput = { args: [], tempFolder: machine.cwd, env: { [launchKeyVariable]: key } }
       const settings = resultOf(() => client.launchSettings?.(files, target, launchInput))
       // Some clients cannot read every value from outside their files.
       if (settings instanceof UserError)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientContext } from '../../src/clients/contract/client.ts'
-import { runKeyVariable } from '../../src/clients/contract/program.ts'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Finding } from '../../src/finding.ts'
@@ -264,7 +264,7 @@ describe('a run', () => {
       {
         id: 'custom:repoint-run',
         baseUrl: 'https://gw.example/v1',
-        apiKey: `\${${runKeyVariable}}`,
+        apiKey: `\${${launchKeyVariable}}`,
       },
     ])
     expect(settings.sessionDefaultSettings).toEqual({ model: 'custom:repoint-run' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runKeyVariable } from '../../src/clients/contract/program.ts'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -481,7 +481,7 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
         id,
         name: 'Gateway',
         baseUrl: 'https://gw.example/v1',
-        envKey: runKeyVariable,
+        envKey: launchKeyVariable,
         generationConfig: {
           contextWindowSize: 9000,
           customHeaders: { 'x-team': '${REPOINT_RUN_HEADER_1}' },

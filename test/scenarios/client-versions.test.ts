@@ -67,7 +67,7 @@ describe.each(clients)('a $id that does not report its version', (client) => {
   const { needsVersion } = program
   const needed = {
     setup: program.minVersion !== undefined,
-    run: (program.minVersionForRun ?? program.minVersion) !== undefined,
+    run: (program.minVersionForLaunch ?? program.minVersion) !== undefined,
   }
 
   test('is refused by a setup if it has an oldest version, and reported if its version matters', async () => {

@@ -11,8 +11,8 @@ import {
   withLostVersion,
   withoutTrailingSlash,
 } from '../files/addresses.ts'
+import type { ParsedFile } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
-import type { ReadFile } from '../files/read-file.ts'
 import { removedSyntax, type StrictFile } from '../files/strict-json.ts'
 
 /**
@@ -28,7 +28,7 @@ interface FindingAtSetting extends Omit<Finding, 'location' | 'severity'> {
   readonly becomes?: Omit<SettingChange, 'path'>
 }
 
-export function findingAt(file: ReadFile, path: SettingPath, found: FindingAtSetting): Finding {
+export function findingAt(file: ParsedFile, path: SettingPath, found: FindingAtSetting): Finding {
   const { becomes, ...finding } = found
   const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
   return compact({ severity: 'error' as const, fix, ...finding, location: file.place(path) })
@@ -95,7 +95,7 @@ export interface AddressInUse {
 export function* missingVersionFinding(
   { id }: ClientLabel,
   context: ClientContext,
-  file: ReadFile,
+  file: ParsedFile,
   { url, protocol, path, name, effect = '' }: AddressInUse,
 ): Findings {
   const value = url && withLostVersion(url, context, protocol)
@@ -143,7 +143,7 @@ export function* otherAddressFinding(
 export function formerProviderFinding(
   { id }: ClientLabel,
   { baseUrl }: SetupTarget,
-  file: ReadFile,
+  file: ParsedFile,
   found: {
     readonly providerId: string
     readonly url: string

@@ -1,14 +1,14 @@
 import type { Findings } from '../../finding.ts'
 import type { ClientContext } from '../contract/client.ts'
 import { isLoopbackUrl, isOwnAddress, shownUrl } from '../files/addresses.ts'
-import type { ReadFile } from '../files/read-file.ts'
+import type { ParsedFile } from '../files/parse-file.ts'
 import { type AddressInUse, type ClientLabel, missingVersionFinding } from './findings.ts'
 
 /** Reports problems with the address in use and its key. */
 export function* addressFindings(
   client: ClientLabel,
   context: ClientContext,
-  file: ReadFile,
+  file: ParsedFile,
   found: AddressInUse & Pick<OtherToolSettings, 'key' | 'keyPlace'>,
 ): Findings {
   yield* missingVersionFinding(client, context, file, found)

@@ -4,7 +4,7 @@ import type { ClientModule, ClientName } from '../contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { type ClientState, shownModel } from '../contract/state.ts'
 import { isUrlOf, shownUrl } from '../files/addresses.ts'
-import { readFile } from '../files/read-file.ts'
+import { parseFile } from '../files/parse-file.ts'
 import {
   type FoundSetting,
   placeIn,
@@ -85,7 +85,7 @@ function whyUnknown(
   const { bytes, content = 'settings' } = file
   if (bytes === null && content !== 'agent') return 'cannot be read'
   if (content !== 'settings') return undefined
-  const { document, problem } = readFile(file)
+  const { document, problem } = parseFile(file)
   if (problem !== undefined) return problem
   const hasVariableKeys =
     interpolation.isInKeys && hasKeyLike(document?.root ?? null, interpolation.names)

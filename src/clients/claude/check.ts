@@ -6,7 +6,7 @@ import type { ClientContext } from '../contract/client.ts'
 import { slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { checkAutoMode } from './checks/auto-mode.ts'
 import {
   answerFor,

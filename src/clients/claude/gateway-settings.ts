@@ -1,6 +1,6 @@
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { inEnv, names, readRepairedSettings, slotOf, slotVariables } from './settings.ts'

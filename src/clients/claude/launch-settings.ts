@@ -1,9 +1,9 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { editFile } from '../plan/edit-file.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
@@ -69,7 +69,7 @@ export function launchSettings(
     // Claude Code sends the helper's output as a bearer token too.
     {
       path: ['apiKeyHelper'],
-      value: target.keyHeader === undefined ? `printenv ${runKeyVariable}` : '',
+      value: target.keyHeader === undefined ? `printenv ${launchKeyVariable}` : '',
     },
   ])
 

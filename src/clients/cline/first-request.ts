@@ -1,7 +1,7 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { numberIn, tableIn } from '../files/tables.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { readProviders, usualOutputTokens } from './providers.ts'

@@ -1,8 +1,8 @@
 import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { expectBearer } from '../plan/headers.ts'
 import { expectUnset } from '../program/arguments.ts'
@@ -61,7 +61,7 @@ export function launchSettings(
     env: {
       ...env,
       [fileVariable]: `${tempFolder}/${fileName}`,
-      OPENAI_API_KEY: env[runKeyVariable],
+      OPENAI_API_KEY: env[launchKeyVariable],
       CLINE_SESSION_BACKEND_MODE: 'local',
     },
     files: { [fileName]: JSON.stringify(overlaid({}, withoutKey), null, 2) },

@@ -5,7 +5,7 @@ import { findingAt } from '../checks/findings.ts'
 import type { ClientContext } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { fileOf, type ReadFile, readKind, textOf } from '../files/read-file.ts'
+import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**
@@ -48,7 +48,7 @@ function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTa
 }
 
 /** The changes in config.toml. A file of the user stays configured. */
-export function catalogChanges(files: LoadedFiles, config: ReadFile, target: SetupTarget) {
+export function catalogChanges(files: LoadedFiles, config: ParsedFile, target: SetupTarget) {
   const { path } = fileOf(files, 'catalog')
   if (target.resolved.modelsFile) return [{ path: catalogPath, value: path }]
   const isDropped = namesCatalog(files, config) && dropsCatalog(target)
@@ -56,12 +56,12 @@ export function catalogChanges(files: LoadedFiles, config: ReadFile, target: Set
 }
 
 /** Whether Codex reads the file that a setup writes. */
-export function namesCatalog(files: LoadedFiles, config: ReadFile): boolean {
+export function namesCatalog(files: LoadedFiles, config: ParsedFile): boolean {
   return config.text(catalogPath) === fileOf(files, 'catalog').path
 }
 
 /** Reports a file with which Codex, or some of its versions, does not start. */
-export function* checkCatalogs(files: LoadedFiles, config: ReadFile): Findings {
+export function* checkCatalogs(files: LoadedFiles, config: ParsedFile): Findings {
   if (!namesCatalog(files, config)) return
   const file = fileOf(files, 'catalog')
   const { path, bytes } = file
@@ -87,7 +87,7 @@ export function* checkCatalogs(files: LoadedFiles, config: ReadFile): Findings {
 /** Reports that a setup is about to configure its own file instead of another one. */
 export function* checkOtherCatalog(
   files: LoadedFiles,
-  config: ReadFile,
+  config: ParsedFile,
   target: SetupTarget,
 ): Findings {
   const named = config.get(catalogPath)
@@ -104,7 +104,7 @@ export function* checkOtherCatalog(
 
 /** The models in the file that a setup wrote. */
 export function codexOffers(files: LoadedFiles): readonly string[] {
-  if (!namesCatalog(files, readKind(files, 'config'))) return []
+  if (!namesCatalog(files, parseKind(files, 'config'))) return []
   return entriesIn(textOf(fileOf(files, 'catalog'))).map(({ slug }) => slug)
 }
 
@@ -112,7 +112,7 @@ export function codexOffers(files: LoadedFiles): readonly string[] {
  * Reports a model that was chosen after the setup and that the file does not describe: Codex guesses its
  * facts, and warns.
  */
-export function* checkStaleCatalog({ files }: ClientContext, config: ReadFile): Findings {
+export function* checkStaleCatalog({ files }: ClientContext, config: ParsedFile): Findings {
   const model = config.text(['model'])
   const ids = codexOffers(files)
   if (model === undefined || ids.length === 0 || ids.includes(model)) return

@@ -6,7 +6,7 @@ import type { ClientContext } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { isOwnAddress } from '../files/addresses.ts'
-import { fileOf, type ReadFile, readKind, readLayers } from '../files/read-file.ts'
+import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-file.ts'
 import { isTable } from '../files/tables.ts'
 import { readCodexAuth } from './auth.ts'
 import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-file.ts'
@@ -32,7 +32,7 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
  * 2026-11-21).
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
-  const config = readKind(context.files, 'config')
+  const config = parseKind(context.files, 'config')
   yield* startupFindings(config, target.providerId)
   if (target.resolved.modelsFile === undefined) yield* checkCatalogs(context.files, config)
   yield* checkOtherCatalog(context.files, config, target)
@@ -47,7 +47,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 
 /** Reports what is wrong with the effective configuration of Codex. */
 function* checkNow(context: ClientContext): Findings {
-  const config = readKind(context.files, 'config')
+  const config = parseKind(context.files, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from another place, the user may configure Codex freely.
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
@@ -81,7 +81,11 @@ function checkEnvironmentKey(context: ClientContext): Findings {
 }
 
 /** Reports what is lost because the setup replaces the whole file. */
-function* checkLostLogin(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+function* checkLostLogin(
+  context: ClientContext,
+  config: ParsedFile,
+  target: SetupTarget,
+): Findings {
   const file = fileOf(context.files, 'auth')
   const { path: location } = file
   const auth = readCodexAuth(file)
@@ -163,7 +167,7 @@ const withoutLogin: FileFix = {
   ],
 }
 
-function* checkLoginSettings(config: ReadFile): Findings {
+function* checkLoginSettings(config: ParsedFile): Findings {
   const store = config.text(['cli_auth_credentials_store'])
   if (store !== undefined && store !== 'file' && store !== 'auto')
     yield findingAt(config, ['cli_auth_credentials_store'], {
@@ -192,7 +196,7 @@ function* checkLoginSettings(config: ReadFile): Findings {
 }
 
 /** With the window of another model, Codex compacts too late or too early. */
-function* checkContextWindow(config: ReadFile, target: SetupTarget): Findings {
+function* checkContextWindow(config: ParsedFile, target: SetupTarget): Findings {
   const window = config.get(['model_context_window'])
   if (window === undefined || target.resolved.contextWindow !== undefined) return
   if (config.text(['model']) === target.resolved.model) return
@@ -205,7 +209,7 @@ function* checkContextWindow(config: ReadFile, target: SetupTarget): Findings {
   })
 }
 
-function checkLeftovers(context: ClientContext, config: ReadFile): Findings {
+function checkLeftovers(context: ClientContext, config: ParsedFile): Findings {
   const { path, url } = addressInUse(config)
   const auth = fileOf(context.files, 'auth')
   return leftoverFindings(codexName, context, {
@@ -217,8 +221,8 @@ function checkLeftovers(context: ClientContext, config: ReadFile): Findings {
 }
 
 /** Reports the layers below config.toml. */
-function* checkSystemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean): Findings {
-  for (const layer of readLayers(files, 'system')) {
+function* checkSystemLayers(files: LoadedFiles, config: ParsedFile, isPointed: boolean): Findings {
+  for (const layer of parseLayers(files, 'system')) {
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
       (key) => isPointed && layer.get([key]) !== undefined && config.get([key]) === undefined,
     )

@@ -4,7 +4,7 @@ import { keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { asReasoningEffort } from '../contract/options.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
-import { fileOf, readKind, sourcesIn, unreadable } from '../files/read-file.ts'
+import { fileOf, parseKind, sourcesIn, unreadable } from '../files/parse-file.ts'
 import type { WindowHandling } from '../models/context-window.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { readHeaders, textMembers } from '../plan/headers.ts'
@@ -87,7 +87,7 @@ export const codex: ClientModule = {
   files: codexFiles,
 
   read(files) {
-    const config = readKind(files, 'config')
+    const config = parseKind(files, 'config')
     const authFile = fileOf(files, 'auth')
     const auth = readCodexAuth(authFile)
 

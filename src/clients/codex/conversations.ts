@@ -4,8 +4,8 @@ import { addressFor } from '../../gateway/base-urls.ts'
 import type { ClientWorld } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
+import { type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
-import { type ReadFile, readKind } from '../files/read-file.ts'
 import { codexHome } from './files.ts'
 import { builtInAddressPath, isSetAside, reservedIds, vendorUrl } from './providers/provider.ts'
 
@@ -51,7 +51,7 @@ export function* aboutConversations(
   world: ClientWorld,
   { before, after }: { readonly before: LoadedFiles; readonly after: LoadedFiles },
 ): Generator<Finding, void> {
-  const [from, to] = [before, after].map((files) => readKind(files, 'config'))
+  const [from, to] = [before, after].map((files) => parseKind(files, 'config'))
   if (from === undefined || to === undefined) return
   const recorded = recordedProviders(world)
 
@@ -85,7 +85,7 @@ export function* aboutConversations(
   }
 }
 
-function providerIn(config: ReadFile, id: string) {
+function providerIn(config: ParsedFile, id: string) {
   if (id === 'openai') return { url: config.text(builtInAddressPath), isAside: false }
   const path = ['model_providers', id]
   const table = config.table(path)

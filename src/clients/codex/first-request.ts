@@ -3,7 +3,7 @@ import { removeVendor } from '../../gateway/models/ids.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
-import { fileOf, type ReadFile, readKind, textOf } from '../files/read-file.ts'
+import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { type Entry, entriesIn, entryOf } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
@@ -22,7 +22,7 @@ export function firstRequest(
   files: LoadedFiles,
   { protocol, version, model, modelTable }: FirstRequestInput,
 ): FirstRequest {
-  const config = readKind(files, 'config')
+  const config = parseKind(files, 'config')
   const isOfFile = namesCatalog(files, config)
   const table = isOfFile ? textOf(fileOf(files, 'catalog')) : modelTable
   const entry = entryOf(entriesIn(table), model)
@@ -59,7 +59,7 @@ function kindOf(
   return by.entry['use_responses_lite'] === true ? 'lite' : 'known'
 }
 
-function toolsFor(tools: readonly unknown[], config: ReadFile, entry: Entry | undefined) {
+function toolsFor(tools: readonly unknown[], config: ParsedFile, entry: Entry | undefined) {
   const isSearching = config.text(['web_search']) !== 'disabled'
   const isPatching = entry?.['apply_patch_tool_type'] !== null
   return tools.filter((tool) => {
@@ -69,7 +69,7 @@ function toolsFor(tools: readonly unknown[], config: ReadFile, entry: Entry | un
 }
 
 /** The user's effort, or the one that the entry names. */
-function reasoningFor(recorded: unknown, config: ReadFile, entry: Entry | undefined): unknown {
+function reasoningFor(recorded: unknown, config: ParsedFile, entry: Entry | undefined): unknown {
   const named = config.text(['model_reasoning_effort'])
   const effort = named ?? entry?.['default_reasoning_level']
   if (typeof effort === 'string') return { ...asObject(recorded), effort }

@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/types.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import { fileOf, readKind } from '../files/read-file.ts'
+import { fileOf, parseKind } from '../files/parse-file.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { readStrictly } from '../files/strict-json.ts'
 import { readCodexAuth } from './auth.ts'
@@ -15,7 +15,7 @@ import { sensitiveSettings } from './sensitive-settings.ts'
  * it stays.
  */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
-  const [config, file] = [readKind(files, 'config'), fileOf(files, 'config')]
+  const [config, file] = [parseKind(files, 'config'), fileOf(files, 'config')]
   const inUse = providerInUse(config)
   const isMissing = inUse && !inUse.table && !reservedIds.includes(inUse.id)
   if (addressInUse(config).url === undefined && !isMissing) return {}

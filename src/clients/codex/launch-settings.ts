@@ -1,9 +1,9 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { readKind } from '../files/read-file.ts'
+import { parseKind } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { headersInVariables, textMembers } from '../plan/headers.ts'
@@ -25,7 +25,7 @@ export function launchSettings(
   target: SetupTarget,
   { args, env }: LaunchSettings,
 ): LaunchSettings {
-  const config = readKind(files, 'config')
+  const config = parseKind(files, 'config')
   const { resolved, query = [] } = target
   const effort = effectiveOptions(target.input).reasoningEffort
 
@@ -39,7 +39,7 @@ export function launchSettings(
   const id = tables.every(isPlain) ? target.providerId : 'repoint-run'
 
   const headers = headersInVariables(target)
-  const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
+  const secrets = [launchKeyVariable, ...headers.map(({ variable }) => variable)]
   const excluded = config.table(['shell_environment_policy'])?.['exclude']
 
   const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
@@ -48,7 +48,7 @@ export function launchSettings(
     [`model_providers.${id}.base_url`, target.baseUrl],
     [`model_providers.${id}.wire_api`, 'responses'],
     ...(target.keyHeader === undefined
-      ? [[`model_providers.${id}.env_key`, runKeyVariable] as const]
+      ? [[`model_providers.${id}.env_key`, launchKeyVariable] as const]
       : []),
     ...query.map(
       ({ name, value }) => [`model_providers.${id}.query_params.${name}`, value] as const,

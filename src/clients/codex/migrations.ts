@@ -3,7 +3,7 @@ import type { Findings } from '../../finding.ts'
 import { findingAt } from '../checks/findings.ts'
 import type { ClientContext } from '../contract/client.ts'
 import { isOwnAddress } from '../files/addresses.ts'
-import type { ReadFile } from '../files/read-file.ts'
+import type { ParsedFile } from '../files/parse-file.ts'
 import { providerInUse } from './providers/provider.ts'
 
 /**
@@ -42,7 +42,7 @@ export function withoutOffer(model: string): readonly SettingChange[] {
  * Reports an accepted offer: Codex wrote the new model, and every prompt fails if the gateway lacks it.
  * Reports nothing if the last catalog lists the model.
  */
-export function* checkMigratedModel(context: ClientContext, config: ReadFile): Findings {
+export function* checkMigratedModel(context: ClientContext, config: ParsedFile): Findings {
   const model = config.text(['model'])
   const url = config.text(['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
   if (model === undefined || url === undefined || !isOwnAddress(url, context)) return

@@ -4,7 +4,7 @@ import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isOpencodeAuth } from '../files/auth-json.ts'
-import { fileOf, readKind } from '../files/read-file.ts'
+import { fileOf, parseKind } from '../files/parse-file.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { editFile, optionChange } from '../plan/edit-file.ts'
 import { headerChanges, queryChanges } from '../plan/headers.ts'
@@ -70,7 +70,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
 }
 
 function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
-  const config = readKind(files, 'config')
+  const config = parseKind(files, 'config')
   const now = config.table([])
   const provider = ['model_providers', target.providerId]
   const name = config.text([...provider, 'name'])

@@ -100,7 +100,7 @@ export interface ClientModule {
 
   /**
    * What points one process of the client at the gateway without changing a file. The key is in the variable
-   * `runKeyVariable`, never in the arguments. If absent, `run` sets the variables that programs usually read.
+   * `launchKeyVariable`, never in the arguments. If absent, `run` sets the variables that programs usually read.
    *
    * @throws UserError `usage` if the command line already says otherwise
    */

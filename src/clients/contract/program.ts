@@ -19,7 +19,7 @@ export interface Program {
   /** The oldest version of the client that works with a setup. Absent: every tested version works. */
   readonly minVersion?: string
   /** The oldest version of the client that `launchSettings` works with. Absent: `minVersion`. */
-  readonly minVersionForRun?: string
+  readonly minVersionForLaunch?: string
   /** The client sends other model IDs in other versions. */
   readonly needsVersion?: boolean
 
@@ -92,7 +92,7 @@ export interface FirstRequestInput {
 }
 
 /** Holds the key of one process. Other users of the machine can read its arguments, but not this. */
-export const runKeyVariable = 'REPOINT_RUN_KEY'
+export const launchKeyVariable = 'REPOINT_RUN_KEY'
 
 /** The arguments, environment and files that point one process at the gateway. */
 export interface LaunchSettings {

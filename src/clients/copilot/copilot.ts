@@ -1,5 +1,5 @@
 import type { ClientModule } from '../contract/client.ts'
-import { runKeyVariable } from '../contract/program.ts'
+import { launchKeyVariable } from '../contract/program.ts'
 import { emptyState } from '../contract/state.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { ofNode } from '../program/tested.ts'
@@ -92,7 +92,7 @@ export const copilot: ClientModule = {
       env: {
         ...env,
         [names.baseUrl]: target.baseUrl,
-        [names.key]: env[runKeyVariable],
+        [names.key]: env[launchKeyVariable],
         [names.type]: 'openai',
         [names.wireApi]: target.resolved.protocol === 'responses' ? 'responses' : 'completions',
         [names.model]: target.resolved.model,

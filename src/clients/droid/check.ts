@@ -13,7 +13,7 @@ import type { ClientContext } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey } from '../files/addresses.ts'
-import { fileOf, layersOf } from '../files/read-file.ts'
+import { fileOf, layersOf } from '../files/parse-file.ts'
 import { isTable, tableIn, textIn } from '../files/tables.ts'
 import { droidName } from './name.ts'
 import {

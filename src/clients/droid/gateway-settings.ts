@@ -1,7 +1,7 @@
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { isUrlOf, withoutTrailingSlash } from '../files/addresses.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { knownElement, type Table, textIn } from '../files/tables.ts'
 import { defaultModelPath, modelCalled, readSettings } from './settings.ts'
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { expectBearer } from '../plan/headers.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
@@ -44,7 +44,7 @@ export function launchSettings(
       overlaid({}, [
         { path: ['id'], value: idOf(runId) },
         ...entry,
-        { path: ['apiKey'], value: `\${${runKeyVariable}}` },
+        { path: ['apiKey'], value: `\${${launchKeyVariable}}` },
       ]),
     ],
     sessionDefaultSettings: { model: idOf(runId) },

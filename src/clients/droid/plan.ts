@@ -4,7 +4,7 @@ import { ofProtocol } from '../../gateway/base-urls.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
-import { fileOf, readFile } from '../files/read-file.ts'
+import { fileOf, parseFile } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
 import { protocolFor } from '../models/protocols.ts'
 import { editReadably } from '../plan/edit-file.ts'
@@ -69,7 +69,7 @@ function modelChanges(
   target: SetupTarget,
 ): readonly SettingChange[] {
   const path = modelPath(id)
-  const now = readFile(file).table(path) ?? {}
+  const now = parseFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
   const protocol = protocolFor(target.resolved, model)
   const baseUrl = ofProtocol(target.baseUrls, protocol)

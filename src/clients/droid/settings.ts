@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/types.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
-import { textOf, wordsIn } from '../files/read-file.ts'
+import { textOf, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, textIn } from '../files/tables.ts'
 

@@ -3,7 +3,7 @@ import { uniquePaths } from '../../edits/values/paths.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { SensitiveSetting, SensitiveSettings } from '../contract/config.ts'
 import type { LoadedFile } from '../contract/files.ts'
-import { readFile, textOf } from './read-file.ts'
+import { parseFile, textOf } from './parse-file.ts'
 import { isTable } from './tables.ts'
 
 /** A sensitive setting that a file sets. */
@@ -70,7 +70,7 @@ function contentOf(file: LoadedFile): ConfigValue {
     const keys = [...head.matchAll(/^([\w-]+):[ \t]*(.*)$/gm)]
     return Object.fromEntries(keys.map(([, name, value]) => [name!, value || true]))
   }
-  return readFile(file).document?.root ?? null
+  return parseFile(file).document?.root ?? null
 }
 
 /** The text of a file with every line ending as `\n`. */
@@ -174,7 +174,7 @@ function isLike(pattern: string, name: string): boolean {
 
 export function placeIn(file: LoadedFile, { location }: FoundSetting): string {
   const [parent, name] = location
-  if (file.content !== 'variables' || parent !== 'env') return readFile(file).place(location)
+  if (file.content !== 'variables' || parent !== 'env') return parseFile(file).place(location)
   const line = variablesIn(unixText(file)).find((variable) => variable.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

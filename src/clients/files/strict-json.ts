@@ -10,7 +10,7 @@ import {
 import type { Bytes } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { LoadedFile } from '../contract/files.ts'
-import { brokenText, type ReadFile, readFile } from './read-file.ts'
+import { brokenText, type ParsedFile, parseFile } from './parse-file.ts'
 import type { Table } from './tables.ts'
 
 /**
@@ -25,7 +25,7 @@ export interface Strictness {
 }
 
 /** A JSON file as its client reads it. */
-export interface StrictFile extends ReadFile {
+export interface StrictFile extends ParsedFile {
   /** Empty if there is no file, or if the client ignores it. */
   readonly root: Table
   /** Why the client ignores the whole file, as shown to the user, with line and column if they are known. */
@@ -41,7 +41,7 @@ export function readStrictly(
   tolerates: Strictness = {},
 ): StrictFile {
   const { bytes } = file
-  const read = readFile({ ...file, format: 'json' })
+  const read = parseFile({ ...file, format: 'json' })
   const all = read.document?.root ?? {}
   const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, tolerates)
   const ignored = unparsed ?? (bytes === null ? undefined : tolerates.problemIn?.(all))

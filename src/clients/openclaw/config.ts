@@ -1,7 +1,7 @@
 import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FoundKey } from '../contract/state.ts'
-import { fileOf, readFile, textOf, wordsIn } from '../files/read-file.ts'
+import { fileOf, parseFile, textOf, wordsIn } from '../files/parse-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
@@ -23,7 +23,7 @@ export const providers: ProviderTable = {
  */
 export function readConfig(files: LoadedFiles): StrictFile {
   const text = fileOf(files, 'config')
-  const read = { ...readFile(text), isRepairable: false }
+  const read = { ...parseFile(text), isRepairable: false }
   if (text.bytes === null) return { ...read, root: {} }
 
   const root = read.document?.root ?? {}

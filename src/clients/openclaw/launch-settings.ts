@@ -1,7 +1,7 @@
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { tableIn, valueIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
@@ -51,7 +51,7 @@ export function launchSettings(
   const isWindows = /^[A-Za-z]:\\/.test(path)
   const roots = [path.replace(/[\\/][^\\/]*$/, ''), env['OPENCLAW_INCLUDE_ROOTS']]
   const values = variables
-    .filter(({ variable }) => variable !== runKeyVariable)
+    .filter(({ variable }) => variable !== launchKeyVariable)
     .map(({ variable, value }) => [variable, value])
   return {
     args,
@@ -71,7 +71,7 @@ function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVa
   return {
     baseUrl,
     api: apiOf[protocol],
-    apiKey: `\${${runKeyVariable}}`,
+    apiKey: `\${${launchKeyVariable}}`,
     ...providers.always,
     ...(protocol === 'messages' && { authHeader: true }),
     headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),

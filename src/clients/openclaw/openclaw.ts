@@ -5,8 +5,8 @@ import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { OfferedModel } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
+import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
-import { brokenText, fileOf, sourcesIn, unreadable } from '../files/read-file.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { effectiveSettings, providerOf } from '../pi-family/providers.ts'
 import { isBefore, ofNode, testedVersions } from '../program/tested.ts'
@@ -41,7 +41,7 @@ export const openclaw: ClientModule = {
     testedVersions: versions,
     // Before 2026.5.2 OpenClaw includes no file from another folder: 2026.4.29 ignores
     // `OPENCLAW_INCLUDE_ROOTS` (2026-11-24).
-    minVersionForRun: '2026.5.2',
+    minVersionForLaunch: '2026.5.2',
     // 2026.7.35 has no `agent exec`, 2026.8.1 has it (2026-11-24).
     pingArgs: (prompt, version = newestTested) =>
       isBefore(version, '2026.8.1')

@@ -12,7 +12,7 @@ import type { ClientContext } from '../contract/client.ts'
 import { defaultProviderId } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey, withoutTrailingSlash } from '../files/addresses.ts'
-import { fileOf, type ReadFile, readKind } from '../files/read-file.ts'
+import { fileOf, type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { isTable, type Table, textIn } from '../files/tables.ts'
 import { removal } from '../plan/edit-file.ts'
 import {
@@ -32,7 +32,7 @@ import { usualPackage } from './protocols.ts'
 export interface OpencodeView extends Layout {
   readonly context: ClientContext
   /** The file that a setup writes. */
-  readonly configFile: ReadFile
+  readonly configFile: ParsedFile
   /** The user's files merged. */
   readonly config: Table
   /** The provider of the default model. */
@@ -49,7 +49,7 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
   return {
     ...layout,
     context,
-    configFile: readKind(context.files, 'config'),
+    configFile: parseKind(context.files, 'config'),
     config,
     chosen,
     providerId,
@@ -171,7 +171,7 @@ function checkLeftovers(view: OpencodeView): Findings {
 /** Reports providers of earlier setups, and their keys. */
 export function* checkFormerProviders(view: OpencodeView, target: SetupTarget): Findings {
   const { id: client, context, configFile, providerId } = view
-  const auth = readKind(context.files, 'auth')
+  const auth = parseKind(context.files, 'auth')
   for (const [id, table] of configFile.members(['provider'])) {
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === usualPackage

@@ -7,7 +7,7 @@ import type { ClientContext } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { isOwnAddress } from '../files/addresses.ts'
-import { fileOf, readKind } from '../files/read-file.ts'
+import { fileOf, parseKind } from '../files/parse-file.ts'
 import { isTable, valueIn } from '../files/tables.ts'
 import {
   checkFormerProviders,
@@ -105,7 +105,7 @@ function* checkOtherKey(view: OpencodeView, target: SetupTarget): Findings {
   if (isKey && (isOwnAddress(provider.url, context, target) || isPlaceholder)) return
 
   const kind = isKey ? 'API key' : 'login'
-  yield findingAt(readKind(context.files, 'auth'), [providerId], {
+  yield findingAt(parseKind(context.files, 'auth'), [providerId], {
     code: `${id}-other-key`,
     message: `auth.json contains an entry for ${providerId} that repoint did not write`,
     hint: 'To keep it, choose another ID: --provider-id ID',

@@ -1,14 +1,14 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { FoundKey } from '../contract/state.ts'
-import { fileOf, layersOf, mergedFiles, type ReadFile, readFile } from '../files/read-file.ts'
+import { fileOf, layersOf, mergedFiles, type ParsedFile, parseFile } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { readHeaders } from '../plan/headers.ts'
 
 /** The user's own configuration files, weakest first. */
-export function userFiles(files: LoadedFiles): readonly ReadFile[] {
-  return [...layersOf(files, 'lower'), fileOf(files, 'config')].map(readFile)
+export function userFiles(files: LoadedFiles): readonly ParsedFile[] {
+  return [...layersOf(files, 'lower'), fileOf(files, 'config')].map(parseFile)
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/types.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { fileOf, type ReadFile, readKind } from '../files/read-file.ts'
+import { fileOf, type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { chosenProvider, loginOf, mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -19,7 +19,7 @@ export function gatewaySettings(
   const id = chosenProvider(value)
   if (id === undefined || providerOf(value, id).url === undefined) return {}
 
-  const config = readKind(files, 'config')
+  const config = parseKind(files, 'config')
   const isShipped = reservedProviderIds.includes(id)
   const isOfProvider = (path: SettingPath) =>
     (path.length === 2 && path[0] === 'provider') || config.text(path)?.startsWith(`${id}/`)
@@ -35,7 +35,7 @@ export function gatewaySettings(
   }
 }
 
-function movedSettings(config: ReadFile, id: string): readonly SettingPath[] {
+function movedSettings(config: ParsedFile, id: string): readonly SettingPath[] {
   const provider = ['provider', id]
   return [
     ...['baseURL', 'apiKey', 'headers'].map((name) => [...provider, 'options', name]),
@@ -44,7 +44,7 @@ function movedSettings(config: ReadFile, id: string): readonly SettingPath[] {
 }
 
 /** A list that allows only the gateway would leave the client without any provider. */
-function enabledProvider(config: ReadFile, id: string): readonly SettingPath[] {
+function enabledProvider(config: ParsedFile, id: string): readonly SettingPath[] {
   const path = ['enabled_providers']
   const enabled = config.get(path)
   if (!Array.isArray(enabled) || !enabled.includes(id)) return []

@@ -1,9 +1,9 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import { ifPossible, UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { fileOf } from '../files/read-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { isTable, overlaid, type Table } from '../files/tables.ts'
 import { mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -35,7 +35,7 @@ export function launchSettings(
 
   const changes = [
     ...ourChanges(layout, fileOf(files, 'config'), { ...target, providerId }),
-    ...(isKeyed ? [] : [{ path: apiKey, value: `{env:${runKeyVariable}}` }]),
+    ...(isKeyed ? [] : [{ path: apiKey, value: `{env:${launchKeyVariable}}` }]),
     ...(Array.isArray(enabled)
       ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]
       : []),

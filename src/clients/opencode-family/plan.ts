@@ -5,7 +5,7 @@ import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
-import { fileOf, readFile } from '../files/read-file.ts'
+import { fileOf, parseFile } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { editFile, editReadably, optionChange } from '../plan/edit-file.ts'
@@ -57,7 +57,7 @@ function keyEntry(
   file: LoadedFile,
   { key, keyHeader, providerId }: SetupTarget,
 ): readonly SettingChange[] {
-  const now = readFile(file)
+  const now = parseFile(file)
   const hasEntry = now.get([providerId]) !== undefined
   const asKey = { isSecret: true, role: 'key' } as const
   // With an entry, the client sends `authorization: Bearer` too (1.18.33, 2026-11-22).
@@ -77,7 +77,7 @@ export function ourChanges(
   file: LoadedFile,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const now = readFile(file)
+  const now = parseFile(file)
   const { resolved, providerId: id } = target
   const baseUrl = sdkBaseUrl(target)
   const provider = ['provider', id]

@@ -1,4 +1,4 @@
-import { wordsIn } from '../files/read-file.ts'
+import { wordsIn } from '../files/parse-file.ts'
 
 /** Provider IDs that opencode ships and that a user may choose (of the 225 of 1.18.33, 2026-11-21). */
 export const reservedProviderIds = wordsIn(`

@@ -4,7 +4,7 @@ import { isExported, proxyFindings, unsetCommand } from '../checks/environment.t
 import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
 import type { ClientContext } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { readKind } from '../files/read-file.ts'
+import { parseKind } from '../files/parse-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { textIn } from '../files/tables.ts'
 import {
@@ -141,7 +141,7 @@ function* checkOtherProviders({ models, providerId }: PiView): Findings {
 function* checkOtherLogin({ context, providerId }: PiView): Findings {
   if (loginOf(context.files, providerId) === undefined) return
 
-  yield findingAt(readKind(context.files, 'auth'), [providerId], {
+  yield findingAt(parseKind(context.files, 'auth'), [providerId], {
     code: 'pi-other-key',
     message: `the login for ${providerId} in auth.json overrides the key in models.json`,
     hint: 'Remove it.',

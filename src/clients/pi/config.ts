@@ -1,7 +1,7 @@
 import type { Bytes, ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { FoundKey } from '../contract/state.ts'
-import { fileOf, layersOf, readFile, wordsIn } from '../files/read-file.ts'
+import { fileOf, layersOf, parseFile, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
@@ -67,7 +67,7 @@ function readPlain(text: LoadedFile): StrictFile {
 function readPi(text: LoadedFile, plain: Bytes | null): StrictFile {
   const file = readStrictly(text)
   const { root, ignored } = readStrictly({ ...text, bytes: plain })
-  if (ignored === undefined) return { ...readFile(text), root, isRepairable: false }
+  if (ignored === undefined) return { ...parseFile(text), root, isRepairable: false }
   return { ...file, root: (file.isRepairable && file.document?.root) || {}, ignored }
 }
 

@@ -1,5 +1,5 @@
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { offeredIn } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
@@ -16,7 +16,7 @@ const fileName = 'pi-gateway.mjs'
 /** Replaces the provider of models.json for one process. */
 const extension = `export default (pi) => {
   const { id, ...provider } = JSON.parse(process.env.${providerVariable})
-  pi.registerProvider(id, { ...provider, apiKey: process.env.${runKeyVariable} })
+  pi.registerProvider(id, { ...provider, apiKey: process.env.${launchKeyVariable} })
 }
 `
 

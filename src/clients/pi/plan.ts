@@ -1,7 +1,7 @@
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { asPlanned, fileOf, layersOf } from '../files/read-file.ts'
+import { asPlanned, fileOf, layersOf } from '../files/parse-file.ts'
 import { expectRead } from '../files/strict-json.ts'
 import { providerChanges, providerOf, providerPath } from '../pi-family/providers.ts'
 import { editFile } from '../plan/edit-file.ts'

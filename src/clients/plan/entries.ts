@@ -14,7 +14,7 @@ import { samePath, startsWith } from '../../edits/values/paths.ts'
 import type { CatalogModel, ModelFacts } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
-import { readFile } from '../files/read-file.ts'
+import { parseFile } from '../files/parse-file.ts'
 import { isTable, overlaid, type Table, valueIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
 
@@ -126,7 +126,7 @@ function addedSince(
   if (remaining.length === 0) return added
 
   for (const bytes of earlier?.(file.kind) ?? []) {
-    const { document, problem } = readFile({ ...file, bytes })
+    const { document, problem } = parseFile({ ...file, bytes })
     if (problem !== undefined) continue
     const existed = (path: SettingPath) => document?.get(path) !== undefined
     added.push(...remaining.filter((path) => !existed(path)))

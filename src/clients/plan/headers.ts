@@ -10,7 +10,7 @@ import {
   type QueryParameter,
 } from '../../gateway/types.ts'
 import type { ClientModule, ClientName } from '../contract/client.ts'
-import { runKeyVariable } from '../contract/program.ts'
+import { launchKeyVariable } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import type { Endpoint } from '../contract/state.ts'
 import { isTable } from '../files/tables.ts'
@@ -197,7 +197,8 @@ export function headersInVariables(
 ): readonly (ExtraHeader & { readonly variable: string })[] {
   return requiredHeaders(target).map((header, index) => ({
     ...header,
-    variable: header.name === target.keyHeader ? runKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
+    variable:
+      header.name === target.keyHeader ? launchKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
   }))
 }
 

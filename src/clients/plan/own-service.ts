@@ -14,7 +14,7 @@ import type { Client } from '../contract/client.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { whyUnreadable } from '../contract/state.ts'
-import { textOf } from '../files/read-file.ts'
+import { textOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 
 /** A client's files at earlier times, from the records. */

@@ -18,11 +18,11 @@ import { mayNeedNoKey } from '../files/addresses.ts'
 import {
   fileOf,
   layersOf,
-  type ReadFile,
-  readKind,
-  readLayers,
+  type ParsedFile,
+  parseKind,
+  parseLayers,
   textOf,
-} from '../files/read-file.ts'
+} from '../files/parse-file.ts'
 import { isTable, valueIn } from '../files/tables.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { removal } from '../plan/edit-file.ts'
@@ -54,7 +54,7 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
  * 2026-11-22).
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
-  const file = readKind(context.files, 'settings')
+  const file = parseKind(context.files, 'settings')
   yield* checkSurroundings(context)
   yield* checkBrokenEntries(file)
   const { model, protocol = usualProtocol } = target.resolved
@@ -70,7 +70,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 /** Reports what is wrong with the effective configuration of Qwen Code. */
 function* checkNow(context: ClientContext): Findings {
   const { files } = context
-  const file = readKind(files, 'settings')
+  const file = parseKind(files, 'settings')
   const { value } = mergedSettings(files)
   yield* checkSurroundings(context)
   yield* checkBrokenEntries(file)
@@ -117,7 +117,7 @@ function* checkSurroundings({ machine, files }: ClientContext): Findings {
 }
 
 /** Both versions exit at once if an entry has no ID. */
-function* checkBrokenEntries(file: ReadFile): Findings {
+function* checkBrokenEntries(file: ParsedFile): Findings {
   for (const path of protocols.map(listPath)) {
     const list = file.get(path)
     const code = 'qwen-entry-broken'
@@ -147,7 +147,7 @@ function* checkBrokenEntries(file: ReadFile): Findings {
  * forever.
  */
 function* checkEnforcedLogin(files: LoadedFiles, protocol: Protocol): Findings {
-  const file = readKind(files, 'settings')
+  const file = parseKind(files, 'settings')
   const path = paths.onlyType
   const only = file.get(path)
   if (only === undefined || only === loginTypes[protocol]) return
@@ -161,7 +161,7 @@ function* checkEnforcedLogin(files: LoadedFiles, protocol: Protocol): Findings {
 }
 
 function* checkLogin(files: LoadedFiles): Findings {
-  const file = readKind(files, 'settings')
+  const file = parseKind(files, 'settings')
   const isChosen = file.get(paths.type) === 'qwen-oauth'
   if (!isChosen || layersOf(files, 'login').length === 0) return
 
@@ -175,7 +175,7 @@ function* checkLogin(files: LoadedFiles): Findings {
 }
 
 /** Qwen Code uses the first entry with an ID, if no setting next to the model distinguishes them. */
-function* checkSameId(file: ReadFile, route: ModelRoute): Findings {
+function* checkSameId(file: ParsedFile, route: ModelRoute): Findings {
   if (!isBehindAnother(file, route)) return
 
   const { model, protocol } = route
@@ -187,7 +187,7 @@ function* checkSameId(file: ReadFile, route: ModelRoute): Findings {
   })
 }
 
-function* checkOldLayout(file: ReadFile): Findings {
+function* checkOldLayout(file: ParsedFile): Findings {
   const root = file.document?.root
   if (root === undefined || root['$version'] === layoutVersion || isCurrentLayout(file)) return
 
@@ -234,7 +234,7 @@ function envLines(files: LoadedFiles, name: string, roles: readonly string[]): r
 
 /** Rollback does not change copies that the client made. */
 function* checkCopies(files: LoadedFiles): Findings {
-  for (const file of readLayers(files, 'copy')) {
+  for (const file of parseLayers(files, 'copy')) {
     if (file.get(paths.key) === undefined) continue
 
     yield findingAt(file, paths.key, {
@@ -270,7 +270,7 @@ function* checkAddresses(
   context: ClientContext,
   { url, key, variable, protocol }: InUse,
 ): Findings {
-  const file = readKind(context.files, 'settings')
+  const file = parseKind(context.files, 'settings')
   if (variable === keyVariable) {
     const path = [...firstOwnPath(protocol), 'baseUrl']
     yield* missingVersionFinding(qwenName, context, file, {

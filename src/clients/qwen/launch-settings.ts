@@ -1,8 +1,8 @@
 import { compact } from '../../compact.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, type ProcessToStart, runKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { readLayers } from '../files/read-file.ts'
+import { parseLayers } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { newEntry } from '../plan/entries.ts'
@@ -36,14 +36,14 @@ export function launchSettings(
     const model = { ...known, protocol, ...compact({ contextWindow }) }
     return overlaid(newEntry(membersOf({ model, name: 'Gateway' }, target)), [
       { path: ['id'], value: id },
-      { path: ['envKey'], value: runKeyVariable },
+      { path: ['envKey'], value: launchKeyVariable },
       { path: paths.headers, value: customHeaders },
     ])
   }
 
   // For a model without an entry, Qwen Code would use the first entry instead.
   const ids = [model, ...clientFlagValues(args, ['--model', '-m'])]
-  const administrators = readLayers(files, 'managed')[0]?.document?.root ?? {}
+  const administrators = parseLayers(files, 'managed')[0]?.document?.root ?? {}
   const settings = overlaid(administrators, [
     { path: ['$version'], value: layoutVersion },
     { path: listPath(protocol), value: ids.map(entryOf) },

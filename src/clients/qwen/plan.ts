@@ -5,7 +5,7 @@ import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
-import { fileOf, readFile } from '../files/read-file.ts'
+import { fileOf, parseFile } from '../files/parse-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { protocolFor, usualProtocol } from '../models/protocols.ts'
 import { editReadably } from '../plan/edit-file.ts'
@@ -56,7 +56,7 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
 
 /** The changes of a setup to settings.json. */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
-  const now = readFile(file)
+  const now = parseFile(file)
   const { resolved } = target
   const { model, protocol = usualProtocol } = resolved
   const ours = repointEntries(now.document?.root)

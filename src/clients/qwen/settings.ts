@@ -6,9 +6,9 @@ import {
   fileOf,
   layersOf,
   mergedFiles,
-  type ReadFile,
-  readFile,
-} from '../files/read-file.ts'
+  type ParsedFile,
+  parseFile,
+} from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, valueIn } from '../files/tables.ts'
 
@@ -38,7 +38,7 @@ const currentKeys: readonly string[] = [
 ]
 
 /** Whether a file without a version certainly has the current layout. */
-export function isCurrentLayout({ document }: ReadFile): boolean {
+export function isCurrentLayout({ document }: ParsedFile): boolean {
   const root = document?.root ?? {}
   const isKnown = (name: string) =>
     currentKeys.includes(name) ||
@@ -109,8 +109,8 @@ export function elementOf(id: string): ListElement {
 }
 
 /** The user's own settings files, weakest first. */
-export function userFiles(files: LoadedFiles): readonly ReadFile[] {
-  return [...layersOf(files, 'lower'), fileOf(files, 'settings')].map(readFile)
+export function userFiles(files: LoadedFiles): readonly ParsedFile[] {
+  return [...layersOf(files, 'lower'), fileOf(files, 'settings')].map(parseFile)
 }
 
 /**
@@ -183,7 +183,10 @@ function entryInUse(settings: ConfigValue, protocol: Protocol): Table | undefine
 }
 
 /** Whether another entry for that model precedes ours. A new entry will be the first. */
-export function isBehindAnother({ document }: ReadFile, { model, protocol }: ModelRoute): boolean {
+export function isBehindAnother(
+  { document }: ParsedFile,
+  { model, protocol }: ModelRoute,
+): boolean {
   const entries = entriesIn(document?.root, protocol)
   const isOurs = ({ envKey }: Table) => envKey === keyVariable
   const exact = entries.findIndex((entry) => isOurs(entry) && entry['id'] === model)

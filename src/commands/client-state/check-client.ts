@@ -12,7 +12,7 @@ import type { LoadedFile } from '../../clients/contract/files.ts'
 import type { SetupTarget } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { mayNeedNoKey } from '../../clients/files/addresses.ts'
-import { textOf } from '../../clients/files/read-file.ts'
+import { textOf } from '../../clients/files/parse-file.ts'
 import { type Finding, type Findings, hasCause } from '../../finding.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
@@ -89,7 +89,7 @@ export function checkFiles(
  * model itself, so that only a file that the client cannot read is still a problem. That is a warning, because
  * some clients start without the file.
  */
-export function checkFilesForRun(
+export function checkFilesForLaunch(
   session: Session,
   client: Client,
   context: ClientContext,

@@ -1,7 +1,7 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, shownModel, whyUnreadable } from '../../clients/contract/state.ts'
-import { asPlanned } from '../../clients/files/read-file.ts'
+import { asPlanned } from '../../clients/files/parse-file.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { planFixes } from '../../clients/plan/edit-file.ts'
 import type { FileEdit, SettingChange } from '../../edits/types.ts'

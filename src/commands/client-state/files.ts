@@ -8,7 +8,7 @@ import type {
   LoadedFiles,
 } from '../../clients/contract/files.ts'
 import { type ClientState, emptyState } from '../../clients/contract/state.ts'
-import { readFile } from '../../clients/files/read-file.ts'
+import { parseFile } from '../../clients/files/parse-file.ts'
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import type { Bytes } from '../../edits/types.ts'
@@ -44,7 +44,7 @@ export function readClientFiles(
 
 /** @throws UserError `config-invalid` for a file that the client may accept and repoint cannot read */
 function expectParsed(session: Session, { label }: Client, file: LoadedFile): void {
-  const { reason, isUnsupported } = readFile(file)
+  const { reason, isUnsupported } = parseFile(file)
   if (!isUnsupported) return
   throw new UserError({
     code: 'config-invalid',

@@ -2,8 +2,8 @@ import type { Client } from '../../clients/contract/client.ts'
 import { defaultProviderId } from '../../clients/contract/options.ts'
 import {
   type LaunchSettings,
+  launchKeyVariable,
   type ProcessToStart,
-  runKeyVariable,
 } from '../../clients/contract/program.ts'
 import { checkOptions } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
@@ -40,7 +40,7 @@ export function pointClient(
   const env = {
     ...process.env,
     ...loopbackWithoutProxy(process.env),
-    [runKeyVariable]: access.key,
+    [launchKeyVariable]: access.key,
     ...(access.caFile && { [client.program.caFileVariables[0]]: access.caFile }),
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,

@@ -2,7 +2,7 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { usesSameCredentials, whyUnreadable } from '../../clients/contract/state.ts'
-import { asPlanned, readFile } from '../../clients/files/read-file.ts'
+import { asPlanned, parseFile } from '../../clients/files/parse-file.ts'
 import { clientRows, environmentRows, familyIds, loadClients, rowOf } from '../../clients/list.ts'
 import { type EarlierFiles, isAtGateway, planOwnService } from '../../clients/plan/own-service.ts'
 import { compact } from '../../compact.ts'
@@ -99,7 +99,7 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
 /** @throws UserError `config-invalid` for a file that does not say where the client points */
 function refuseUnreadable({ label }: Client, files: LoadedFiles): void {
   const editable = files.filter(({ use }) => use === 'editable')
-  const [problem] = editable.flatMap((file) => readFile(file).problem ?? [])
+  const [problem] = editable.flatMap((file) => parseFile(file).problem ?? [])
   if (problem === undefined) return
   throw new UserError({
     code: 'config-invalid',

@@ -2,7 +2,7 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, whyUnreadable } from '../../clients/contract/state.ts'
-import { textOf } from '../../clients/files/read-file.ts'
+import { textOf } from '../../clients/files/parse-file.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import type { Bytes, FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'

@@ -20,7 +20,7 @@ import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
-import { checkFilesForRun } from '../client-state/check-client.ts'
+import { checkFilesForLaunch } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/files.ts'
 import { runsSoFar } from '../client-state/history.ts'
 import { type Launch, loopbackWithoutProxy, pointClient } from '../client-state/point-client.ts'
@@ -82,9 +82,9 @@ export async function pointProgram(
   const program = request.versions.get(client.program.command) ?? {}
   const context = contextOf(session, client, readClientFiles(session, client), runsSoFar(session))
   const findings = [
-    ...versionFindings(client, program, 'run'),
+    ...versionFindings(client, program, 'launch'),
     ...sendingFindings(client, access),
-    ...checkFilesForRun(session, client, context),
+    ...checkFilesForLaunch(session, client, context),
   ]
   refuseBlocked(findings)
   const provenAccess = await proveAccess(session, chosen, request)

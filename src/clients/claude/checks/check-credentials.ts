@@ -2,7 +2,7 @@ import type { Findings } from '../../../finding.ts'
 import { findingAt } from '../../checks/findings.ts'
 import type { ClientContext } from '../../contract/client.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
-import { readLayers } from '../../files/read-file.ts'
+import { parseLayers } from '../../files/parse-file.ts'
 import { isCredentialLine, linesOf } from '../headers.ts'
 import { type ClaudeSettings, hasLogin, inEnv, names, serviceSwitches } from '../settings.ts'
 import { checkUnwantedSettings, withoutEffect } from './unwanted-settings.ts'
@@ -48,7 +48,7 @@ export function* checkOtherCredentials(context: ClientContext, settings: ClaudeS
  * 2026-11-21.
  */
 export function* checkLoginKey(files: LoadedFiles): Findings {
-  for (const state of readLayers(files, 'state')) {
+  for (const state of parseLayers(files, 'state')) {
     if (!state.text(['primaryApiKey'])) continue
     yield findingAt(state, ['primaryApiKey'], {
       code: 'claude-login-key',
@@ -98,7 +98,7 @@ export function answerFor(
   files: LoadedFiles,
   key: string,
 ): { readonly list: 'approved' | 'rejected'; readonly place: string } | undefined {
-  const [state] = readLayers(files, 'state')
+  const [state] = parseLayers(files, 'state')
   for (const list of ['approved', 'rejected'] as const) {
     const path = ['customApiKeyResponses', list]
     const value = state?.get(path)

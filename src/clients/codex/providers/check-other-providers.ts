@@ -18,7 +18,7 @@ import type { LoadedFiles } from '../../contract/files.ts'
 import type { ClientOptions } from '../../contract/options.ts'
 import type { SetupTarget } from '../../contract/setup.ts'
 import { isUrlOf } from '../../files/addresses.ts'
-import { fileOf, layersOf, type ReadFile, readFile } from '../../files/read-file.ts'
+import { fileOf, layersOf, type ParsedFile, parseFile } from '../../files/parse-file.ts'
 import { type Table, tableIn, textIn } from '../../files/tables.ts'
 import { readCodexAuth } from '../auth.ts'
 import { codexName } from '../name.ts'
@@ -56,7 +56,7 @@ export function* checkHarmfulLayers(files: LoadedFiles, ourId: string): Findings
 /** Reports other addresses that would get the new key, and tables of earlier setups. */
 export function* checkOthersForSetup(
   context: ClientContext,
-  config: ReadFile,
+  config: ParsedFile,
   target: SetupTarget,
 ): Findings {
   // The setup removes auth.json if the key has a header, so that no provider gets it.
@@ -67,7 +67,7 @@ export function* checkOthersForSetup(
 }
 
 /** Keeps the new key from every other address. */
-function* checkNewKey(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+function* checkNewKey(context: ClientContext, config: ParsedFile, target: SetupTarget): Findings {
   const { providerId, baseUrl } = target
   const ourTable = { base_url: baseUrl, requires_openai_auth: true }
   const planned = { openai_base_url: baseUrl, model_providers: { [providerId]: ourTable } }
@@ -97,7 +97,11 @@ function* checkNewKey(context: ClientContext, config: ReadFile, target: SetupTar
  * Removes the tables that earlier setups wrote for the same gateway under another ID, and enables a provider
  * again whose address is now the gateway's.
  */
-function* checkEarlierTables(files: LoadedFiles, config: ReadFile, target: SetupTarget): Findings {
+function* checkEarlierTables(
+  files: LoadedFiles,
+  config: ParsedFile,
+  target: SetupTarget,
+): Findings {
   const layers = [config, ...otherLayers(files)]
 
   for (const [id, table] of config.members(['model_providers'])) {
@@ -133,7 +137,7 @@ function* checkEarlierTables(files: LoadedFiles, config: ReadFile, target: Setup
 }
 
 /** Reports other addresses to which Codex can send its current key. */
-export function* checkOthersNow(files: LoadedFiles, config: ReadFile, baseUrl: string): Findings {
+export function* checkOthersNow(files: LoadedFiles, config: ParsedFile, baseUrl: string): Findings {
   const ourId = providerInUse(config)?.id
   for (const provider of otherProviders(files, baseUrl, ourId)) {
     const { id, address, location, isAbove } = provider
@@ -170,7 +174,7 @@ function unfixableFinding({ address, location }: OtherProvider): Finding {
  * @param oldKey the provider's own key, if the provider is in use and auth.json holds its key
  */
 function turnOffFinding(
-  config: ReadFile,
+  config: ParsedFile,
   { id, table, address, location }: OtherProvider,
   oldKey?: string,
   { keepOldGateway }: ClientOptions = {},
@@ -203,7 +207,7 @@ function turnOffFinding(
 }
 
 /** The lines that keep our key from a provider. @param token what it sends instead. Undefined: nothing */
-function blockingChanges(config: ReadFile, id: string, table: Table, token: string | undefined) {
+function blockingChanges(config: ParsedFile, id: string, table: Table, token: string | undefined) {
   const path = ['model_providers', id]
   const { experimental_bearer_token: _, ...variableLines } = keyBlockers
   const lines = token === undefined ? variableLines : { experimental_bearer_token: token }
@@ -230,7 +234,7 @@ function replacementToken(table: Table): string | undefined {
 }
 
 /** The key of auth.json, if it belongs to that provider. */
-function oldKeyOf(files: LoadedFiles, config: ReadFile, id: string, { key }: SetupTarget) {
+function oldKeyOf(files: LoadedFiles, config: ParsedFile, id: string, { key }: SetupTarget) {
   const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
   const isItsKey = providerInUse(config)?.id === id && usableKey !== key
   return isItsKey && !placeholderOf(usableKey) ? usableKey : undefined
@@ -239,7 +243,7 @@ function oldKeyOf(files: LoadedFiles, config: ReadFile, id: string, { key }: Set
 /** Whether an earlier setup for the same gateway wrote the table under another ID. A setup removes it. */
 function isEarlierTable(
   files: LoadedFiles,
-  config: ReadFile,
+  config: ParsedFile,
   target: SetupTarget,
   id: string,
 ): boolean {
@@ -256,6 +260,6 @@ function isAsWeWrite(table: ConfigValue): boolean {
 
 /** Whether a profile selects the provider. */
 function isChosen(files: LoadedFiles, id: string): boolean {
-  const chosen = layersOf(files, 'profile').map((file) => readFile(file).text(['model_provider']))
+  const chosen = layersOf(files, 'profile').map((file) => parseFile(file).text(['model_provider']))
   return chosen.includes(id)
 }

@@ -16,7 +16,7 @@ import {
   shownUrl,
   withoutTrailingSlash,
 } from '../../files/addresses.ts'
-import type { ReadFile } from '../../files/read-file.ts'
+import type { ParsedFile } from '../../files/parse-file.ts'
 import { isTable, type Table, textIn } from '../../files/tables.ts'
 import { codexName } from '../name.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
@@ -41,7 +41,7 @@ interface Provider {
   readonly path: SettingPath
 }
 
-function providersOf(config: ReadFile): readonly Provider[] {
+function providersOf(config: ParsedFile): readonly Provider[] {
   return config
     .members(['model_providers'])
     .flatMap(([id, table]) =>
@@ -54,11 +54,11 @@ function providersOf(config: ReadFile): readonly Provider[] {
  *
  * @param planned the provider whose table a setup is about to write; the setup fixes its faults
  */
-export function* startupFindings(config: ReadFile, planned?: string): Findings {
+export function* startupFindings(config: ParsedFile, planned?: string): Findings {
   for (const finding of checkStart(config, planned)) yield { ...finding, cause: 'broken' }
 }
 
-function* checkStart(config: ReadFile, planned: string | undefined): Findings {
+function* checkStart(config: ParsedFile, planned: string | undefined): Findings {
   yield* checkRoot(config, planned)
   for (const provider of providersOf(config)) {
     if (reservedIds.includes(provider.id)) yield* checkReservedId(config, provider)
@@ -69,7 +69,7 @@ function* checkStart(config: ReadFile, planned: string | undefined): Findings {
 /** Reports what in the provider tables would defeat the address and key that a setup is about to write. */
 export function* checkProvidersForSetup(
   context: ClientContext,
-  config: ReadFile,
+  config: ParsedFile,
   target: SetupTarget,
 ): Findings {
   yield* checkOpenaiBaseUrl(context, config, target)
@@ -96,7 +96,7 @@ export function* checkProvidersForSetup(
 }
 
 /** Reports what is wrong with the provider in use. */
-export function* checkProvidersNow(context: ClientContext, config: ReadFile): Findings {
+export function* checkProvidersNow(context: ClientContext, config: ParsedFile): Findings {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
   if (provider === undefined || reservedIds.includes(provider.id)) return
   const url = config.text([...provider.path, 'base_url'])
@@ -125,7 +125,7 @@ export function* checkProvidersNow(context: ClientContext, config: ReadFile): Fi
 /** Codex stops if the variable that `env_key` names is not set (0.169.0). */
 function* checkKeyVariable(
   context: ClientContext,
-  config: ReadFile,
+  config: ParsedFile,
   { table, path }: Provider,
 ): Findings {
   const variable = textIn(table, ['env_key'])
@@ -138,7 +138,7 @@ function* checkKeyVariable(
   }
 }
 
-function* checkRoot(config: ReadFile, planned: string | undefined): Findings {
+function* checkRoot(config: ParsedFile, planned: string | undefined): Findings {
   if (config.problem !== undefined)
     yield {
       code: 'codex-config-invalid',
@@ -174,7 +174,7 @@ const builtInKeys: Readonly<Record<string, readonly string[]>> = {
   gcp: ['base_url', 'auth', 'http_headers', 'project_id', 'location', 'credential_file'],
 }
 
-function* checkReservedId(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkReservedId(config: ParsedFile, { id, table, path }: Provider): Findings {
   const allowed = builtInKeys[id]
   if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
   yield findingAt(config, path, {
@@ -186,7 +186,7 @@ function* checkReservedId(config: ReadFile, { id, table, path }: Provider): Find
   })
 }
 
-function* checkTable(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkTable(config: ParsedFile, { id, table, path }: Provider): Findings {
   const wire = table['wire_api']
   if (wire !== undefined && wire !== 'responses')
     yield findingAt(config, [...path, 'wire_api'], {
@@ -207,7 +207,7 @@ function* checkTable(config: ReadFile, { id, table, path }: Provider): Findings 
 }
 
 /** Offers no fix: the key in auth.json may belong to another address than this provider's. */
-function* reportSetAside(config: ReadFile, { id, path }: Provider): Findings {
+function* reportSetAside(config: ParsedFile, { id, path }: Provider): Findings {
   yield findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
     message: `Codex uses [model_providers.${id}], which a setup turned off: it sends nothing`,
@@ -218,7 +218,7 @@ function* reportSetAside(config: ReadFile, { id, path }: Provider): Findings {
 
 /** repoint writes this table, so it removes every setting that is not known to be harmless. */
 function* checkHarmfulSettings(
-  config: ReadFile,
+  config: ParsedFile,
   { id, table, path }: Provider,
   isOtherAddress = false,
 ): Findings {
@@ -244,7 +244,7 @@ function* checkHarmfulSettings(
     })
 }
 
-function* checkOwnAuth(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkOwnAuth(config: ParsedFile, { id, table, path }: Provider): Findings {
   for (const key of credentialSettings) {
     if (table[key] === undefined) continue
     const isSecret = key === 'experimental_bearer_token'
@@ -258,7 +258,7 @@ function* checkOwnAuth(config: ReadFile, { id, table, path }: Provider): Finding
   }
 }
 
-function* reportMissingAddress(config: ReadFile, { id, path }: Provider): Findings {
+function* reportMissingAddress(config: ParsedFile, { id, path }: Provider): Findings {
   yield findingAt(config, path, {
     code: 'codex-no-address',
     message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
@@ -266,7 +266,7 @@ function* reportMissingAddress(config: ReadFile, { id, path }: Provider): Findin
   })
 }
 
-function* checkMissingAuth(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkMissingAuth(config: ParsedFile, { id, table, path }: Provider): Findings {
   if (hasOwnKey(table) || table['http_headers'] !== undefined) return
   yield findingAt(config, path, {
     code: 'codex-no-auth',
@@ -280,7 +280,7 @@ function* checkMissingAuth(config: ReadFile, { id, table, path }: Provider): Fin
 /** Codex appends `/responses` to the address unchanged (0.169.0): without `/v1` a web page answers. */
 function* checkMissingV1(
   context: ClientContext,
-  config: ReadFile,
+  config: ParsedFile,
   { id, path }: Provider,
 ): Findings {
   const addresses = [
@@ -297,7 +297,7 @@ function* checkMissingV1(
 
 function* checkOpenaiBaseUrl(
   context: ClientContext,
-  config: ReadFile,
+  config: ParsedFile,
   target: SetupTarget,
 ): Findings {
   const url = config.text(builtInAddressPath)

@@ -1,14 +1,14 @@
 import type { LoadedFiles } from '../../contract/files.ts'
-import { type ReadFile, readKind, readLayers } from '../../files/read-file.ts'
+import { type ParsedFile, parseKind, parseLayers } from '../../files/parse-file.ts'
 import { merged, type Table } from '../../files/tables.ts'
 
 /** The files that Codex merges in one of its starts, and the settings that follow. */
 export interface LayerStack {
   readonly settings: Table
   /** The administrator's defaults and config.toml, weakest first. */
-  readonly below: readonly ReadFile[]
+  readonly below: readonly ParsedFile[]
   /** The files that override config.toml: a profile, and what the administrator manages. */
-  readonly above: readonly ReadFile[]
+  readonly above: readonly ParsedFile[]
 }
 
 /**
@@ -17,9 +17,9 @@ export interface LayerStack {
  * @param planned what a setup is about to write into config.toml
  */
 export function layerStacks(files: LoadedFiles, planned: Table = {}): readonly LayerStack[] {
-  const below = [...readLayers(files, 'system'), readKind(files, 'config')]
-  const managed = readLayers(files, 'managed')
-  const profiles = readLayers(files, 'profile').map((profile) => [profile])
+  const below = [...parseLayers(files, 'system'), parseKind(files, 'config')]
+  const managed = parseLayers(files, 'managed')
+  const profiles = parseLayers(files, 'profile').map((profile) => [profile])
 
   return [[], ...profiles].map((profile) => {
     const above = [...profile, ...managed]
@@ -28,6 +28,6 @@ export function layerStacks(files: LoadedFiles, planned: Table = {}): readonly L
   })
 }
 
-function tablesOf(files: readonly ReadFile[]): readonly Table[] {
+function tablesOf(files: readonly ParsedFile[]): readonly Table[] {
   return files.map((file) => file.table([]) ?? {})
 }

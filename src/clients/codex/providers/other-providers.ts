@@ -11,7 +11,7 @@ import type { SettingPath } from '../../../edits/types.ts'
 import { addressFor } from '../../../gateway/base-urls.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
 import { isUrlOf, shownUrl, withoutTrailingSlash } from '../../files/addresses.ts'
-import { type ReadFile, readKind } from '../../files/read-file.ts'
+import { type ParsedFile, parseKind } from '../../files/parse-file.ts'
 import { isTable, type Table, tableIn, textIn } from '../../files/tables.ts'
 import { type LayerStack, layerStacks } from './layers.ts'
 import {
@@ -49,7 +49,7 @@ export function* otherProviders(
   ourId: string | undefined,
   planned: Table = {},
 ): Generator<OtherProvider> {
-  const config = readKind(files, 'config')
+  const config = parseKind(files, 'config')
   const skipped = new Set(reservedIds.filter((id) => id !== 'openai'))
 
   for (const layers of layerStacks(files, planned)) {
@@ -84,8 +84,8 @@ function redirectOf(
 }
 
 /** The strongest file that sets a path, or else config.toml. */
-function locate({ below, above }: LayerStack, path: SettingPath, config: ReadFile) {
-  const isSetIn = (file: ReadFile) => file.get(path) !== undefined
+function locate({ below, above }: LayerStack, path: SettingPath, config: ParsedFile) {
+  const isSetIn = (file: ParsedFile) => file.get(path) !== undefined
   const strongest = [...below, ...above].findLast(isSetIn)
   return { location: strongest?.place(path) ?? config.path, isAbove: above.some(isSetIn) }
 }
@@ -99,7 +99,7 @@ function providerTablesIn(settings: Table): Table {
 
 /** The address other than `baseUrl` to which every version sends the key of auth.json. */
 export function otherAddress(files: LoadedFiles, baseUrl: string): string | undefined {
-  const ourId = providerInUse(readKind(files, 'config'))?.id
+  const ourId = providerInUse(parseKind(files, 'config'))?.id
   for (const { table, url, address } of otherProviders(files, baseUrl, ourId)) {
     if (table['requires_openai_auth'] !== true) continue
     return isUrlOf(url, baseUrl)

@@ -1,7 +1,7 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../../edits/types.ts'
 import type { FileFix } from '../../../finding.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
-import { type ReadFile, readLayers } from '../../files/read-file.ts'
+import { type ParsedFile, parseLayers } from '../../files/parse-file.ts'
 import { type Table, textIn } from '../../files/tables.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {
@@ -20,7 +20,7 @@ export const reservedIds: readonly string[] = [
 
 /** The provider that config.toml selects. Without a table it is one of Codex's own, or missing. */
 export function providerInUse(
-  config: ReadFile,
+  config: ParsedFile,
 ): { readonly id: string; readonly table: Table | undefined } | undefined {
   const id = config.text(['model_provider'])
   return id === undefined ? undefined : { id, table: config.table(['model_providers', id]) }
@@ -34,7 +34,7 @@ export function providerInUse(
 export const builtInAddressPath: SettingPath = ['openai_base_url']
 
 /** The address for a new conversation, and the setting that holds it. */
-export function addressInUse(config: ReadFile): {
+export function addressInUse(config: ParsedFile): {
   readonly path: SettingPath
   readonly url?: string
 } {
@@ -46,7 +46,7 @@ export function addressInUse(config: ReadFile): {
 }
 
 /** Whether the provider in use sends the key of auth.json. */
-export function takesAuthFile(config: ReadFile): boolean {
+export function takesAuthFile(config: ParsedFile): boolean {
   const inUse = providerInUse(config)
   if (inUse === undefined) return true
   return inUse.table?.['requires_openai_auth'] === true && !isSetAside(inUse.table)
@@ -105,8 +105,8 @@ export function harmfulSettings(table: Table, isOtherAddress = false): readonly 
 }
 
 /** The files, next to config.toml, in which Codex reads provider tables. A setup does not write them. */
-export function otherLayers(files: LoadedFiles): readonly ReadFile[] {
-  return ['system', 'profile', 'managed'].flatMap((kind) => readLayers(files, kind))
+export function otherLayers(files: LoadedFiles): readonly ParsedFile[] {
+  return ['system', 'profile', 'managed'].flatMap((kind) => parseLayers(files, kind))
 }
 
 /** With these names Codex sends no key of auth.json (0.155.1 to 0.169.0, 2026-11-24). */

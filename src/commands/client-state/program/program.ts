@@ -80,11 +80,14 @@ function versionIn(text: string): string | undefined {
 }
 
 /** The oldest version that works after a setup, or with `repoint run`. */
-function oldestFor({ minVersion, minVersionForRun = minVersion }: Client['program'], use: Purpose) {
-  return use === 'setup' ? minVersion : minVersionForRun
+function oldestFor(
+  { minVersion, minVersionForLaunch = minVersion }: Client['program'],
+  use: Purpose,
+) {
+  return use === 'setup' ? minVersion : minVersionForLaunch
 }
 
-type Purpose = 'setup' | 'run'
+type Purpose = 'setup' | 'launch'
 
 /** Whether the version of a client decides anything. */
 function needsVersion({ program }: Client, use: Purpose): boolean {
@@ -122,7 +125,8 @@ export async function installedVersions(
 ): Promise<ReadonlyMap<string, ProgramVersion>> {
   const byProgram = new Map(clients.map((client) => [client.program.command, client]))
   const versions = [...byProgram].map(
-    async ([command, client]) => [command, await installedVersion(session, client, 'run')] as const,
+    async ([command, client]) =>
+      [command, await installedVersion(session, client, 'launch')] as const,
   )
   return new Map(await Promise.all(versions))
 }

@@ -39,7 +39,7 @@ export async function tryClient(
   const { processes, machine } = session.platform
   const { pingArgs, pingEnv } = client.program
   const program = expectInstalled(session, client)
-  const { version } = await installedVersion(session, client, 'run')
+  const { version } = await installedVersion(session, client, 'launch')
 
   const folder = newFolder(session.platform)
   const rejectedBefore = await countRejectedKeys(access)

@@ -2,7 +2,7 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
-import { asPlanned } from '../../../clients/files/read-file.ts'
+import { asPlanned } from '../../../clients/files/parse-file.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { ifPossible } from '../../../errors.ts'

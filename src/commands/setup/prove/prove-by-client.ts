@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { runKeyVariable } from '../../../clients/contract/program.ts'
+import { launchKeyVariable } from '../../../clients/contract/program.ts'
 import { canContinueAfter, UserError } from '../../../errors.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { pointClient } from '../../client-state/point-client.ts'
@@ -37,7 +37,7 @@ export async function proveByClient(
         : `Install ${client.label}, then run the command again.`,
     })
 
-  const { version } = await installedVersion(session, client, 'run')
+  const { version } = await installedVersion(session, client, 'launch')
   const folder = newFolder(session.platform)
   const [home, cwd] = [join(folder, 'home'), join(folder, 'work')]
   const env = {
@@ -55,7 +55,7 @@ export async function proveByClient(
       timeoutMs: tryTimeoutMs,
       cwd,
       env: launch.env,
-      ownVariable: runKeyVariable,
+      ownVariable: launchKeyVariable,
     })
     return session.step(`Asking ${client.label} itself for one word`, finished)
   })

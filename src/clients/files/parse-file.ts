@@ -10,7 +10,7 @@ import { isTable, merged, type Table, textIn } from './tables.ts'
 /** The file of a kind. A client lists each of its editable files exactly once. */
 export function fileOf(files: LoadedFiles, kind: string): LoadedFile {
   const file = files.find((loaded) => loaded.kind === kind)
-  if (!file) throw new Error(`no file of the kind ${kind} was read`)
+  if (!file) throw new Error(`no file of the kind ${kind} was loaded`)
   return file
 }
 
@@ -32,8 +32,8 @@ export function textOf({ bytes }: Pick<LoadedFile, 'bytes'>): string {
   return bytes === null ? '' : new TextDecoder().decode(bytes)
 }
 
-/** A file as far as repoint can read it, with its values. Without a document it has no values. */
-export interface ReadFile {
+/** A file with its values, as far as repoint can parse it. Without a document it has no values. */
+export interface ParsedFile {
   readonly kind: string
   readonly path: string
   readonly document: ConfigDocument | undefined
@@ -55,10 +55,12 @@ export interface ReadFile {
 }
 
 /** A cache of parsed files by their bytes, which nobody changes. Parsing takes 50 ms for each MB. */
-const parsedFiles = new WeakMap<Bytes, ReadFile>()
+const parsedFiles = new WeakMap<Bytes, ParsedFile>()
 
-/** Reads a file and never throws: a missing or unreadable file has no document. */
-export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'bytes'>): ReadFile {
+/** Parses a file and never throws: a missing or unreadable file has no document. */
+export function parseFile(
+  file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'bytes'>,
+): ParsedFile {
   const { kind, path, format, bytes } = file
   const cached = bytes && parsedFiles.get(bytes)
   if (cached?.path === path && cached.kind === kind) return cached
@@ -72,7 +74,7 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
     return isTable(value) ? value : undefined
   }
 
-  const read: ReadFile = {
+  const parsedFile: ParsedFile = {
     kind,
     path,
     document,
@@ -88,22 +90,22 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
       return line === undefined ? path : `${path}:${line}`
     },
   }
-  if (bytes !== null) parsedFiles.set(bytes, read)
-  return read
+  if (bytes !== null) parsedFiles.set(bytes, parsedFile)
+  return parsedFile
 }
 
-/** Reads the file of a kind. */
-export function readKind(files: LoadedFiles, kind: string): ReadFile {
-  return readFile(fileOf(files, kind))
+/** Parses the file of a kind. */
+export function parseKind(files: LoadedFiles, kind: string): ParsedFile {
+  return parseFile(fileOf(files, kind))
 }
 
-/** Reads the layers of a kind. */
-export function readLayers(files: LoadedFiles, kind: string): readonly ReadFile[] {
-  return layersOf(files, kind).map(readFile)
+/** Parses the layers of a kind. */
+export function parseLayers(files: LoadedFiles, kind: string): readonly ParsedFile[] {
+  return layersOf(files, kind).map(parseFile)
 }
 
 /** Merges several files, weakest first. */
-export function mergedFiles(files: readonly ReadFile[]): Table {
+export function mergedFiles(files: readonly ParsedFile[]): Table {
   return files.reduce<Table>((all, { document }) => merged(all, document?.root), {})
 }
 
@@ -114,7 +116,7 @@ export function brokenText(path: string, why: string): string {
 }
 
 /** The strongest of `files` (weakest first) that has a value at `path`. */
-export function originOf(files: readonly ReadFile[], path: SettingPath): string | undefined {
+export function originOf(files: readonly ParsedFile[], path: SettingPath): string | undefined {
   return files.findLast((file) => file.get(path) !== undefined)?.path
 }
 
