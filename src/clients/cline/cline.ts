@@ -6,7 +6,7 @@ import type { ClientModule } from '../contract/client.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
-import { layersThere, pathsOf } from '../files/paths.ts'
+import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { numberIn, textIn } from '../files/tables.ts'
 import { resolveOneModel } from '../models/resolve.ts'
@@ -83,14 +83,7 @@ export const cline: ClientModule = {
       named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
 
     return [
-      {
-        kind: 'providers',
-        path: settings,
-        format: 'json',
-        holdsSecret: true,
-        use: 'editable',
-        owner: 'user',
-      },
+      editableFile('providers', settings),
       ...layersThere(disk, settings, [
         {
           kind: 'project-env',

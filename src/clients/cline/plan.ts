@@ -1,29 +1,23 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, SettingChange } from '../../edits/types.ts'
-import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { SettingChange } from '../../edits/types.ts'
+import type { LoadedFile } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
-import { fileOf } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
-import { editReadably } from '../plan/edit-file.ts'
+import { planOneFile } from '../plan/edit-file.ts'
 import { type EntryMember, entryChanges } from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
 import { clineName } from './name.ts'
 import { providerId, providerPath, readProviders, settingsPath, usedPath } from './providers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
-export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
-  const file = fileOf(files, 'providers')
-  const edit = editReadably({
-    client: clineName,
-    sensitiveSettings,
-    file,
-    changes: ourChanges(file, target),
-    fixes: target.fixes,
-    read: readProviders,
-  })
-  return [edit]
-}
+export const plan = planOneFile({
+  client: clineName,
+  sensitiveSettings,
+  kind: 'providers',
+  read: readProviders,
+  changes: ourChanges,
+})
 
 /** The changes are in the order in which Cline writes them. */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {

@@ -3,7 +3,7 @@ import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
-import { layersThere, pathsOf, projectFolders } from '../files/paths.ts'
+import { editableFile, layersThere, pathsOf, projectFolders } from '../files/paths.ts'
 import { numberIn, textIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { protocolsForKey } from '../models/protocols.ts'
@@ -87,14 +87,7 @@ export const droid: ClientModule = {
     const names = ['settings.json', 'settings.local.json']
 
     return [
-      {
-        kind: 'settings',
-        path: settings,
-        format: 'json',
-        holdsSecret: true,
-        use: 'editable',
-        owner: 'user',
-      },
+      editableFile('settings', settings),
       ...layersThere(disk, settings, [
         { kind: 'upper', owner: 'user', paths: [join(userFolder, 'settings.local.json')] },
         {

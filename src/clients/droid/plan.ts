@@ -1,13 +1,13 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, SettingChange } from '../../edits/types.ts'
+import type { SettingChange } from '../../edits/types.ts'
 import { ofProtocol } from '../../gateway/base-urls.ts'
-import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
-import { fileOf, parseFile } from '../files/parse-file.ts'
+import { parseFile } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
 import { protocolFor } from '../models/protocols.ts'
-import { editReadably } from '../plan/edit-file.ts'
+import { planOneFile } from '../plan/edit-file.ts'
 import { type EntryMember, entryChanges, removedEntries } from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
 import { droidName } from './name.ts'
@@ -22,18 +22,13 @@ import {
   readSettings,
 } from './settings.ts'
 
-export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
-  const file = fileOf(files, 'settings')
-  const edit = editReadably({
-    client: droidName,
-    sensitiveSettings,
-    file,
-    changes: ourChanges(file, target),
-    fixes: target.fixes,
-    read: readSettings,
-  })
-  return [edit]
-}
+export const plan = planOneFile({
+  client: droidName,
+  sensitiveSettings,
+  kind: 'settings',
+  read: readSettings,
+  changes: ourChanges,
+})
 
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { providerId, resolved, baseUrl } = target

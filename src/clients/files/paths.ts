@@ -30,6 +30,11 @@ export function pathsOf(machine: Machine) {
   }
 }
 
+/** A JSON file of the user that a setup writes, and that holds the key. */
+export function editableFile(kind: string, path: string): ConfigFile {
+  return { kind, path, format: 'json', holdsSecret: true, use: 'editable', owner: 'user' }
+}
+
 /** Layers of one kind, whether they exist or not. */
 interface Layers extends Pick<ConfigFile, 'kind' | 'owner' | 'content'> {
   readonly paths: readonly string[]

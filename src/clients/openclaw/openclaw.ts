@@ -6,7 +6,7 @@ import type { ClientModule } from '../contract/client.ts'
 import type { OfferedModel } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
-import { pathsOf } from '../files/paths.ts'
+import { editableFile, pathsOf } from '../files/paths.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { effectiveSettings, providerOf } from '../pi-family/providers.ts'
 import { isBefore, ofNode, testedVersions } from '../program/tested.ts'
@@ -90,9 +90,7 @@ export const openclaw: ClientModule = {
       namedFromHome('OPENCLAW_CONFIG_PATH') ??
       candidates.find((candidate) => disk.exists(candidate)) ??
       candidates[0]!
-    return [
-      { kind: 'config', path, format: 'json5', holdsSecret: true, use: 'editable', owner: 'user' },
-    ]
+    return [{ ...editableFile('config', path), format: 'json5' }]
   },
 
   read(files) {

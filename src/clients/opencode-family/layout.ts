@@ -4,7 +4,7 @@ import type { ClientName } from '../contract/client.ts'
 import type { FolderFiles } from '../contract/config.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import type { Recordings } from '../contract/program.ts'
-import { layersThere, pathsOf } from '../files/paths.ts'
+import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 
 /** The differences between opencode and its forks. The program has the client's ID as its name. */
 export interface Layout extends ClientName {
@@ -82,17 +82,10 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
 
   const managed = managedFolder(machine, folder)
   const extra = named(`${variables}_CONFIG_DIR`)
-  const editable = { format: 'json', use: 'editable', owner: 'user' } as const
 
   return [
-    {
-      ...editable,
-      kind: 'auth',
-      content: 'credentials',
-      path: join(data, 'auth.json'),
-      holdsSecret: true,
-    },
-    { ...editable, kind: 'config', path: configPath, holdsSecret: false },
+    { ...editableFile('auth', join(data, 'auth.json')), content: 'credentials' },
+    { ...editableFile('config', configPath), holdsSecret: false },
     ...layersThere(disk, configPath, [
       { kind: 'lower', owner: 'user', paths: [lowest!, ...others] },
       { kind: 'upper', owner: 'user', paths: dotsIn(home).flatMap(inFolder) },

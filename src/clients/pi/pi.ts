@@ -2,7 +2,7 @@ import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { emptyState } from '../contract/state.ts'
 import { brokenText, fileOf, originOf, unreadable } from '../files/parse-file.ts'
-import { layersThere, pathsOf } from '../files/paths.ts'
+import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { effectiveSettings, providerOf, providerPath } from '../pi-family/providers.ts'
@@ -73,20 +73,13 @@ export const pi: ClientModule = {
     const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
     const auth = join(folder, 'auth.json')
     const settings = join(folder, 'settings.json')
-    const json = { format: 'json', use: 'editable', owner: 'user' } as const
-    const login = {
-      ...json,
-      kind: 'auth',
-      content: 'credentials',
-      path: auth,
-      holdsSecret: true,
-    } as const
+    const login = { ...editableFile('auth', auth), content: 'credentials' } as const
 
     return [
       // An earlier login must be removed before the address changes: pi would send it there.
       ...(disk.exists(auth) ? [login] : []),
-      { kind: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
-      { kind: 'settings', path: settings, ...json, holdsSecret: false },
+      editableFile('models', join(folder, 'models.json')),
+      { ...editableFile('settings', settings), holdsSecret: false },
       ...layersThere(disk, settings, [
         { kind: 'project', owner: 'folder', paths: [join(cwd, '.pi', 'settings.json')] },
       ]),

@@ -2,10 +2,10 @@ import { formatOf } from '../../edits/format.ts'
 import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
 import { samePath, startsWith } from '../../edits/values/paths.ts'
 import type { FileFix, Finding } from '../../finding.ts'
-import type { Client, ClientName } from '../contract/client.ts'
+import type { Client, ClientModule, ClientName } from '../contract/client.ts'
 import type { SensitiveSettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { ResolveInput } from '../contract/setup.ts'
+import type { ResolveInput, SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
@@ -78,6 +78,26 @@ export function editReadably(
   const edit = editFile(request)
   expectRead(client.label, read({ ...file, bytes: edit.after }))
   return edit
+}
+
+/** A client with one editable file: what `planOneFile` needs to know of it. */
+interface OneFile {
+  readonly client: ClientName
+  readonly sensitiveSettings: SensitiveSettings
+  readonly kind: string
+  /** Reads the file as the client does. */
+  readonly read: (file: LoadedFile) => StrictFile
+  /** The changes that a setup makes to the file. */
+  readonly changes: (file: LoadedFile, target: SetupTarget) => readonly SettingChange[]
+}
+
+/** The `plan` of a client with one editable file. */
+export function planOneFile({ kind, changes, ...shared }: OneFile): ClientModule['plan'] {
+  return (files, target) => {
+    const file = fileOf(files, kind)
+    const { fixes } = target
+    return [editReadably({ ...shared, file, changes: changes(file, target), fixes })]
+  }
 }
 
 /**

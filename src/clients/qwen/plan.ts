@@ -1,14 +1,14 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
+import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import { ofProtocol } from '../../gateway/base-urls.ts'
 import type { Protocol } from '../../gateway/types.ts'
-import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
-import { fileOf, parseFile } from '../files/parse-file.ts'
+import { parseFile } from '../files/parse-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { protocolFor, usualProtocol } from '../models/protocols.ts'
-import { editReadably } from '../plan/edit-file.ts'
+import { planOneFile } from '../plan/edit-file.ts'
 import {
   type EntryMember,
   entryChanges,
@@ -41,18 +41,13 @@ import {
   textWithoutVariables,
 } from './settings.ts'
 
-export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
-  const file = fileOf(files, 'settings')
-  const edit = editReadably({
-    client: qwenName,
-    sensitiveSettings,
-    file,
-    changes: ourChanges(file, target),
-    fixes: target.fixes,
-    read: readSettings,
-  })
-  return [edit]
-}
+export const plan = planOneFile({
+  client: qwenName,
+  sensitiveSettings,
+  kind: 'settings',
+  read: readSettings,
+  changes: ourChanges,
+})
 
 /** The changes of a setup to settings.json. */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {

@@ -9,7 +9,7 @@ import type { OfferedModel, ResolveInput } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf, layersOf, originOf, unreadable } from '../files/parse-file.ts'
-import { layersThere, pathsOf } from '../files/paths.ts'
+import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { numberIn, valueIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
@@ -93,14 +93,7 @@ export const qwen: ClientModule = {
     const copies = disk.entries(folder).filter((name) => copyName.test(name))
 
     return [
-      {
-        kind: 'settings',
-        path: settings,
-        format: 'json',
-        holdsSecret: true,
-        use: 'editable',
-        owner: 'user',
-      },
+      editableFile('settings', settings),
       ...layersThere(disk, settings, [
         { kind: 'lower', owner: 'administrator', paths: [defaults] },
         // In the home folder the project's folder is the user's own.
