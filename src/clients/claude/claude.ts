@@ -4,7 +4,7 @@ import type { ClientModule } from '../contract/client.ts'
 import { asReasoningEffort } from '../contract/options.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
-import { layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
+import { editableFile, layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
@@ -12,7 +12,7 @@ import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
 import { claudeGptName, claudeName } from './name.ts'
-import { isDiscovering, plan } from './plan.ts'
+import { isDiscovering, planAs } from './plan.ts'
 import { resolveMapping, resolveSlots } from './resolve.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -109,14 +109,7 @@ const shared = {
         .map((name) => join(place, name))
 
     return [
-      {
-        kind: 'settings',
-        path: settings,
-        format: 'json',
-        holdsSecret: true,
-        use: 'editable',
-        owner: 'user',
-      },
+      editableFile('settings', settings),
       ...layersThere(disk, settings, [
         {
           kind: 'credentials',
@@ -221,7 +214,7 @@ export const claude: ClientModule = {
   ...shared,
 
   resolve: resolveSlots,
-  plan: (files, target) => plan(claudeName.id, files, target),
+  plan: planAs(claudeName.id),
 }
 
 /** Claude Code with GPT models in its slots. */
@@ -229,7 +222,7 @@ export const claudeGpt: ClientModule = {
   ...shared,
 
   resolve: resolveMapping,
-  plan: (files, target) => plan(claudeGptName.id, files, target),
+  plan: planAs(claudeGptName.id),
 }
 
 /** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */
