@@ -11,7 +11,7 @@ import type { GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import { counted, listWords } from '../text.ts'
-import { recoverAndReport, runsSoFar } from './client-state/history.ts'
+import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import {
   commandOf,
   examples,

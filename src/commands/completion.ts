@@ -160,7 +160,7 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
   return formatHook(shell, [...new Set(programs)])
 }
 
-// The paths are those of transaction/state.ts. A folder that cannot be searched, or a dangling symlink,
+// The paths are those of transaction/records/state-folder.ts. A folder that cannot be searched, or a dangling symlink,
 // may hide a list.
 const posix = (shell: string, programs: readonly string[]) => `# repoint's hook for ${shell}.
 # Load it with: source <(repoint completion ${shell} --hook)

@@ -13,14 +13,14 @@ import {
 import { checkGateway } from './checks/gateway-checks.ts'
 import { askGateways } from './checks/shared-gateways.ts'
 import { type ClientWithFindings, showClients, showFindings } from './checks/show.ts'
+import { clientsInUse } from './client-state/client-report.ts'
 import {
   type CheckedClient,
   type ExaminedClient,
   examineClient,
 } from './client-state/examine-client.ts'
-import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled, readVersion, tableOf } from './client-state/program/program.ts'
-import { clientsInUse } from './client-state/state.ts'
+import { runsIfReadable } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import {
   clientArgument,

@@ -2,13 +2,13 @@ import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { errorFrom, messageWithLocation } from '../finding.ts'
-import { startRun } from './client-state/history.ts'
 import {
   type InstalledProgram,
   isInstalled,
   programOf,
   readVersion,
 } from './client-state/program/program.ts'
+import { startRun } from './client-state/recorded-runs.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command-line/command.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
 import type { Session } from './screen/session.ts'

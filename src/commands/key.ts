@@ -6,14 +6,14 @@ import { normaliseAddress } from '../gateway/input/address.ts'
 import type { BaseUrls, Gateway } from '../gateway/types.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
-import { startRun } from './client-state/history.ts'
 import {
   clientsSetUp,
   reportSkipped,
   type SetUpClient,
   type SkippedClient,
   whyNotSetUp,
-} from './client-state/state.ts'
+} from './client-state/client-report.ts'
+import { startRun } from './client-state/recorded-runs.ts'
 import {
   clientsArgument,
   commandOf,

@@ -2,23 +2,23 @@
  * `repoint rollback`: undoes the newest run. It shows what the undo would change, and asks on a terminal.
  *
  * The undo restores what the run changed, and keeps what others changed since:
- * `transaction/rollback.ts` explains both.
+ * `transaction/plan-rollback.ts` explains both.
  */
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
-import type { ApplyResult, Runs } from '../transaction/record.ts'
-import { superuserFinding } from '../transaction/resolve-file.ts'
 import {
   applyRollback,
   planRollback,
   type RollbackOptions,
   type RollbackPlan,
-} from '../transaction/rollback.ts'
-import { recoverAndReport, runsSoFar } from './client-state/history.ts'
+} from '../transaction/plan-rollback.ts'
+import type { ApplyResult, Runs } from '../transaction/record.ts'
+import { superuserFinding } from '../transaction/resolve-file.ts'
+import { runsOf } from './client-state/client-report.ts'
 import { stopOldServers } from './client-state/program/program.ts'
-import { runsOf } from './client-state/state.ts'
+import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'

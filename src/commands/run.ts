@@ -12,10 +12,10 @@ import type { Platform } from '../platform/platform.ts'
 import { findGatewayName, savedGateway } from '../state/find-gateways.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import type { SavedGateway } from '../state/gateways.ts'
-import { stateNow } from './client-state/files.ts'
-import { recoverAndReport } from './client-state/history.ts'
+import { stateNow } from './client-state/client-files.ts'
 import { installedVersions } from './client-state/program/program.ts'
 import { newFolder, withFiles } from './client-state/program/temp-folder.ts'
+import { recoverAndReport } from './client-state/recorded-runs.ts'
 import {
   commandOf,
   examples,

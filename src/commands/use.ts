@@ -3,8 +3,8 @@ import { clientRows, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { noGatewayHint, savedChoices, savedGateway, savedGateways } from '../state/find-gateways.ts'
-import { recoverAndReport, runsSoFar } from './client-state/history.ts'
-import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/state.ts'
+import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-report.ts'
+import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import {
   clientsArgument,
   commandOf,

@@ -7,9 +7,9 @@ import { jsonDialect } from './dialects/json.ts'
 import { json5Dialect } from './dialects/json5.ts'
 import { tomlDialect } from './dialects/toml.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
-import type { Versions } from './revert.ts'
 import type { Bytes, FileEdit, SettingChange, SettingPath } from './types.ts'
 import { type UndoResult, undoWith } from './undo.ts'
+import type { Versions } from './undo-text.ts'
 
 /** The operations on files of one format. */
 export interface Format {

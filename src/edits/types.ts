@@ -68,7 +68,7 @@ export type FileFormat = 'toml' | 'json' | 'json5'
 
 /**
  * What a run would do to one file, as plain data. A client module creates it, `describe.ts` formats it,
- * and `transaction/apply.ts` applies it.
+ * and `transaction/apply-plan.ts` applies it.
  */
 export interface FileEdit {
   /** The client's ID. */

@@ -13,9 +13,9 @@ import { resultOf, UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
 import { applySteps, type ConfigDocument, type EditStep, editConflictError } from './edit.ts'
 import { sourceAt } from './find.ts'
-import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import { type Bytes, isElementPath, type SettingPath, sameBytes } from './types.ts'
+import { undoText, type Versions } from './undo-text.ts'
 import { leafPaths, startsWith } from './values/paths.ts'
 import { getValue, matchesAfterChanges, setValue } from './values/value-at-path.ts'
 import {
@@ -172,7 +172,7 @@ function restoreSettings(undo: UndoContext): ParsedText {
   const { texts, settings } = undo
   const isAllowed = (root: ValueTable) => isPartlyUndone(root, texts.now.root, settings)
 
-  const reverted = revertText(texts, (text) => tryParse(undo, text, isAllowed)) ?? texts.now
+  const reverted = undoText(texts, (text) => tryParse(undo, text, isAllowed)) ?? texts.now
   const restored = restoreRemaining(undo, reverted, isAllowed)
   return removeEmptiedTables(undo, restored)
 }

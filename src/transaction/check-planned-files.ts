@@ -2,8 +2,13 @@ import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
 import type { Plan } from '../edits/types.ts'
 import type { Finding } from '../finding.ts'
-import { isUnchanged, prepareChange, refuseDuplicateFiles, withAbsolutePaths } from './changes.ts'
 import { displayPath, missingFolders, pathExists, toFileError, wrapFileErrors } from './files.ts'
+import {
+  isUnchanged,
+  plannedFile,
+  refuseDuplicateFiles,
+  withAbsolutePaths,
+} from './planned-files.ts'
 import type { World } from './record.ts'
 import { findState, stateFolder } from './records/state-folder.ts'
 
@@ -21,7 +26,7 @@ export function checkPlannedFiles(world: World, requestedPlan: Plan): Finding[] 
   checkStateFolderIsWritable(world)
   const changes = edits.map((edit) =>
     wrapFileErrors(machine, edit.path, () => {
-      const change = prepareChange(world, edit, undefined)
+      const change = plannedFile(world, edit, undefined)
       checkFolderIsWritable(world, dirname(change.file.missingFolders[0] ?? change.file.realPath))
       return change
     }),

@@ -3,8 +3,8 @@ import { compact } from '../compact.ts'
 import type { Bytes, FileEdit, Plan, SettingChange } from '../edits/types.ts'
 import { plainKey } from '../edits/values/paths.ts'
 import type { FileStatus } from '../platform/platform.ts'
-import { type Change, permissionsOf } from './changes.ts'
 import { randomName, sha256Of } from './files.ts'
+import { type PlannedFile, permissionsOf } from './planned-files.ts'
 import {
   type FileVersion,
   isConnection,
@@ -36,7 +36,7 @@ export function composeRun(
   world: World,
   paths: StatePaths,
   plan: Plan,
-  changes: readonly Change[],
+  changes: readonly PlannedFile[],
   rollback: RollbackDetails | undefined,
 ): ComposedRun {
   const now = world.clock.now()
@@ -68,7 +68,7 @@ export function composeRun(
 }
 
 function composeFile(
-  change: Change,
+  change: PlannedFile,
   plan: Plan,
   rollback: RollbackDetails | undefined,
 ): ComposedFile {
@@ -83,7 +83,7 @@ function tempPath({ realPath }: RecordedFile): string {
 }
 
 function recordedFile(
-  { edit, file, mode }: Change,
+  { edit, file, mode }: PlannedFile,
   plan: Plan,
   rollback: RollbackDetails | undefined,
 ): RecordedFile {
@@ -101,7 +101,7 @@ function recordedFile(
     holdsSecret,
     settings: changes.map((change) => recordedSetting(change, edit, plan)),
     before: before && versionOf(before, permissionsOf(attributes), attributes),
-    after: after && versionOf(after, mode, owner),
+    written: after && versionOf(after, mode, owner),
   }
 }
 

@@ -75,7 +75,7 @@ export interface RecordedFile {
   /** In a merged run: the gateways that its runs wrote, newest first. Absent: the gateway of the run. */
   readonly gateways?: readonly RunGateway[]
   readonly before: FileVersion | null
-  readonly after: FileVersion | null
+  readonly written: FileVersion | null
 }
 
 export interface RunGateway {
@@ -123,8 +123,8 @@ export function settingChange(
 }
 
 /** Whether the run wrote the file. A record also lists files that already had the planned content. */
-export function isWritten({ before, after }: Pick<RecordedFile, 'before' | 'after'>): boolean {
-  return !isSameVersion(before, after)
+export function isWritten({ before, written }: Pick<RecordedFile, 'before' | 'written'>): boolean {
+  return !isSameVersion(before, written)
 }
 
 export function isSameContent(a: FileVersion | null, b: FileVersion | null): boolean {
@@ -144,9 +144,9 @@ export function isAddress({ role }: { readonly role?: SettingRole | undefined })
   return role === 'address' || role === 'provider'
 }
 
-/** Whether a run changed the files itself, and is not an undo or a redo of another run. */
-export function isChange({ kind }: Pick<RunRecord, 'kind'>): boolean {
-  return kind !== 'undo' && kind !== 'redo'
+/** Whether a run undoes others: a redo undoes an undo. A setup, an `off` or a repair does not. */
+export function isUndoOrRedo({ kind }: Pick<RunRecord, 'kind'>): boolean {
+  return kind === 'undo' || kind === 'redo'
 }
 
 /** The gateways that a run wrote into one of its files, newest first. */
@@ -209,7 +209,7 @@ export function stagedFiles({ run, temps }: RunDocument): readonly StagedFile[] 
 }
 
 /** The version of the document's format. Documents of other versions count as damaged. */
-const documentVersion = 3
+const documentVersion = 4
 
 export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
   const body = { version: documentVersion, run, temps, dropFolders }

@@ -113,7 +113,7 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
     (staged): UnfinishedFile =>
       wrapFileErrors(machine, staged.file.path, () => ({
         ...staged,
-        state: switchState(world, staged),
+        progress: switchProgress(world, staged),
       })),
   )
   const written = unfinished.filter(({ file }) => isWritten(file))
@@ -128,20 +128,20 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   files.fsyncFolder(paths.folder)
   removeTraces(world, paths, document)
 
-  const hasSwitched = unfinished.some(({ state }) => state === 'new')
+  const hasSwitched = unfinished.some(({ progress }) => progress === 'new')
   const outcome = hasSwitched ? 'restored' : 'discarded'
   return { run: document.run.id, outcome, files: filePaths(written), kept: [] }
 }
 
 /** A file of an unfinished run, and how far its switch got. */
 interface UnfinishedFile extends StagedFile {
-  readonly state: SwitchState
+  readonly progress: SwitchProgress
 }
 
 /** `untouched`: the run did not switch the file. `changed`: someone changed it after the switch. */
-type SwitchState = CurrentVersion | 'untouched' | 'changed'
+type SwitchProgress = CurrentVersion | 'untouched' | 'changed'
 
-function switchState(world: World, { file, temp }: StagedFile): SwitchState {
+function switchProgress(world: World, { file, temp }: StagedFile): SwitchProgress {
   if (!isWritten(file)) return 'untouched'
   const now = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
   if (now !== 'other') return now
@@ -171,7 +171,7 @@ function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFil
  */
 function canBeRestored(candidate: UnfinishedFile, unfinished: readonly UnfinishedFile[]): boolean {
   const ofClient = unfinished.filter(({ file }) => file.client === candidate.file.client)
-  const lastChanged = ofClient.findLastIndex(({ state }) => state === 'changed')
+  const lastChanged = ofClient.findLastIndex(({ progress }) => progress === 'changed')
   if (lastChanged < 0) return true
 
   return switchesKeyFirst(ofClient) && ofClient.indexOf(candidate) > lastChanged
@@ -200,9 +200,9 @@ function restoreFromCopies(
     copy: contentsOf(world, unfinished.file.before),
   }))
 
-  for (const { file, temp, state, copy } of withCopies.toReversed())
+  for (const { file, temp, progress, copy } of withCopies.toReversed())
     wrapFileErrors(machine, file.path, () => {
-      if (state === 'new') restoreFile(world, document, { file, temp }, copy)
+      if (progress === 'new') restoreFile(world, document, { file, temp }, copy)
       // An earlier restore may have renamed the file without flushing the folder.
       else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
     })
@@ -214,7 +214,10 @@ function restoreFile(
   { file, temp }: StagedFile,
   copy: Bytes | null,
 ): void {
-  const reversed: StagedFile = { temp, file: { ...file, before: file.after, after: file.before } }
+  const reversed: StagedFile = {
+    temp,
+    file: { ...file, before: file.written, written: file.before },
+  }
   if (copy !== null) {
     createFolders(world.files, document.dropFolders)
     removeStage(world, temp)

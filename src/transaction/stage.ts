@@ -21,17 +21,17 @@ export type CurrentVersion = 'old' | 'new' | 'other'
 export function currentVersion({ files, machine }: World, file: RecordedFile): CurrentVersion {
   const bytes = readIfExists(files, machine, file.realPath)
   const sha256 = bytes && sha256Of(bytes)
-  const { before, after } = file
+  const { before, written } = file
   const isBefore = sha256 === (before?.sha256 ?? null)
-  if (sha256 !== (after?.sha256 ?? null)) return isBefore ? 'old' : 'other'
+  if (sha256 !== (written?.sha256 ?? null)) return isBefore ? 'old' : 'other'
   // If a run switches only the mode, the contents say nothing.
-  const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== after?.mode
+  const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== written?.mode
   return isOldMode ? 'old' : 'new'
 }
 
 /** Replaces a file by its new version, and flushes the folder. */
 export function switchFile({ files }: World, { file, temp }: StagedFile): void {
-  if (file.after === null) ignoreMissing(() => files.unlink(file.realPath))
+  if (file.written === null) ignoreMissing(() => files.unlink(file.realPath))
   else files.rename(temp, file.realPath)
   files.fsyncFolder(dirname(file.realPath))
 }
@@ -49,7 +49,7 @@ export function writeTemp(
   { bytes, isRestored }: { readonly bytes: Uint8Array; readonly isRestored: boolean },
 ): boolean {
   const { files } = world
-  const version = file.after as FileVersion
+  const version = file.written as FileVersion
   const isNew = file.before === null
   let isComplete = true
   files.mkdir(dirname(temp), 0o700)
@@ -69,7 +69,7 @@ export function writeTemp(
 
 function setOwner(world: World, file: RecordedFile, temp: string, handle: number): void {
   const { files, machine } = world
-  const version = file.after as FileVersion
+  const version = file.written as FileVersion
   const created = files.lstat(temp)
   const uid = version.uid < 0 ? created.uid : version.uid
   const gid = version.gid < 0 ? created.gid : version.gid

@@ -20,7 +20,7 @@ import {
 } from './files.ts'
 import {
   encodeDocument,
-  isChange,
+  isUndoOrRedo,
   isWritten,
   type RecordedFile,
   type RunRecord,
@@ -123,7 +123,7 @@ function stageFile(world: World, kind: RunRecord['kind'], composedFile: Composed
   // A removal has no new version.
   if (bytes === null) return
 
-  const isRestored = !isChange({ kind })
+  const isRestored = isUndoOrRedo({ kind })
   const isComplete = writeTemp(world, composedFile, { bytes, isRestored })
   if (isComplete || !world.files.canCopyAttributes()) return
   throw new UserError({

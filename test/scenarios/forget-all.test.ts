@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
 import { aPairPlan, bytesOf } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'

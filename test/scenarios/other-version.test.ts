@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { aPairPlan, aPlan, canaryKey, keysEdit } from '../support/a-plan.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'

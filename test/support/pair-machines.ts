@@ -1,10 +1,10 @@
 import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
+import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
-import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan } from './a-plan.ts'
 import { ForgetfulFiles } from './forgetful-files.ts'
 import { home, type Swept, stateFolder, sweepPowerLoss, worldOf } from './power-loss.ts'
@@ -233,7 +233,7 @@ function straysIn(files: ForgetfulFiles, runs: ReturnType<typeof listRuns>['runs
   )
   const named = new Set(
     runs.flatMap((run) =>
-      run.files.flatMap(({ before, after }) => [before?.sha256, after?.sha256]),
+      run.files.flatMap(({ before, written }) => [before?.sha256, written?.sha256]),
     ),
   )
   return [

@@ -1,12 +1,12 @@
 import type { FileEdit } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
-import type { RunRecord } from '../../src/transaction/record.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import {
   applyRollback,
   planRollback,
   type RollbackOptions,
-} from '../../src/transaction/rollback.ts'
+} from '../../src/transaction/plan-rollback.ts'
+import type { RunRecord } from '../../src/transaction/record.ts'
 import { aPlan } from './a-plan.ts'
 import type { Home } from './home.ts'
 import { worldIn } from './world.ts'

@@ -3,7 +3,7 @@ import type { ConfigValue } from '../../src/edits/types.ts'
 import { type Contents, Copies } from '../../src/transaction/contents.ts'
 import {
   type FileVersion,
-  isChange,
+  isUndoOrRedo,
   type RecordedFile,
   type RecordedSetting,
   type RunRecord,
@@ -86,7 +86,7 @@ export class UndoMachine {
         scope: 'keys',
         settings: recordedSettings.filter(({ path }) => String(path[0]) in values),
         before,
-        after: this.contents.get(settingsPath),
+        written: this.contents.get(settingsPath),
       },
     ]
     if (auth !== undefined)
@@ -97,7 +97,7 @@ export class UndoMachine {
         scope: 'whole',
         settings: [{ path: ['key'], role: 'key', isSecret: true }],
         before: authBefore,
-        after: this.contents.get(authPath),
+        written: this.contents.get(authPath),
       })
     this.#record({ kind: 'setup', files })
   }
@@ -125,7 +125,7 @@ export class UndoMachine {
       id: String(count).padStart(6, '0'),
       at: '2026-11-24T12:00:00.000Z',
       home: '/home/me',
-      command: isChange(run) ? 'codex' : 'rollback',
+      command: isUndoOrRedo(run) ? 'rollback' : 'codex',
       clients: [...new Set(run.files.map(({ client }) => client))],
       baseUrl: 'https://gateway.example',
       model: 'gw/a',

@@ -10,13 +10,13 @@ import {
 } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
+import { planRollback } from '../../src/transaction/plan-rollback.ts'
 import { encodeDocument, type RunDocument, type World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
 import { superuserFinding } from '../../src/transaction/resolve-file.ts'
-import { planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
@@ -100,7 +100,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
       holdsSecret: true,
       settings: [{ path: ['a'] }],
       before: null,
-      after: version,
+      written: version,
     } as const
     const run = {
       id: '20261121T091500Z-0000',

@@ -11,11 +11,11 @@ import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Plan } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
+import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
-import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
@@ -182,7 +182,7 @@ describe('a record', () => {
     chmodSync(home.at('.codex/config.toml'), 0o2644)
     const { run } = applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     const config = run?.files.find(({ path }) => path.endsWith('config.toml'))
-    expect([config?.before?.mode, config?.after?.mode]).toEqual([0o644, 0o644])
+    expect([config?.before?.mode, config?.written?.mode]).toEqual([0o644, 0o644])
     expect(listRuns(worldIn(home)).damaged).toEqual([])
   })
 })

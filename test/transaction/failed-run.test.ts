@@ -1,12 +1,12 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
+import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
-import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
   aPlan,

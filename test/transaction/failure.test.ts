@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { aPairPlan } from '../support/a-plan.ts'
 import { aHome } from '../support/home.ts'

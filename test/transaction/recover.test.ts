@@ -1,12 +1,12 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { acceptDrift, applyPlan } from '../../src/transaction/apply.ts'
+import { acceptDrift, applyPlan } from '../../src/transaction/apply-plan.ts'
+import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { applyForget } from '../../src/transaction/records/forget.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
-import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
   aPlan,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { acceptDrift } from '../../src/transaction/apply.ts'
+import { acceptDrift } from '../../src/transaction/apply-plan.ts'
+import type { BreaksClient } from '../../src/transaction/plan-rollback.ts'
 import { contentsOf } from '../../src/transaction/records/blobs.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { statePaths } from '../../src/transaction/records/state-folder.ts'
-import type { BreaksClient } from '../../src/transaction/rollback.ts'
 import { aPlan, configEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { rollBack, setUp } from '../support/runs.ts'
@@ -88,8 +88,8 @@ describe('drift that the user accepts', () => {
     expect(damaged).toEqual([])
     expect(runs).toHaveLength(2)
     const [file] = runs[0]!.files
-    expect(file?.before).toEqual(file?.after)
-    expect(file?.after?.sha256).not.toBe(runs[1]!.files[0]?.after?.sha256)
+    expect(file?.before).toEqual(file?.written)
+    expect(file?.written?.sha256).not.toBe(runs[1]!.files[0]?.written?.sha256)
 
     rollBack(home, { original: true })
     expect(home.text(path)).toContain('model = "gpt-5.4"')
@@ -102,7 +102,7 @@ describe('drift that the user accepts', () => {
     acceptDrift(world, aPlan([{ ...edit, after: edit.before! }]))
 
     const [run] = listRuns(world).runs
-    const copy = contentsOf(world, run!.files[0]!.after)
+    const copy = contentsOf(world, run!.files[0]!.written)
     expect(new TextDecoder().decode(copy!)).toBe(home.text(path))
     const record = statePaths(world.machine).record(run!.id)
     expect(world.files.lstat(record).mode & 0o777).toBe(0o600)

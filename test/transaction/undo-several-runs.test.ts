@@ -4,7 +4,11 @@ import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { applyRollback, type BreaksClient, planRollback } from '../../src/transaction/rollback.ts'
+import {
+  applyRollback,
+  type BreaksClient,
+  planRollback,
+} from '../../src/transaction/plan-rollback.ts'
 import {
   aPairPlan,
   authEdit,

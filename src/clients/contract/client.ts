@@ -3,7 +3,7 @@ import type { Findings } from '../../finding.ts'
 import type { AcceptedResponses, FirstRequest, KeyHeader, Protocol } from '../../gateway/types.ts'
 import type { Machine, Platform } from '../../platform/platform.ts'
 import type { ConfigRules, GatewaySettings } from './config.ts'
-import type { ConfigFile, DiskReader, FileChange, LoadedFiles } from './files.ts'
+import type { ConfigFile, DiskReader, EditedFiles, LoadedFiles } from './files.ts'
 import type {
   FirstRequestInput,
   LaunchSettings,
@@ -121,7 +121,7 @@ export interface ClientModule {
    * What a change of the client's files means for data that repoint does not edit: recorded conversations,
    * the client's own copies of the key.
    */
-  sideEffects?(world: ClientWorld, change: FileChange): Findings
+  sideEffects?(world: ClientWorld, edited: EditedFiles): Findings
 }
 
 /** The parts of a request that a client's settings can add. */

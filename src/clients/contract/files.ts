@@ -40,7 +40,7 @@ export interface LoadedFile extends ConfigFile {
 }
 
 /** A change of a client's files. */
-export interface FileChange {
+export interface EditedFiles {
   /** `undo`: it removes what a setup wrote. `forget`: only repoint's records go, the files stay. */
   readonly by: 'setup' | 'undo' | 'forget'
   readonly before: LoadedFiles

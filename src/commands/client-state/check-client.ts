@@ -18,16 +18,16 @@ import type { Gateway } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
+import { worldWritablePaths } from './client-files.ts'
+import type { ClientReport } from './client-report.ts'
 import { describeDrift, driftSince } from './drift.ts'
-import { worldWritablePaths } from './files.ts'
 import { folderSettings } from './folder-settings.ts'
 import { setupAgain } from './setup-again.ts'
-import type { ClientReport } from './state.ts'
-import type { FileState } from './written.ts'
+import type { FileReport } from './written-files.ts'
 
 /** What repoint's records say about a client's files. */
 export interface RecordedFiles {
-  readonly fileStates: readonly FileState[]
+  readonly fileStates: readonly FileReport[]
   /** Absent: the records cannot be read. */
   readonly runs: Runs | undefined
   /** `doctor --fix` has run already, so that no hint names it again. */

@@ -15,9 +15,9 @@ import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'
-import { asRecorded } from './files.ts'
-import { type ClientReport, gatewayOf, shownAddress } from './state.ts'
-import { changedSince, lastSetup, type WrittenFile } from './written.ts'
+import { asRecorded } from './client-files.ts'
+import { type ClientReport, gatewayOf, shownAddress } from './client-report.ts'
+import { changedSince, lastSetup, type WrittenFile } from './written-files.ts'
 
 /** The gateway that a client should use, with its key, headers and models. */
 export interface ExpectedGateway extends Gateway {
@@ -121,7 +121,7 @@ export function gatewayOfLastSetup(
   const recordedFiles = editable.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
   if (recordedFiles.length === 0) return undefined
 
-  const state = client.read(asRecorded(session, files, recordedFiles, 'after'))
+  const state = client.read(asRecorded(session, files, recordedFiles, 'written'))
   const gateway = gatewayOf(session, client, state, runs)
   const saved = savedExtras(session)
   const { key } = state.endpoint
@@ -217,7 +217,7 @@ function restoringEdit(
   { file, setup, changes }: ChangedFile,
 ): FileEdit {
   const { path, format } = file
-  const { scope, holdsSecret, after } = setup.file
+  const { scope, holdsSecret, written } = setup.file
   return {
     client: client.id,
     path,
@@ -226,7 +226,7 @@ function restoringEdit(
     changes,
     holdsSecret,
     before: files.find((current) => current.path === path)?.bytes ?? null,
-    after: contentsIfAvailable(platform, after),
+    after: contentsIfAvailable(platform, written),
   }
 }
 

@@ -5,8 +5,8 @@ import type { Finding } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import { checkClient } from './check-client.ts'
-import { type ClientReport, clientReport, contextOf } from './state.ts'
-import { type FileState, fileState } from './written.ts'
+import { type ClientReport, clientReport, contextOf } from './client-report.ts'
+import { type FileReport, reportFile } from './written-files.ts'
 
 /** A client as `status` and `doctor` see it: without starting it and without the network. */
 export type ExaminedClient = CheckedClient | UnreadableClient
@@ -14,7 +14,7 @@ export type ExaminedClient = CheckedClient | UnreadableClient
 export interface CheckedClient extends ClientReport {
   readonly kind: 'checked'
   readonly findings: readonly Finding[]
-  readonly fileStates: readonly FileState[]
+  readonly fileStates: readonly FileReport[]
 }
 
 /** A client whose files cannot be read. */
@@ -42,7 +42,7 @@ export function examineClient(
 
     const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
       use === 'editable' && !(isOptional && bytes === null)
-    const fileStates = files.filter(isShown).map((file) => fileState(session, file, runs))
+    const fileStates = files.filter(isShown).map((file) => reportFile(session, file, runs))
     const context = contextOf(session, client, files, runs ?? [])
     const findings = checkClient(session, report, context, { fileStates, runs, isFixTried })
     return { kind: 'checked', ...report, findings, fileStates }

@@ -8,7 +8,7 @@ import type { Files } from '../../platform/platform.ts'
 import { printableLine } from '../../text.ts'
 import { isInside } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
-import { diskReader, listClientFiles } from './files.ts'
+import { diskReader, listClientFiles } from './client-files.ts'
 
 /** A report names this many files, and counts the others. */
 const maxNames = 5

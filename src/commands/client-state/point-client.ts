@@ -12,7 +12,7 @@ import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, stateNow } from './files.ts'
+import { readClientFiles, stateNow } from './client-files.ts'
 import { type ResolvedClient, targetFor } from './target.ts'
 
 /** A process whose client uses the gateway. */

@@ -11,13 +11,13 @@ import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { findGatewayName } from '../../state/find-gateways.ts'
 import { checkFiles } from '../client-state/check-client.ts'
-import { isFamilyMemberInUse, stateNow } from '../client-state/files.ts'
+import { isFamilyMemberInUse, stateNow } from '../client-state/client-files.ts'
+import { clientReport, contextOf } from '../client-state/client-report.ts'
 import {
   type InstalledProgram,
   isInstalled,
   versionFindings,
 } from '../client-state/program/program.ts'
-import { clientReport, contextOf } from '../client-state/state.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
 import { resolveClient } from '../setup/client-setup.ts'

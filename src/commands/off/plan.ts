@@ -10,10 +10,10 @@ import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { FileContents } from '../../transaction/contents.ts'
-import { type EarlierState, earlierStates } from '../../transaction/earlier-states.ts'
 import { type Runs, settingChange } from '../../transaction/record.ts'
-import { readClientFiles } from '../client-state/files.ts'
-import { clientsInUse } from '../client-state/state.ts'
+import { type FilesBeforeRuns, filesBeforeRuns } from '../../transaction/undo/before-runs.ts'
+import { readClientFiles } from '../client-state/client-files.ts'
+import { clientsInUse } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 import { remainingFindings } from './remaining.ts'
 
@@ -121,8 +121,8 @@ function earlierFiles(
   const now = new Map(editable.map(({ path, bytes }) => [path, bytes]))
   const isReadable = (texts: LoadedFiles) => whyUnreadable(client.read(texts)) === undefined
 
-  let oldest: EarlierState | undefined
-  for (const state of earlierStates(platform, familyIds(client.id), now)) {
+  let oldest: FilesBeforeRuns | undefined
+  for (const state of filesBeforeRuns(platform, familyIds(client.id), now)) {
     oldest = state
     const recorded = withContents(files, state.recorded)
     if (isAtGateway(client, recorded) || !isReadable(recorded)) continue
@@ -143,7 +143,7 @@ function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
 /** The files without the runs since an earlier state, and the settings that those runs wrote. */
 function withoutOurRuns(
   files: LoadedFiles,
-  { undone, settings }: EarlierState,
+  { undone, settings }: FilesBeforeRuns,
 ): Omit<EarlierFiles, 'atOwnService'> {
   const removals = [...settings].map(([path, written]) => {
     const changes = written.map((setting) => settingChange(setting, undefined))

@@ -4,10 +4,10 @@ import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { asPlanned } from '../../clients/files/parse-file.ts'
 import { clientRows, familyIds } from '../../clients/list.ts'
+import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
 import type { RecordedFile, Runs } from '../../transaction/record.ts'
-import type { RollbackPlan } from '../../transaction/rollback.ts'
-import { listClientFiles, readClientFiles } from '../client-state/files.ts'
-import { runsOf } from '../client-state/state.ts'
+import { listClientFiles, readClientFiles } from '../client-state/client-files.ts'
+import { runsOf } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 
 /** The recorded runs, and the clients that they changed. */

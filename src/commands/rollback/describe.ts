@@ -1,6 +1,6 @@
 import { clientRows } from '../../clients/list.ts'
 import { counted, listWords } from '../../text.ts'
-import { isChange, type RunRecord, type Runs } from '../../transaction/record.ts'
+import { isUndoOrRedo, type RunRecord, type Runs } from '../../transaction/record.ts'
 
 /** `Codex's setup of 2 minutes ago`, or `the undo of …`. */
 export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
@@ -9,7 +9,7 @@ export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
 
 /** `Codex's setup`: the description of a run without the time. */
 export function whatItDid(run: RunRecord, runs: Runs): string {
-  if (!isChange(run)) return `the ${run.kind} of ${whatWasUndone(run, runs)}`
+  if (isUndoOrRedo(run)) return `the ${run.kind} of ${whatWasUndone(run, runs)}`
 
   const earlier = (run.mergedRuns ?? 1) - 1
   const more = earlier === 0 ? '' : ` (with ${counted(earlier, 'earlier run')})`

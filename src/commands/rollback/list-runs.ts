@@ -1,7 +1,7 @@
 /** The recorded runs: as a table (`repoint rollback --list`), and as the question which one to undo. */
 import { counted } from '../../text.ts'
-import { isChange, type RunRecord, type Runs } from '../../transaction/record.ts'
-import { type RollbackOptions, undoableRuns } from '../../transaction/rollback.ts'
+import { type RollbackOptions, undoableRuns } from '../../transaction/plan-rollback.ts'
+import { isUndoOrRedo, type RunRecord, type Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import type { RollbackContext } from './context.ts'
 import { describeRun, timeAgo, whatItDid } from './describe.ts'
@@ -22,7 +22,7 @@ export function showRunList(session: Session, runs: Runs): number {
 function showTable(session: Session, runs: Runs): void {
   const now = session.platform.clock.now()
   const rows = runs.map((run) => {
-    const settings = isChange(run) ? [run.address, run.model] : []
+    const settings = isUndoOrRedo(run) ? [] : [run.address, run.model]
     const description = [whatItDid(run, runs), ...settings].filter(Boolean).join(', ')
     return [timeAgo(new Date(run.at), now), description, run.id]
   })
@@ -34,7 +34,7 @@ function asDocument(run: RunRecord) {
   return {
     run: id,
     at,
-    kind: isChange(run) ? 'change' : kind,
+    kind: isUndoOrRedo(run) ? kind : 'change',
     command,
     clients,
     baseUrl: address,

@@ -7,10 +7,10 @@ import { clientRows, familyIds, familyRows, loadClients } from '../../clients/li
 import type { Bytes, FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { FileContents } from '../../transaction/contents.ts'
+import type { BreaksClient, RollbackPlan } from '../../transaction/plan-rollback.ts'
 import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
-import type { BreaksClient, RollbackPlan } from '../../transaction/rollback.ts'
-import { asRecorded, readClientFiles } from '../client-state/files.ts'
-import { runsOf, writtenBaseUrls } from '../client-state/state.ts'
+import { asRecorded, readClientFiles } from '../client-state/client-files.ts'
+import { runsOf, writtenBaseUrls } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 import { type RollbackContext, readAllFiles } from './context.ts'
 import { wrongKeyCheck } from './wrong-key.ts'
@@ -91,8 +91,8 @@ function movedAddressCheck(
     return hosts.some((host) => text.includes(host))
   }
 
-  const hasAddress = ({ after, settings }: RecordedFile) =>
-    after !== null && settings.some(isAddress)
+  const hasAddress = ({ written, settings }: RecordedFile) =>
+    written !== null && settings.some(isAddress)
   const recorded = runsOf(client, runs).flatMap((run) => run.files)
   const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
 

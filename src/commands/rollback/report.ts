@@ -1,8 +1,8 @@
 /** What `repoint rollback` reports: as lines, and as JSON. */
 import { plainPath } from '../../edits/values/paths.ts'
 import { errorCodes } from '../../error-codes.ts'
+import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
 import type { ApplyResult, Runs } from '../../transaction/record.ts'
-import type { RollbackPlan } from '../../transaction/rollback.ts'
 import type { Session } from '../screen/session.ts'
 import { isInstalledHere, type RollbackContext } from './context.ts'
 import { changesIn, keptFindings } from './show-plan.ts'

@@ -11,21 +11,21 @@ import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import {
   isAddress,
-  isChange,
+  isUndoOrRedo,
   type RecordedFile,
   type RecordedSetting,
   type RunRecord,
   type Runs,
 } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
-import { asRecorded } from '../client-state/files.ts'
+import { asRecorded } from '../client-state/client-files.ts'
 import {
   gatewayOf,
   hasWrittenBaseUrl,
   runsOf,
   shownAddress,
   writtenBaseUrls,
-} from '../client-state/state.ts'
+} from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 import type { ClientUndo, RollbackContext } from './context.ts'
 
@@ -112,9 +112,9 @@ function* keysWritten(
   // The current contents do not count, only what the runs wrote one after the other.
   const emptyFiles = files.map((file) => ({ ...file, bytes: null }))
   for (const [index, run] of runs.entries()) {
-    if (!isChange(run)) continue
+    if (isUndoOrRedo(run)) continue
     const recorded = runs.slice(index).flatMap((run) => run.files)
-    yield client.read(asRecorded(session, emptyFiles, recorded, 'after')).endpoint.key
+    yield client.read(asRecorded(session, emptyFiles, recorded, 'written')).endpoint.key
   }
 }
 
@@ -143,7 +143,7 @@ function statesOfUser(
     if (isUsersOwn) states.push(state)
 
     earlierRuns.push(run)
-    current = asRecorded(session, current, run.files, 'after')
+    current = asRecorded(session, current, run.files, 'written')
   }
   return states
 }
@@ -180,7 +180,7 @@ function isCopyOfOurs(
   return recorded.some((file) => {
     if (!file.settings.some(isAddress)) return false
 
-    const written = documentOf(file, contentsIfAvailable(platform, file.after))
+    const written = documentOf(file, contentsIfAvailable(platform, file.written))
     const possibleCopy = documentOf({ ...file, path }, bytes)
     const writtenSettings = file.settings.filter(
       (setting) => setting.role !== 'model' && written?.get(setting.path) !== undefined,

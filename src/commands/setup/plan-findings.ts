@@ -6,7 +6,7 @@ import { keepsModels, modelsIn, optionsToKeep } from '../../clients/options/chos
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { type Finding, hasCause, shownAs } from '../../finding.ts'
 import { certificateFindings } from '../client-state/certificates.ts'
-import { asNoteWithLocation } from '../client-state/files.ts'
+import { asNoteWithLocation } from '../client-state/client-files.ts'
 import type { Session } from '../screen/session.ts'
 import type { ResolvedSetup } from './client-setup.ts'
 import { unavailableModels } from './resolve-input.ts'

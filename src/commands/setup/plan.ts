@@ -16,10 +16,10 @@ import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { checkFiles } from '../client-state/check-client.ts'
-import { readClientFiles } from '../client-state/files.ts'
-import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
+import { readClientFiles } from '../client-state/client-files.ts'
+import { contextOf, refuseRedirectedKey } from '../client-state/client-report.ts'
 import { targetFor } from '../client-state/target.ts'
-import { isFromOtherGateway } from '../client-state/written.ts'
+import { isFromOtherGateway } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
 import type { ResolvedSetup } from './client-setup.ts'
 import { planFindings } from './plan-findings.ts'
@@ -147,8 +147,8 @@ async function earlierContents(
   files: LoadedFiles,
 ): Promise<SetupTarget['earlier']> {
   if (runs.length === 0) return undefined
-  const { earlierVersions } = await import('../../transaction/earlier-states.ts')
-  return (fileKind) => earlierVersions(platform, fileOf(files, fileKind).path)
+  const { fileBeforeRuns } = await import('../../transaction/undo/before-runs.ts')
+  return (fileKind) => fileBeforeRuns(platform, fileOf(files, fileKind).path)
 }
 
 /**

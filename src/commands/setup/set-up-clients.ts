@@ -13,8 +13,8 @@
  * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step.
  */
 import { checkOptions, loadClients, rowOf } from '../../clients/list.ts'
-import { startRun } from '../client-state/history.ts'
 import { expectInstalled } from '../client-state/program/program.ts'
+import { startRun } from '../client-state/recorded-runs.ts'
 import type { Session } from '../screen/session.ts'
 import { applySetup } from './apply.ts'
 import { confirmSetup, showSetup } from './confirm.ts'

@@ -9,10 +9,10 @@ import { formatHeader, headerDocument } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
 import { maskSecret } from '../../text.ts'
 import type { ClientWithFindings } from '../checks/show.ts'
+import { shownAddress } from '../client-state/client-report.ts'
 import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import { shownAddress } from '../client-state/state.ts'
-import type { FileState } from '../client-state/written.ts'
+import type { FileReport } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A client, the gateway that it should use, and why it does not. */
@@ -69,7 +69,7 @@ function settingRows(session: Session, client: Client, state: ClientState): [str
   return rows.filter((row): row is [string, string] => row[1] !== undefined)
 }
 
-const stateWords: Readonly<Record<FileState['state'], string>> = {
+const stateWords: Readonly<Record<FileReport['state'], string>> = {
   absent: 'does not exist',
   'as-written': 'as repoint wrote it',
   restored: 'as repoint restored it',
@@ -78,7 +78,7 @@ const stateWords: Readonly<Record<FileState['state'], string>> = {
   unknown: 'unknown whether repoint wrote it',
 }
 
-function describeFile({ state, run, changedKeys }: FileState): string {
+function describeFile({ state, run, changedKeys }: FileReport): string {
   const runNote = run === undefined ? '' : ` (run ${run})`
   const keys = changedKeys.map(plainPath).join(', ')
   return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`

@@ -116,8 +116,8 @@ function nextSuffix(hex: string): string {
 }
 
 function hashesOf({ files }: RunRecord): string[] {
-  return files.flatMap(({ before, after }) =>
-    [before, after].flatMap((version) => (version ? [version.sha256] : [])),
+  return files.flatMap(({ before, written }) =>
+    [before, written].flatMap((version) => (version ? [version.sha256] : [])),
   )
 }
 

@@ -7,7 +7,7 @@
  * A run can be undone for one of its clients and not for another. So the unit is a part: the files of
  * one client in one run.
  */
-import { isChange, type RunPart, type RunRecord, type Runs } from '../record.ts'
+import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record.ts'
 
 /**
  * The changes that are not undone, newest first. A change that was undone for some of its clients has
@@ -34,7 +34,7 @@ export function recordedChanges(
   isIncluded: (run: RunRecord, client: string) => boolean = () => true,
 ): Runs {
   return runs.flatMap((run) => {
-    if (!isChange(run)) return []
+    if (isUndoOrRedo(run)) return []
     const files = run.files.filter(
       ({ client }) => isSelected(client, clients) && isIncluded(run, client),
     )

@@ -45,7 +45,7 @@ export function compareSettings(
 ): readonly ComparedValue[] {
   const { copies, file } = history
   const before = copies.documentOf(file, file.before)
-  const written = copies.documentOf(file, file.after)
+  const written = copies.documentOf(file, file.written)
 
   return file.settings.flatMap((setting) =>
     valuePathsAt(before?.root, written?.root, setting.path).map((path): ComparedValue => {
@@ -81,7 +81,7 @@ export function valueInVersion(
   path: SettingPath,
 ): ConfigValue | undefined {
   const { copies, file, now } = history
-  const versions = { before: file.before, written: file.after, now }
+  const versions = { before: file.before, written: file.written, now }
   return copies.documentOf(file, versions[version])?.get(path)
 }
 

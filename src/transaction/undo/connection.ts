@@ -42,7 +42,7 @@ export function isRedirected(files: readonly RecordedFile[], contents: Contents)
 function changedConnection(file: RecordedFile, contents: Contents): readonly ComparedValue[] {
   if (!file.settings.some(isConnection)) return []
   const now = contents.get(file.path)
-  if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
+  if (isSameContent(now, file.written) || isSameContent(now, file.before)) return []
 
   const compared = compareSettings(historyOf(contents, file))
   const connection = compared.filter(({ setting }) => isConnection(setting))
@@ -50,7 +50,7 @@ function changedConnection(file: RecordedFile, contents: Contents): readonly Com
     return connection.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
 
   // The run removed the file, so everything in it was written since.
-  if (file.after === null) return connection
+  if (file.written === null) return connection
   return connection.filter(({ isOurs }) => !isOurs)
 }
 

@@ -41,7 +41,7 @@ export interface UndoFileOptions extends UndoSettingsOptions {
  */
 export function undoFile(history: FileHistory, options: UndoFileOptions = {}): UndoneFile {
   const { file, now } = history
-  const { before, after: written } = file
+  const { before, written } = file
   if (options.force) return { result: before, kept: [] }
   if (options.keepsAll) return keepFile(history)
 
@@ -79,7 +79,7 @@ function keepFile(history: FileHistory): UndoneFile {
 /** Undoes a file with scope `whole`. A login made since the run is never replaced by an older one. */
 function undoWholeFile(history: FileHistory): UndoneFile {
   const { copies, file, now } = history
-  const written = copies.documentOf(file, file.after)
+  const written = copies.documentOf(file, file.written)
   const isReformatted =
     written !== undefined && isDeepStrictEqual(copies.documentOf(file, now)?.root, written.root)
   if (isReformatted) return restoreCopy(history)
@@ -94,7 +94,7 @@ function undoWholeFile(history: FileHistory): UndoneFile {
 }
 
 function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
-  const why = isSameContent(now, file.after) ? 'together' : 'changed'
+  const why = isSameContent(now, file.written) ? 'together' : 'changed'
   if (file.settings.length === 0) return [keptSetting(file, [], why)]
   return file.settings.map(({ path }) => keptSetting(file, path, why))
 }
@@ -119,6 +119,6 @@ function undoKeysFile(
 }
 
 /** Whether the run changed the content of a file, and not only its mode. */
-function changesContent({ before, after }: RecordedFile): boolean {
-  return !isSameContent(before, after)
+function changesContent({ before, written }: RecordedFile): boolean {
+  return !isSameContent(before, written)
 }

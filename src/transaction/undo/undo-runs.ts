@@ -143,7 +143,7 @@ function undoClient(
   if (isRedirected(files, contents)) return undoFiles(files, contents, { keepsAll: true })
 
   // Unchanged files are restored without reading their copies, one of which may be missing.
-  const isChanged = files.some(({ path, after }) => !isSameContent(contents.get(path), after))
+  const isChanged = files.some(({ path, written }) => !isSameContent(contents.get(path), written))
   const isOurModel = isChanged ? modelsOfGateway(files, contents) : () => false
 
   for (const sharedTables of attempts) {

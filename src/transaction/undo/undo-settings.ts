@@ -75,7 +75,7 @@ export function undoSettings(
 
   const versions = {
     before: copies.bytesOf(file.before),
-    written: copies.bytesOf(file.after),
+    written: copies.bytesOf(file.written),
     now: disguiseOurValues(history, now, values, sharedTables),
   }
   const undo = (undone: readonly SettingPath[]) =>
@@ -198,8 +198,8 @@ function isTableOfRun(history: FileHistory, table: SettingPath): boolean {
 /** The earlier version. If someone changed the mode since the run, it keeps that mode. */
 export function withModeOfNow(
   before: FileVersion | null,
-  { file: { after }, now }: FileHistory,
+  { file: { written }, now }: FileHistory,
 ): FileVersion | null {
-  const isModeChanged = now !== null && now.mode !== after?.mode
+  const isModeChanged = now !== null && now.mode !== written?.mode
   return before !== null && isModeChanged ? { ...before, mode: now.mode } : before
 }

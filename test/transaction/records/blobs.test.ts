@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../../src/transaction/apply.ts'
+import { applyPlan } from '../../../src/transaction/apply-plan.ts'
 import { sha256Of } from '../../../src/transaction/files.ts'
+import { applyRollback, planRollback } from '../../../src/transaction/plan-rollback.ts'
 import type { World } from '../../../src/transaction/record.ts'
 import {
   contentsIfAvailable,
@@ -11,7 +12,6 @@ import {
 import { limitRuns } from '../../../src/transaction/records/prune.ts'
 import { listRuns, removeUnusedBlobs } from '../../../src/transaction/records/records.ts'
 import { openState } from '../../../src/transaction/records/state-folder.ts'
-import { applyRollback, planRollback } from '../../../src/transaction/rollback.ts'
 import { aPairPlan, aPlan, bytesOf, keysEdit } from '../../support/a-plan.ts'
 import { aHome, type Home } from '../../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../../support/world.ts'

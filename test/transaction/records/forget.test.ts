@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../../src/transaction/apply.ts'
+import { applyPlan } from '../../../src/transaction/apply-plan.ts'
 import { applyForget, planForget } from '../../../src/transaction/records/forget.ts'
 import { openState } from '../../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../../src/transaction/recover.ts'
@@ -47,7 +47,7 @@ describe('forget', () => {
     applyForget(world, plan)
     expect(planForget(world).runs).toEqual([runs[2], runs[1]])
     const kept = [runs[1], runs[2]].flatMap((run) =>
-      run!.files.flatMap(({ before, after }) => [before!.sha256, after!.sha256]),
+      run!.files.flatMap(({ before, written }) => [before!.sha256, written!.sha256]),
     )
     expect(readdirSync(paths.blobs).sort()).toEqual([...new Set(kept)].sort())
   })

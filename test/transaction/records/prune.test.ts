@@ -1,17 +1,17 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../../src/transaction/apply.ts'
+import { applyPlan } from '../../../src/transaction/apply-plan.ts'
 import { withLock } from '../../../src/transaction/lock.ts'
-import type { World } from '../../../src/transaction/record.ts'
-import { limitRuns } from '../../../src/transaction/records/prune.ts'
-import { listRuns } from '../../../src/transaction/records/records.ts'
-import { openState, stateFolder } from '../../../src/transaction/records/state-folder.ts'
 import {
   applyRollback,
   planRollback,
   type RollbackOptions,
-} from '../../../src/transaction/rollback.ts'
+} from '../../../src/transaction/plan-rollback.ts'
+import type { World } from '../../../src/transaction/record.ts'
+import { limitRuns } from '../../../src/transaction/records/prune.ts'
+import { listRuns } from '../../../src/transaction/records/records.ts'
+import { openState, stateFolder } from '../../../src/transaction/records/state-folder.ts'
 import { aPairPlan } from '../../support/a-plan.ts'
 import { ForgetfulFiles } from '../../support/forgetful-files.ts'
 import { aHome, type Home } from '../../support/home.ts'

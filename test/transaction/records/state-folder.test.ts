@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../../src/transaction/apply.ts'
+import { applyPlan } from '../../../src/transaction/apply-plan.ts'
 import { listRuns, removeUnusedBlobs } from '../../../src/transaction/records/records.ts'
 import { findState, openState, stateFolder } from '../../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../../src/transaction/recover.ts'

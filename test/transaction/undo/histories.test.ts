@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
-import { mergeOldest } from '../../../src/transaction/undo/merge.ts'
-import { redo, undoAll, undoLatest } from '../../../src/transaction/undo/stack.ts'
+import { redo, undoAll, undoLatest } from '../../../src/transaction/undo/choose-runs.ts'
 import { fc } from '../../support/fast-check.ts'
 import { settingsPath, UndoMachine } from '../../support/undo-values.ts'
 

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { planRollback, type RollbackOptions } from '../../../src/transaction/rollback.ts'
+import { planRollback, type RollbackOptions } from '../../../src/transaction/plan-rollback.ts'
 import {
   aPairPlan,
   authEdit,

@@ -1,27 +1,27 @@
 /**
  * Applies a plan to the disk, all of it or nothing.
  *
- * For example, a setup of Codex writes auth.json and config.toml. `changes.ts` checks that both files can
+ * For example, a setup of Codex writes auth.json and config.toml. `planned-files.ts` checks that both files can
  * be replaced, `compose.ts` composes the record, and `switch-files.ts` replaces the files. If the second
  * one fails, `recover.ts` restores the first.
  */
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
 import type { Finding } from '../finding.ts'
-import {
-  type Change,
-  findChanges,
-  isUnchanged,
-  unchangedFile,
-  withAbsolutePaths,
-} from './changes.ts'
 import { composeRun } from './compose.ts'
 import { createDurably, wrapFileErrors } from './files.ts'
 import { withLock } from './lock.ts'
 import {
+  isUnchanged,
+  type PlannedFile,
+  sortPlannedFiles,
+  unchangedFile,
+  withAbsolutePaths,
+} from './planned-files.ts'
+import {
   type ApplyResult,
   encodeDocument,
-  isChange,
+  isUndoOrRedo,
   isWritten,
   type RecordedFile,
   type RollbackDetails,
@@ -69,7 +69,7 @@ export function applyPlan(
   return withLock(world, paths, () => {
     recoverUnderLock(world, paths)
 
-    const { changes, unchanged } = findChanges(world, paths, plan, rollback)
+    const { changes, unchanged } = sortPlannedFiles(world, paths, plan, rollback)
     if (changes.length === 0) {
       // An undo that changes nothing is recorded too, so that the next one goes one run further back.
       const isCurrent = rollback !== undefined && rollback.newestRunId === newestRunId(world, paths)
@@ -108,7 +108,7 @@ function recordUnchanged(
   world: World,
   paths: StatePaths,
   plan: Plan,
-  unchanged: readonly Change[],
+  unchanged: readonly PlannedFile[],
   rollback?: RollbackDetails,
 ): RunRecord {
   const { files } = world
@@ -146,14 +146,14 @@ function applyResult(
   return { run, findings, files }
 }
 
-function modeNote({ before, after }: RecordedFile, plan: Plan): string | undefined {
-  if (!before || !after || before.mode === after.mode || !isChange(plan)) return undefined
+function modeNote({ before, written }: RecordedFile, plan: Plan): string | undefined {
+  if (!before || !written || before.mode === written.mode || isUndoOrRedo(plan)) return undefined
   const octal = (mode: number) => mode.toString(8).padStart(4, '0')
-  return `Only you can read it now (mode ${octal(before.mode)} became ${octal(after.mode)}).`
+  return `Only you can read it now (mode ${octal(before.mode)} became ${octal(written.mode)}).`
 }
 
 /** Sorts the changes as in the plan, which lists the files in write order. */
-function sortByPlan({ edits }: Plan, changes: readonly Change[]): readonly Change[] {
-  const indexOf = ({ edit }: Change) => edits.findIndex(({ path }) => path === edit.path)
+function sortByPlan({ edits }: Plan, changes: readonly PlannedFile[]): readonly PlannedFile[] {
+  const indexOf = ({ edit }: PlannedFile) => edits.findIndex(({ path }) => path === edit.path)
   return changes.toSorted((a, b) => indexOf(a) - indexOf(b))
 }

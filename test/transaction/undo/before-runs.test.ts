@@ -1,11 +1,11 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { SettingChange } from '../../src/edits/types.ts'
-import { earlierVersions } from '../../src/transaction/earlier-states.ts'
-import { aPairPlan, configEdit, keysEdit, settingsEdit } from '../support/a-plan.ts'
-import { aHome, type Home } from '../support/home.ts'
-import { setUp } from '../support/runs.ts'
-import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+import type { SettingChange } from '../../../src/edits/types.ts'
+import { fileBeforeRuns } from '../../../src/transaction/undo/before-runs.ts'
+import { aPairPlan, configEdit, keysEdit, settingsEdit } from '../../support/a-plan.ts'
+import { aHome, type Home } from '../../support/home.ts'
+import { setUp } from '../../support/runs.ts'
+import { sourceIn, withCalls, worldIn } from '../../support/world.ts'
 
 const settings = '.claude/settings.json'
 const config = '.codex/config.toml'
@@ -31,9 +31,7 @@ function append(home: Home, name: string, text: string): void {
 
 describe('the earlier versions of a file', () => {
   const textsOf = (home: Home, name: string, world = worldIn(home)) =>
-    [...earlierVersions(world, home.at(name))].map(
-      (bytes) => bytes && Buffer.from(bytes).toString(),
-    )
+    [...fileBeforeRuns(world, home.at(name))].map((bytes) => bytes && Buffer.from(bytes).toString())
 
   test('are listed newest first, with what others wrote since', () => {
     const home = aHome({ [config]: 'model = "0"\n' })

@@ -117,7 +117,7 @@ export function asRecorded(
   { platform }: Session,
   files: LoadedFiles,
   records: readonly RecordedFile[],
-  when: 'before' | 'after',
+  when: 'before' | 'written',
 ): LoadedFiles {
   return files.map((file) => {
     const record = records.find(({ path }) => path === file.path)

@@ -18,13 +18,13 @@ import { basename } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, type SettingPath } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
-import { applyPlan } from './apply.ts'
+import { applyPlan } from './apply-plan.ts'
 import { type Contents, currentContents, type FileContents } from './contents.ts'
 import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
   type FileOutcome,
-  isChange,
+  isUndoOrRedo,
   type KeptSetting,
   type RecordedFile,
   type RollbackDetails,
@@ -35,7 +35,7 @@ import {
 } from './record.ts'
 import { listRuns } from './records/records.ts'
 import { activeRuns, isSelected } from './undo/active-runs.ts'
-import { redo, undoAll, undoLatest, undoTo } from './undo/stack.ts'
+import { redo, undoAll, undoLatest, undoTo } from './undo/choose-runs.ts'
 import type { UndoOptions, UndoPlan } from './undo/undo-runs.ts'
 
 export interface RollbackOptions {
@@ -169,7 +169,7 @@ function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord
       hint: 'See the recorded runs: repoint rollback --list',
     })
 
-  if (isChange(found)) return found
+  if (!isUndoOrRedo(found)) return found
   throw new UserError({
     code: 'usage',
     message: `Run ${id} is ${found.kind === 'undo' ? 'an undo' : 'a redo'}, not a change`,

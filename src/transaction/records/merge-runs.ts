@@ -15,8 +15,8 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, partName, redoneUndos } from './active-runs.ts'
-import { mergeSettings, undoRun } from './undo-runs.ts'
+import { activeRuns, partName, redoneUndos } from '../undo/active-runs.ts'
+import { mergeSettings, undoRun } from '../undo/undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
 export const maxRuns = 100
@@ -134,7 +134,7 @@ function filesWithGateways(run: RunRecord) {
 function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): Contents {
   // The contents before the later run. The undo of the earlier run starts with them.
   const beforeLater = new Map<string, FileVersion | null>([
-    ...earlier.files.map(({ path, after }) => [path, after] as const),
+    ...earlier.files.map(({ path, written }) => [path, written] as const),
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
   const contents = withChanges({ copies, get: () => null, changes: new Map() }, beforeLater)

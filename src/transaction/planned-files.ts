@@ -13,7 +13,7 @@ import type { StatePaths } from './records/state-folder.ts'
 import { type ResolvedFile, readIfExists, refuseUnsafeAsRoot, resolveFile } from './resolve-file.ts'
 
 /** An edit with the file that it changes and the mode of the result. */
-export interface Change {
+export interface PlannedFile {
   readonly edit: FileEdit
   readonly file: ResolvedFile
   readonly mode: number
@@ -35,18 +35,18 @@ export function isUnchanged({ before, after, mode }: FileEdit): boolean {
  *
  * @throws UserError `changed-underneath`, `locked`, `config-conflict`, `not-permitted`, `io-failed`
  */
-export function findChanges(
+export function sortPlannedFiles(
   world: World,
   paths: StatePaths,
   plan: Plan,
   rollback: RollbackDetails | undefined,
-): { readonly changes: readonly Change[]; readonly unchanged: readonly Change[] } {
-  const changes: Change[] = []
-  const unchanged: Change[] = []
+): { readonly changes: readonly PlannedFile[]; readonly unchanged: readonly PlannedFile[] } {
+  const changes: PlannedFile[] = []
+  const unchanged: PlannedFile[] = []
 
   for (const edit of plan.edits)
     wrapFileErrors(world.machine, edit.path, () => {
-      const change = changeToWrite(world, paths, edit, rollback)
+      const change = fileToWrite(world, paths, edit, rollback)
       if (change !== undefined) changes.push(change)
       else unchanged.push(unchangedFile(world, { ...edit, before: edit.after }))
     })
@@ -57,15 +57,15 @@ export function findChanges(
 }
 
 /** @returns undefined if the file already has the planned contents */
-function changeToWrite(
+function fileToWrite(
   world: World,
   paths: StatePaths,
   edit: FileEdit,
   rollback: RollbackDetails | undefined,
-): Change | undefined {
+): PlannedFile | undefined {
   if (isUnchanged(edit)) return undefined
 
-  const change = prepareChange(world, edit, rollback)
+  const change = plannedFile(world, edit, rollback)
   const now = readIfExists(world.files, world.machine, change.file.realPath)
   // Another program, most likely another run, has already written the same contents.
   if (sameBytes(now, edit.after) && hasPlannedMode(edit, change.file)) return undefined
@@ -74,7 +74,7 @@ function changeToWrite(
 }
 
 /** The change for a file that the run does not write. The file may be one that cannot be written. */
-export function unchangedFile({ files, machine }: World, edit: FileEdit): Change {
+export function unchangedFile({ files, machine }: World, edit: FileEdit): PlannedFile {
   const found = resultOf(() => resolveFile(files, machine, edit.path))
   const file =
     found instanceof UserError
@@ -88,11 +88,11 @@ function hasPlannedMode({ mode }: FileEdit, { status }: ResolvedFile): boolean {
 }
 
 /** @throws UserError `config-conflict`, `not-permitted`; Node's own errors */
-export function prepareChange(
+export function plannedFile(
   world: World,
   edit: FileEdit,
   rollback: RollbackDetails | undefined,
-): Change {
+): PlannedFile {
   const { files, machine, processes } = world
   const file = resolveFile(files, machine, edit.path)
   refuseUnsafeAsRoot(world, edit.path, file.realPath)
@@ -139,7 +139,7 @@ function refuseUnknownMask(world: World, edit: FileEdit, file: ResolvedFile, mod
   })
 }
 
-export function refuseDuplicateFiles({ machine }: World, changes: readonly Change[]): void {
+export function refuseDuplicateFiles({ machine }: World, changes: readonly PlannedFile[]): void {
   const duplicate = changes.find(({ file }, index) =>
     changes.slice(0, index).some((earlier) => earlier.file.realPath === file.realPath),
   )
@@ -163,7 +163,7 @@ function changedUnderneathError(
   const recorded = lastRun?.files.find(isFileOfEdit)
   const sha256 = now && sha256Of(now)
 
-  if (lastRun && recorded && (recorded.after?.sha256 ?? null) === sha256)
+  if (lastRun && recorded && (recorded.written?.sha256 ?? null) === sha256)
     return new UserError({
       code: 'locked',
       message: `Another run of repoint (${lastRun.id}) changed ${shownPath} during this run`,

@@ -1,21 +1,21 @@
 /** How a client's files were at earlier times, as far as the records show. Reads only. */
-import type { Bytes } from '../edits/types.ts'
-import { UserError } from '../errors.ts'
-import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
+import type { Bytes } from '../../edits/types.ts'
+import { UserError } from '../../errors.ts'
+import { type Copies, currentContents, type FileContents, savedCopies } from '../contents.ts'
 import {
   type FileVersion,
   isConnection,
   type RecordedFile,
   type RecordedSetting,
   type World,
-} from './record.ts'
-import { listRuns } from './records/records.ts'
-import { activeRuns } from './undo/active-runs.ts'
-import { isRedirected } from './undo/connection.ts'
-import { undoFile } from './undo/undo-file.ts'
-import { undoRun } from './undo/undo-runs.ts'
+} from '../record.ts'
+import { listRuns } from '../records/records.ts'
+import { activeRuns } from './active-runs.ts'
+import { isRedirected } from './connection.ts'
+import { undoFile } from './undo-file.ts'
+import { undoRun } from './undo-runs.ts'
 
-export interface EarlierState {
+export interface FilesBeforeRuns {
   /** The files as they were then. A file that no run recorded is missing. */
   readonly recorded: FileContents
   /** The files of today without what repoint changed since then. What others changed stays. */
@@ -30,11 +30,11 @@ export interface EarlierState {
  *
  * @param now the files as they are. Other files of the same clients are another installation's
  */
-export function* earlierStates(
+export function* filesBeforeRuns(
   world: World,
   clients: readonly string[],
   now: FileContents,
-): Generator<EarlierState, void> {
+): Generator<FilesBeforeRuns, void> {
   const { runs, damaged } = listRuns(world)
   if (damaged.length > 0) return
 
@@ -44,13 +44,13 @@ export function* earlierStates(
     files: run.files.filter(({ client, path }) => clients.includes(client) && now.has(path)),
   }))
   const recorded = new Map<string, FileVersion | null>()
-  for (const { path, after } of clientRuns.flatMap(({ files }) => files))
-    if (!recorded.has(path)) recorded.set(path, after)
+  for (const { path, written } of clientRuns.flatMap(({ files }) => files))
+    if (!recorded.has(path)) recorded.set(path, written)
   if (recorded.size === 0) return
 
   const undone = new Map([...now].map(([path, bytes]) => [path, asVersion(copies, bytes)]))
   const settings = new Map<string, readonly RecordedSetting[]>()
-  const stateSoFar = (): EarlierState => ({
+  const stateSoFar = (): FilesBeforeRuns => ({
     recorded: bytesOf(copies, recorded),
     undone: bytesOf(copies, undone),
     settings: new Map(settings),
@@ -81,7 +81,7 @@ export function* earlierStates(
  * Ends early if a version cannot be computed: a record is damaged, a copy is missing, or someone
  * pointed the client to another service.
  */
-export function* earlierVersions(world: World, path: string): Generator<Bytes | null> {
+export function* fileBeforeRuns(world: World, path: string): Generator<Bytes | null> {
   try {
     const { runs, damaged } = listRuns(world)
     if (damaged.length > 0) return

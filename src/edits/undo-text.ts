@@ -28,7 +28,7 @@ interface Text {
  * @param tryText parses a text and returns it if it is a valid result
  * @returns undefined if no change can be reverted
  */
-export function revertText<Parsed extends Text>(
+export function undoText<Parsed extends Text>(
   versions: Versions<Text>,
   tryText: (text: string) => Parsed | undefined,
 ): Parsed | undefined {

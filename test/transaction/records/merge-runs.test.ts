@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import { Copies } from '../../../src/transaction/contents.ts'
-import { mergeOldest } from '../../../src/transaction/undo/merge.ts'
+import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { settingsPath, UndoMachine } from '../../support/undo-values.ts'
 
 const original = '{\n  "url": "vendor",\n  "theme": "dark"\n}\n'
@@ -32,7 +32,7 @@ describe('merged runs', () => {
     expect(run).toMatchObject({ id: '000003', mergedRuns: 3 })
     expect(run.replaces?.toSorted()).toEqual(['000001', '000002'])
     expect(run.files.map((file) => file.before)).toEqual([before])
-    expect(run.files[0]!.after).toEqual(machine.contents.get(settingsPath))
+    expect(run.files[0]!.written).toEqual(machine.contents.get(settingsPath))
   })
 
   test('list each gateway once, newest first', () => {

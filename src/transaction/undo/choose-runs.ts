@@ -16,8 +16,8 @@
 import { basename } from 'node:path'
 import type { Contents } from '../contents.ts'
 import {
-  isChange,
   isConnection,
+  isUndoOrRedo,
   type RecordedFile,
   type RunPart,
   type RunRecord,
@@ -138,7 +138,7 @@ export function redo(runs: Runs, contents: Contents, options: UndoOptions): Undo
   const pathsChangedSince = new Set<string>()
 
   for (const run of runs) {
-    if (isChange(run)) for (const { path } of run.files) pathsChangedSince.add(path)
+    if (!isUndoOrRedo(run)) for (const { path } of run.files) pathsChangedSince.add(path)
     if (run.kind !== 'undo') continue
 
     const canBeRedone = ({ client }: RunPart) =>

@@ -20,8 +20,8 @@ import { savedModels } from '../../state/model-cache.ts'
 import { gatewaysIn, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles, stateNow } from './files.ts'
-import { choosesGateway } from './written.ts'
+import { readClientFiles, readShellProfiles, stateNow } from './client-files.ts'
+import { choosesGateway } from './written-files.ts'
 
 /** What a client's files contain now, and whether repoint wrote it. */
 export interface ClientReport {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Contents } from '../../../src/transaction/contents.ts'
 import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
-import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/stack.ts'
+import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
 import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
 import type { UndoOptions } from '../../../src/transaction/undo/undo-runs.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
@@ -136,7 +136,7 @@ describe('rollback', () => {
     machine.setUp({ model: 'gw/a' })
     const [run] = machine.runs
     const [file] = run!.files
-    machine.runs = [{ ...run!, files: [{ ...file!, before: { ...file!.after!, mode: 0o644 } }] }]
+    machine.runs = [{ ...run!, files: [{ ...file!, before: { ...file!.written!, mode: 0o644 } }] }]
     rollBack(machine)
     expect(machine.contents.get(settingsPath)?.mode).toBe(0o644)
   })

@@ -7,7 +7,7 @@ import { includesPath } from '../../edits/values/paths.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import {
-  isChange,
+  isUndoOrRedo,
   type RecordedFile,
   type RunRecord,
   type Runs,
@@ -58,13 +58,13 @@ export function changedSince(
   if (setup === undefined) return []
 
   const { file } = setup
-  const written = documentOf(file, contentsIfAvailable(platform, file.after))
+  const written = documentOf(file, contentsIfAvailable(platform, file.written))
   const current = documentOf(file, bytes)
   // With a pruned copy or a file that cannot be read any more, keys cannot be compared.
   if (written === undefined || (current === undefined && bytes !== null)) return []
 
   const repair = lastWritten(path, runs, ({ kind }) => kind === 'repair')?.file
-  const repaired = repair && documentOf(repair, contentsIfAvailable(platform, repair.after))
+  const repaired = repair && documentOf(repair, contentsIfAvailable(platform, repair.written))
   const isRepaired = (key: SettingPath) =>
     includesPath(repair?.settings.map((setting) => setting.path) ?? [], key) &&
     isDeepStrictEqual(repaired?.get(key), current?.get(key))
@@ -90,7 +90,7 @@ export function isFromOtherGateway(
 ): boolean {
   const paths = files.map(({ path }) => path)
   const isWritten = (file: RecordedFile) => {
-    const [before, after] = [file.before, file.after].map((version) =>
+    const [before, after] = [file.before, file.written].map((version) =>
       documentOf(file, contentsIfAvailable(platform, version)),
     )
 
@@ -102,7 +102,7 @@ export function isFromOtherGateway(
   }
 
   return runs
-    .filter((run) => isChange(run) && run.address !== undefined && run.address !== address)
+    .filter((run) => !isUndoOrRedo(run) && run.address !== undefined && run.address !== address)
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 
@@ -121,7 +121,7 @@ function containsHeader(header: Header, key: string, setting: ConfigValue | unde
   return Object.entries(setting).some(([name, member]) => containsHeader(header, name, member))
 }
 
-export interface FileState {
+export interface FileReport {
   readonly path: string
   /**
    * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
@@ -140,11 +140,11 @@ export interface FileState {
  *
  * @param runs undefined: the records cannot be read
  */
-export function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): FileState {
+export function reportFile(session: Session, file: LoadedFile, runs: Runs | undefined): FileReport {
   const { path, bytes } = file
   const run = runs?.find(({ files }) => files.some((recorded) => recorded.path === path))
   const recorded = run?.files.find((candidate) => candidate.path === path)
-  const stateOf = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
+  const stateOf = (state: FileReport['state'], more: Partial<FileReport> = {}): FileReport => ({
     path,
     ...compact({ run: run?.id }),
     state,
@@ -158,7 +158,7 @@ export function fileState(session: Session, file: LoadedFile, runs: Runs | undef
 
   const changedKeys = changedSince(session, file, runs).map((change) => change.path)
   const hash = bytes === null ? undefined : sha256Of(bytes)
-  if (hash !== recorded.after?.sha256) return stateOf('changed-since', { changedKeys })
+  if (hash !== recorded.written?.sha256) return stateOf('changed-since', { changedKeys })
   if (hash === undefined) return stateOf('absent')
   // A repair and an undo keep changes by others, and do not approve them.
   if (changedKeys.length > 0)
