@@ -12,15 +12,9 @@ import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts
 import type { SavedGateway } from '../state/gateways.ts'
 import { counted, listWords } from '../text.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
-import {
-  commandOf,
-  examples,
-  GatewayArgument,
-  type GatewayFlags,
-  gatewayCommand,
-  newestGateway,
-  noFlags,
-} from './command-line/command.ts'
+import { GatewayArgument } from './command-line/arguments.ts'
+import { commandOf, examples } from './command-line/command.ts'
+import { type GatewayFlags, gatewayCommand, newestGateway, noFlags } from './command-line/flags.ts'
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
 import { presetUnlessNamed } from './find-gateway/gateways-in-use.ts'

@@ -4,16 +4,11 @@ import type { ClientFlag, ClientOptions } from '../clients/contract/options.ts'
 import type { ClientRow } from '../clients/list.ts'
 import { mergeOptions } from '../clients/options/flags.ts'
 import { optionOf } from './command-line/client-flags.ts'
-import {
-  commandOf,
-  examples,
-  gatewayCommand,
-  type ListedCommand,
-  withSetupFlags,
-} from './command-line/command.ts'
+import { type CommandFactory, commandOf, examples } from './command-line/command.ts'
+import { gatewayCommand, withSetupFlags } from './command-line/flags.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
-export function commandFor(row: ClientRow): ListedCommand {
+export function commandFor(row: ClientRow): CommandFactory {
   const define = () => {
     const command = gatewayCommand(row.id)
     for (const flag of row.flags) command.addOption(optionOf(flag))

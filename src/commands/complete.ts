@@ -1,7 +1,8 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
 import { gatewaysIfReadable } from '../state/find-gateways.ts'
 import { savedModels } from '../state/model-cache.ts'
-import { commandOf, ForeignArgument, GatewayArgument } from './command-line/command.ts'
+import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
+import { commandOf } from './command-line/command.ts'
 
 export interface Candidate {
   readonly word: string

@@ -22,13 +22,9 @@ import {
 import { isInstalled, readVersion, tableOf } from './client-state/program/program.ts'
 import { runsIfReadable } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
-import {
-  clientArgument,
-  commandOf,
-  examples,
-  type FlagsOf,
-  timeoutOption,
-} from './command-line/command.ts'
+import { clientArgument } from './command-line/arguments.ts'
+import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
+import { timeoutOption } from './command-line/flags.ts'
 import { type FixResult, fixProblems } from './doctor/fix.ts'
 import type { Consent, Session } from './screen/session.ts'
 

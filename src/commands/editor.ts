@@ -8,13 +8,8 @@ import { isLoopback, isPrivate } from '../gateway/input/local-host.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
-import {
-  commandOf,
-  examples,
-  gatewayCommand,
-  modelId,
-  newestGateway,
-} from './command-line/command.ts'
+import { commandOf, examples } from './command-line/command.ts'
+import { gatewayCommand, modelId, newestGateway } from './command-line/flags.ts'
 import { proveModel } from './find-gateway/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 

@@ -11,15 +11,8 @@ import { savedGatewayFor, saveGateway } from '../state/save-gateway.ts'
 import { printableLine } from '../text.ts'
 import { installedVersion, versionFindings } from './client-state/program/program.ts'
 import { type ResolvedClient, targetFor } from './client-state/target.ts'
-import {
-  commandOf,
-  examples,
-  type FlagsOf,
-  type GatewayFlags,
-  gatewayCommand,
-  type ListedCommand,
-  modelId,
-} from './command-line/command.ts'
+import { type CommandFactory, commandOf, examples, type FlagsOf } from './command-line/command.ts'
+import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { proveModel } from './find-gateway/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 import { loadFirstRequests } from './setup/prove/first-requests.ts'
@@ -33,7 +26,7 @@ function defineFor(row: EnvironmentRow) {
     .addHelpText('after', examples(row.examples))
 }
 
-export function commandFor(row: EnvironmentRow): ListedCommand {
+export function commandFor(row: EnvironmentRow): CommandFactory {
   return commandOf(
     () => defineFor(row),
     async (session, flags) => showVariables(session, flags, await loadClient(row)),

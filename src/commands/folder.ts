@@ -4,7 +4,8 @@ import { resultOf, UserError } from '../errors.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import { changeFolders, readFolders, type SavedFolder } from '../state/folders.ts'
 import { pathExists } from '../transaction/files.ts'
-import { commandOf, examples, GatewayArgument } from './command-line/command.ts'
+import { GatewayArgument } from './command-line/arguments.ts'
+import { commandOf, examples } from './command-line/command.ts'
 import {
   folderHere,
   gatewayOfFolder,

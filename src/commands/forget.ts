@@ -12,7 +12,9 @@ import { applyForget, type ForgetPlan, planForget } from '../transaction/records
 import { readClientFiles } from './client-state/client-files.ts'
 import { clientReports, usersOf } from './client-state/client-report.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
-import { commandOf, examples, GatewayArgument, positiveInteger } from './command-line/command.ts'
+import { GatewayArgument } from './command-line/arguments.ts'
+import { commandOf, examples } from './command-line/command.ts'
+import { positiveInteger } from './command-line/flags.ts'
 import { shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
 

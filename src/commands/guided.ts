@@ -9,7 +9,8 @@ import {
   readVersion,
 } from './client-state/program/program.ts'
 import { startRun } from './client-state/recorded-runs.ts'
-import { conflictingClients, noFlags, oneOfEachFamily } from './command-line/command.ts'
+import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts'
+import { noFlags } from './command-line/flags.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
@@ -19,7 +20,7 @@ import type { AskedGateway, SetupContext } from './setup/types.ts'
  * `repoint` without a command: asks for the gateway, then which clients should use it, and sets them up
  * in one run. Without a terminal it prints the help and returns status 2.
  */
-export async function guided(session: Session, showHelp: () => Promise<void>): Promise<number> {
+export async function guided(session: Session, showHelp: () => void): Promise<number> {
   if (session.isJson)
     throw new UserError({
       code: 'usage',
@@ -27,7 +28,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
       hint: 'Name one, for example: repoint codex --json. `repoint --help` lists them.',
     })
   if (!session.canAsk) {
-    await showHelp()
+    showHelp()
     return 2
   }
 

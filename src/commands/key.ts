@@ -14,14 +14,9 @@ import {
   whyNotSetUp,
 } from './client-state/client-report.ts'
 import { startRun } from './client-state/recorded-runs.ts'
-import {
-  clientsArgument,
-  commandOf,
-  examples,
-  GatewayArgument,
-  type GatewayFlags,
-  gatewayCommand,
-} from './command-line/command.ts'
+import { clientsArgument, GatewayArgument } from './command-line/arguments.ts'
+import { commandOf, examples } from './command-line/command.ts'
+import { type GatewayFlags, gatewayCommand } from './command-line/flags.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 

@@ -16,16 +16,9 @@ import { stateNow } from './client-state/client-files.ts'
 import { installedVersions } from './client-state/program/program.ts'
 import { newFolder, withFiles } from './client-state/program/temp-folder.ts'
 import { recoverAndReport } from './client-state/recorded-runs.ts'
-import {
-  commandOf,
-  examples,
-  ForeignArgument,
-  GatewayArgument,
-  type GatewayFlags,
-  gatewayCommand,
-  modelId,
-  refuseKeys,
-} from './command-line/command.ts'
+import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
+import { commandOf, examples, refuseKeys } from './command-line/command.ts'
+import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './find-gateway/folder-gateway.ts'

@@ -2,15 +2,9 @@ import { clientRows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { printableLine } from '../text.ts'
-import {
-  clientsArgument,
-  commandOf,
-  examples,
-  gatewayCommand,
-  oneOfEachFamily,
-  type SetupFlags,
-  withSetupFlags,
-} from './command-line/command.ts'
+import { clientsArgument, oneOfEachFamily } from './command-line/arguments.ts'
+import { commandOf, examples } from './command-line/command.ts'
+import { gatewayCommand, type SetupFlags, withSetupFlags } from './command-line/flags.ts'
 import { importLinkFor } from './find-gateway/find-key.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'

@@ -5,15 +5,9 @@ import { UserError } from '../errors.ts'
 import { noGatewayHint, savedChoices, savedGateway, savedGateways } from '../state/find-gateways.ts'
 import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-report.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
-import {
-  clientsArgument,
-  commandOf,
-  examples,
-  GatewayArgument,
-  modelId,
-  oneOfEachFamily,
-  timeoutOption,
-} from './command-line/command.ts'
+import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'
+import { commandOf, examples } from './command-line/command.ts'
+import { modelId, timeoutOption } from './command-line/flags.ts'
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'

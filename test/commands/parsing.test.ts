@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings'
 import { describe, expect, test } from 'vitest'
 import { rowOf } from '../../src/clients/list.ts'
 import { commandFor, setupOptions } from '../../src/commands/client.ts'
-import { commandOf, type ListedCommand } from '../../src/commands/command-line/command.ts'
+import { type CommandFactory, commandOf } from '../../src/commands/command-line/command.ts'
 import { command as completion } from '../../src/commands/completion.ts'
 import { command as doctor } from '../../src/commands/doctor.ts'
 import { command as editor } from '../../src/commands/editor.ts'
@@ -19,25 +19,26 @@ import { command as status } from '../../src/commands/status.ts'
 import { command as use } from '../../src/commands/use.ts'
 
 /** Every command that accepts arguments. */
-const commandsWithArguments: Readonly<Record<string, { command: ListedCommand; prefix?: string }>> =
-  {
-    completion: { command: completion },
-    doctor: { command: doctor },
-    forget: { command: forget },
-    gateways: { command: gateways },
-    'gateways export': { command: gateways, prefix: 'export ' },
-    key: { command: key },
-    off: { command: off },
-    rollback: { command: rollback },
-    run: { command: run },
-    setup: { command: setup },
-    status: { command: status },
-    use: { command: use },
-    'use NAME': { command: use, prefix: 'work ' },
-  }
+const commandsWithArguments: Readonly<
+  Record<string, { command: CommandFactory; prefix?: string }>
+> = {
+  completion: { command: completion },
+  doctor: { command: doctor },
+  forget: { command: forget },
+  gateways: { command: gateways },
+  'gateways export': { command: gateways, prefix: 'export ' },
+  key: { command: key },
+  off: { command: off },
+  rollback: { command: rollback },
+  run: { command: run },
+  setup: { command: setup },
+  status: { command: status },
+  use: { command: use },
+  'use NAME': { command: use, prefix: 'work ' },
+}
 
 /** The flags and arguments that the command gets for `words`, without running it. */
-async function parse(listed: ListedCommand, words: string) {
+async function parse(listed: CommandFactory, words: string) {
   const command = listed({} as Session, () => {}).action(() => {})
   command.exitOverride().configureOutput({ writeErr: () => {} })
   await command.parseAsync(words.split(' ').filter(Boolean), { from: 'user' })
@@ -91,7 +92,7 @@ describe('a setup', () => {
   )
 })
 
-const commands: Readonly<Record<string, ListedCommand>> = {
+const commands: Readonly<Record<string, CommandFactory>> = {
   doctor,
   editor,
   off,

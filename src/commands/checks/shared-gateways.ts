@@ -8,7 +8,7 @@ import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { authoritiesOf } from '../client-state/certificates.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import type { GatewayFlags } from '../command-line/command.ts'
+import type { GatewayFlags } from '../command-line/flags.ts'
 import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 

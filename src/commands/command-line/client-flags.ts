@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings'
 import type { ClientFlag, ValueKind } from '../../clients/contract/options.ts'
 import { printableLine } from '../../text.ts'
-import { modelId, positiveInteger } from './command.ts'
+import { modelId, positiveInteger } from './flags.ts'
 
 export type FlagValue = string | number | boolean
 

@@ -3,7 +3,7 @@ import { UserError } from '../../errors.ts'
 import { cleanKey, maxKeyBytes } from '../../gateway/input/key.ts'
 import { type ImportLink, readImportLink } from '../../gateway/input/link.ts'
 import { isImportLink } from '../../text.ts'
-import type { GatewayFlags } from '../command-line/command.ts'
+import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 import type { AddressFlags, Preset, SourcedValue } from './types.ts'
 

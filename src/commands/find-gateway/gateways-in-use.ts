@@ -4,7 +4,7 @@ import { familyRows, loadClients } from '../../clients/list.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/client-report.ts'
-import type { GatewayFlags } from '../command-line/command.ts'
+import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 import type { GatewayInUse, Preset } from './types.ts'
 

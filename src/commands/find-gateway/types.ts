@@ -3,7 +3,7 @@ import type { HeaderChange } from '../../gateway/input/header.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import type { Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
-import type { GatewayFlags, SetupFlags } from '../command-line/command.ts'
+import type { GatewayFlags, SetupFlags } from '../command-line/flags.ts'
 
 /** What repoint knows of the gateway before it looks for it, from an earlier run or a first attempt. */
 export interface Preset {

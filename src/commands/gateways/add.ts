@@ -10,7 +10,7 @@ import {
   savedGatewayFor,
   saveGateway,
 } from '../../state/save-gateway.ts'
-import type { GatewayFlags } from '../command-line/command.ts'
+import type { GatewayFlags } from '../command-line/flags.ts'
 import { askCatalog } from '../find-gateway/ask-catalog.ts'
 import type { Session } from '../screen/session.ts'
 

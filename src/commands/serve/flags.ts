@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
-import { examples, type FlagsOf, ForeignArgument } from '../command-line/command.ts'
+import { ForeignArgument } from '../command-line/arguments.ts'
+import { examples, type FlagsOf } from '../command-line/command.ts'
 
 export function define() {
   return new Command('serve')

@@ -17,7 +17,7 @@ import type { Catalog, Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { configuredOptions, isSetUp } from '../client-state/client-report.ts'
-import type { SetupFlags } from '../command-line/command.ts'
+import type { SetupFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 import type { SetupContext, SetupRequest } from './types.ts'
 

@@ -13,7 +13,7 @@ import { InvalidData, object, parseData, text } from '../../schema.ts'
 import { checkName } from '../../state/find-gateways.ts'
 import { printableLine } from '../../text.ts'
 import { type FlagValue, isValidFor } from '../command-line/client-flags.ts'
-import type { GatewayFlags } from '../command-line/command.ts'
+import type { GatewayFlags } from '../command-line/flags.ts'
 import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 

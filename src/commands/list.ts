@@ -1,0 +1,144 @@
+import { clientRows, environmentRows } from '../clients/list.ts'
+import type { CommandFactory } from './command-line/command.ts'
+
+/** A command of the command line, before its file is loaded. */
+export interface CommandEntry {
+  readonly name: string
+  /** One line of the help. The description too, if the command has no longer one. */
+  readonly summary: string
+  /** Only scripts use it; the help leaves it out. */
+  readonly isHidden?: boolean
+  /** The group's heading in the help. Absent: the group of the previous command. */
+  readonly group?: string
+  /** Other names that people use for it. repoint suggests the command, but does not accept these names. */
+  readonly alsoCalled?: readonly string[] | undefined
+  /** On a terminal it begins with questions, so repoint keeps what the user types before the first one. */
+  readonly asksFirst?: boolean
+  readonly load: () => Promise<{ readonly command: CommandFactory }>
+}
+
+/** In the order of the help. */
+export const commands: readonly CommandEntry[] = [
+  ...clientRows.map((row) => ({
+    name: row.id,
+    summary: row.description,
+    alsoCalled: row.alsoCalled,
+    asksFirst: true,
+    load: async () => ({ command: (await import('./client.ts')).commandFor(row) }),
+  })),
+  ...environmentRows.map((row) => ({
+    name: row.id,
+    summary: row.description,
+    alsoCalled: row.alsoCalled,
+    load: async () => ({
+      command: (await import('./environment-client.ts')).commandFor(row),
+    }),
+  })),
+  {
+    name: 'setup',
+    summary: 'set up several clients in one run',
+    alsoCalled: ['install'],
+    asksFirst: true,
+    load: () => import('./setup.ts'),
+  },
+  {
+    name: 'editor',
+    summary: 'what to enter in Cursor, VS Code or Zed',
+    alsoCalled: ['cursor', 'vscode', 'zed'],
+    load: () => import('./editor.ts'),
+  },
+  {
+    name: 'use',
+    summary: 'point clients at a saved gateway',
+    group: 'Change',
+    alsoCalled: ['switch'],
+    load: () => import('./use.ts'),
+  },
+  {
+    name: 'key',
+    summary: 'test a new key and write it to its clients',
+    alsoCalled: ['login', 'auth', 'setkey'],
+    asksFirst: true,
+    load: () => import('./key.ts'),
+  },
+  {
+    name: 'off',
+    summary: 'point clients back at their own service',
+    alsoCalled: ['disable'],
+    load: () => import('./off.ts'),
+  },
+  {
+    name: 'folder',
+    summary: 'choose a gateway for this folder',
+    load: () => import('./folder.ts'),
+  },
+  {
+    name: 'run',
+    summary: 'run a command with a gateway; changes no file',
+    group: 'Try',
+    load: () => import('./run.ts'),
+  },
+  {
+    name: 'serve',
+    summary: 'run a gateway on this machine',
+    load: () => import('./serve.ts'),
+  },
+  {
+    name: 'demo',
+    summary: 'try it all in a temporary home',
+    load: () => import('./demo.ts'),
+  },
+  {
+    name: 'status',
+    summary: 'what each client uses now',
+    group: 'Look',
+    alsoCalled: ['whoami', 'show', 'current'],
+    load: () => import('./status.ts'),
+  },
+  {
+    name: 'check',
+    summary: 'which clients work with a gateway',
+    load: () => import('./check.ts'),
+  },
+  {
+    name: 'doctor',
+    summary: 'find problems, and fix them with --fix',
+    load: () => import('./doctor.ts'),
+  },
+  {
+    name: 'models',
+    summary: 'list the models of a gateway',
+    load: () => import('./models.ts'),
+  },
+  {
+    name: 'gateways',
+    summary: 'list, add or export saved gateways',
+    alsoCalled: ['list'],
+    load: () => import('./gateways.ts'),
+  },
+  {
+    name: 'rollback',
+    summary: 'undo the newest run',
+    group: 'Undo',
+    alsoCalled: ['undo', 'restore', 'revert', 'reset', 'uninstall', 'unset'],
+    load: () => import('./rollback.ts'),
+  },
+  {
+    name: 'forget',
+    summary: 'delete a saved gateway or old runs',
+    alsoCalled: ['remove', 'delete', 'logout'],
+    load: () => import('./forget.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print a shell completion script',
+    group: 'Shell',
+    load: () => import('./completion.ts'),
+  },
+  {
+    name: 'complete',
+    summary: 'print what the shell can complete',
+    isHidden: true,
+    load: () => import('./complete.ts'),
+  },
+]
