@@ -8,7 +8,7 @@ import { loadClients } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Gateway } from '../serve/index.ts'
+import { type Gateway, startGateway } from '../serve/index.ts'
 import { maskSecret, maskSecretsIn, printable, secretMask } from '../text.ts'
 import { createDurably, createFolders, missingFolders, randomName } from '../transaction/files.ts'
 import { readClientFiles } from './client-state/client-files.ts'
@@ -33,7 +33,6 @@ function define() {
 export const command = commandOf(define, async (session) => {
   const clients = (await loadClients()).filter(({ id }) => demoFiles[id] !== undefined)
   const [first, ...others] = clients as [Client, ...Client[]]
-  const { startGateway } = await import('../serve/index.ts')
   const gateway = await startGateway({ port: 0, families: 'rewritten' })
   const home = makeThrowawayHome(session.platform, clients)
   try {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Session } from '../../src/commands/screen/session.ts'
-import type { ServeFlags } from '../../src/commands/serve/flags.ts'
-import { logLine, runLocalGateway } from '../../src/commands/serve/local-gateway.ts'
+import { logLine, type ServeFlags, serve } from '../../src/commands/serve.ts'
 import { UserError } from '../../src/errors.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Platform } from '../../src/platform/platform.ts'
@@ -33,7 +32,7 @@ function start(asked: Asked = {}, env: Record<string, string> = {}) {
   }
   const session = new Session(platform, { isJson })
   const usual = { port: 0, host: '127.0.0.1', fault: [] }
-  const status = runLocalGateway(session, words, { ...usual, ...flags })
+  const status = serve(session, words, { ...usual, ...flags })
   return { output, status, interrupt: () => controller.abort() }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { define } from '../../src/commands/serve/flags.ts'
+import { define } from '../../src/commands/serve.ts'
 import { flagNames, parseFault } from '../../src/serve/faults/fault-schema.ts'
 import { type Fault, faultNames } from '../../src/serve/index.ts'
 import { readScenario } from '../../src/serve/scenarios/scenario.ts'
