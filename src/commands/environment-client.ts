@@ -26,7 +26,7 @@ function defineFor(row: EnvironmentRow) {
     .addHelpText('after', examples(row.examples))
 }
 
-export function commandFor(row: EnvironmentRow): CommandFactory {
+export function environmentClientCommand(row: EnvironmentRow): CommandFactory {
   return commandOf(
     () => defineFor(row),
     async (session, flags) => showVariables(session, flags, await loadClient(row)),

@@ -24,14 +24,14 @@ export const commands: readonly CommandEntry[] = [
     summary: row.description,
     alsoCalled: row.alsoCalled,
     asksFirst: true,
-    load: async () => ({ command: (await import('./client.ts')).commandFor(row) }),
+    load: async () => ({ command: (await import('./client.ts')).clientCommand(row) }),
   })),
   ...environmentRows.map((row) => ({
     name: row.id,
     summary: row.description,
     alsoCalled: row.alsoCalled,
     load: async () => ({
-      command: (await import('./environment-client.ts')).commandFor(row),
+      command: (await import('./environment-client.ts')).environmentClientCommand(row),
     }),
   })),
   {

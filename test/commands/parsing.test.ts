@@ -1,7 +1,8 @@
 import { Command } from '@commander-js/extra-typings'
 import { describe, expect, test } from 'vitest'
 import { rowOf } from '../../src/clients/list.ts'
-import { commandFor, setupOptions } from '../../src/commands/client.ts'
+import { clientCommand } from '../../src/commands/client.ts'
+import { typedOptions } from '../../src/commands/command-line/client-flags.ts'
 import { type CommandFactory, commandOf } from '../../src/commands/command-line/command.ts'
 import { command as completion } from '../../src/commands/completion.ts'
 import { command as doctor } from '../../src/commands/doctor.ts'
@@ -54,7 +55,7 @@ describe('a setup', () => {
     ['--defaults --try-client', { defaults: true, tryClient: true }],
     ['--header a:b --header c:d', { header: ['a:b', 'c:d'] }],
   ])('codex %s', async (words, wanted) => {
-    expect(await parse(commandFor(rowOf('codex')), words)).toMatchObject(wanted)
+    expect(await parse(clientCommand(rowOf('codex')), words)).toMatchObject(wanted)
   })
 
   test.each([
@@ -68,8 +69,8 @@ describe('a setup', () => {
     ['claude', '--slot opus --no-attribution', { slot: 'opus', disableAttribution: true }],
     ['claude', '--haiku-model h', { slotModels: { haiku: 'h' } }],
   ])('%s %s gives these options of the client', async (id, words, wanted) => {
-    const { command } = await parse(commandFor(rowOf(id)), words)
-    expect(setupOptions(rowOf(id).flags, command)).toEqual({ slotModels: {}, ...wanted })
+    const { command } = await parse(clientCommand(rowOf(id)), words)
+    expect(typedOptions(rowOf(id).flags, command)).toEqual({ slotModels: {}, ...wanted })
   })
 
   test.each([
@@ -81,13 +82,15 @@ describe('a setup', () => {
     '--no-such',
     'word',
   ])('codex %s is refused', async (words) => {
-    await expect(parse(commandFor(rowOf('codex')), words)).rejects.toThrow()
+    await expect(parse(clientCommand(rowOf('codex')), words)).rejects.toThrow()
   })
 
   test.each(['--model=', '--opus-model=', '--subagent-model='])(
     'claude %s is refused, because the model is empty',
     async (words) => {
-      await expect(parse(commandFor(rowOf('claude')), words)).rejects.toThrow('the ID of a model')
+      await expect(parse(clientCommand(rowOf('claude')), words)).rejects.toThrow(
+        'the ID of a model',
+      )
     },
   )
 })

@@ -1,5 +1,7 @@
-import { Option } from '@commander-js/extra-typings'
-import type { ClientFlag, ValueKind } from '../../clients/contract/options.ts'
+/** A client's flags, which its row describes as data: on the command line, and in a team's file. */
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
+import type { ClientFlag, ClientOptions, ValueKind } from '../../clients/contract/options.ts'
+import { mergeOptions } from '../../clients/options/flags.ts'
 import { printableLine } from '../../text.ts'
 import { modelId, positiveInteger } from './flags.ts'
 
@@ -37,6 +39,21 @@ export function optionOf({ flag, help, choices, takes }: ClientFlag): Option {
   if (choices !== undefined) option.choices(choices)
   if (takes !== undefined) option.argParser(readers[takes].parseText)
   return option
+}
+
+/** The options of a client that the user typed as flags. */
+export function typedOptions(
+  flags: readonly ClientFlag[],
+  command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
+): ClientOptions {
+  const typed = flags.flatMap((flag): ClientOptions[] => {
+    const name = optionOf(flag).attributeName()
+    // Commander gives a `--no-…` flag a default value that nobody typed.
+    if (command.getOptionValueSource(name) !== 'cli') return []
+    const value = command.getOptionValue(name) as FlagValue
+    return flag.takes === 'model' && value === true ? [] : [flag.toOptions(value)]
+  })
+  return mergeOptions(typed)
 }
 
 /** Whether a team's file may give a client's flag this value. */
