@@ -53,7 +53,7 @@ function define() {
     )
 }
 
-/** Runs the command, or a shell if there is none, and returns its exit status. */
+/** Launches the command, or a shell if there is none, and returns its exit status. */
 export const command = commandOf(define, async (session, word, moreWords, flags, self) => {
   const { name, typed } = splitWords(self, word, moreWords)
   refuseKeys(self)
@@ -63,7 +63,7 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
   const folder = (name ?? baseUrl) === undefined ? folderHere(session) : undefined
   const [typedProgram, ...typedArgs] = typed
   if (byFolder && folder === undefined && typedProgram !== undefined)
-    return runUnchanged(session, typedProgram, typedArgs)
+    return launchUnchanged(session, typedProgram, typedArgs)
 
   const gateway: GatewayToUse =
     baseUrl === undefined
@@ -77,7 +77,7 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
   const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
 
   const { platform } = session
-  const request = await requestFor(session, gateway, {
+  const request = await launchRequestFor(session, gateway, {
     process: processFor(platform, program, gateway.access),
     installed,
     model,
@@ -125,7 +125,7 @@ function processFor(
  *
  * @throws UserError as `checkFolders` does, or why the gateway cannot serve anybody
  */
-async function requestFor(
+async function launchRequestFor(
   session: Session,
   { access, saved }: GatewayToUse,
   {
@@ -158,7 +158,7 @@ async function requestFor(
 }
 
 /**
- * Splits the words of the command line into the name of a gateway and the command to run. Without a name,
+ * Splits the words of the command line into the name of a gateway and the command to launch. Without a name,
  * commander passes the first word of the command as `word`.
  */
 function splitWords(
@@ -207,8 +207,8 @@ async function findSaved(
   return { access: accessToSaved(session, saved, timeoutSeconds * 1000), saved }
 }
 
-/** Starts the program of a shell's hook as it is, because no remembered folder contains this one. */
-async function runUnchanged(
+/** Launches the program of a shell's hook as it is, because no remembered folder contains this one. */
+async function launchUnchanged(
   { platform }: Session,
   program: string,
   args: readonly string[],

@@ -172,8 +172,8 @@ function resolveForLaunch(
 }
 
 /**
- * The models of an earlier setup that a new gateway's catalog does not list. `run` does not probe them,
- * so the catalog decides.
+ * The models of an earlier setup that a new gateway's catalog does not list. A launch does not probe
+ * them, so the catalog decides.
  */
 function unlisted(
   { protocols }: Client,
