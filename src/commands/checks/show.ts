@@ -31,7 +31,7 @@ export function showClients(
   const present = clients.filter(({ isAbsent }) => !isAbsent)
   const width = Math.max(0, ...present.map(({ report }) => report.client.label.length))
 
-  for (const [heading, users] of byGateway(present)) {
+  for (const [heading, users] of byService(present)) {
     const shared = gatewayFindings(users)
     const facts = shared.flatMap(({ severity, brief }) =>
       severity === 'ok' && brief ? [brief] : [],
@@ -52,16 +52,44 @@ export function showClients(
   showAbsent(session, clients)
 }
 
-/** The clients by the heading of their gateway. */
-function byGateway(
+/** The clients by the heading of what they use. */
+function byService(
   clients: readonly ClientWithFindings[],
 ): ReadonlyMap<string, readonly ClientWithFindings[]> {
   const groups = new Map<string, ClientWithFindings[]>()
   for (const client of clients) {
-    const heading = headingOf(client)
+    const heading = headingOf(serviceOf(client.report))
     groups.set(heading, [...(groups.get(heading) ?? []), client])
   }
   return groups
+}
+
+/** What a client uses, according to its files. */
+type Service =
+  | { readonly kind: 'gateway'; readonly shown: string }
+  | { readonly kind: 'own-service' }
+  | { readonly kind: 'unknown' }
+
+function serviceOf(report: ExaminedClient): Service {
+  if (report.kind === 'unreadable') return { kind: 'unknown' }
+  const { gateway, state } = report
+  if (gateway === undefined)
+    return { kind: whyUnreadable(state) === undefined ? 'own-service' : 'unknown' }
+
+  const address = gateway.address.replace(/^https:\/\//, '')
+  const isNameInAddress = gateway.name === undefined || address.includes(gateway.name)
+  return { kind: 'gateway', shown: isNameInAddress ? address : `${address} (${gateway.name})` }
+}
+
+function headingOf(service: Service): string {
+  if (service.kind === 'gateway') return service.shown
+  return service.kind === 'own-service' ? 'Its own service' : 'Gateway unknown'
+}
+
+/** The service in a row of the table. */
+function cellFor(service: Service): string {
+  if (service.kind === 'gateway') return service.shown
+  return service.kind === 'own-service' ? 'its own service' : '?'
 }
 
 /** One row for each client. Below the table, the command that shows the problems of those that have any. */
@@ -69,13 +97,15 @@ export function showTable(session: Session, clients: readonly ClientWithFindings
   const present = clients.filter(({ isAbsent }) => !isAbsent)
   const rows = present.map((client) => [
     `${markOf(client)} ${client.report.client.label}`,
-    gatewayOf(client),
+    cellFor(serviceOf(client.report)),
     modelOf(client.report),
     stateInWords(client),
   ])
   if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
 
-  const withProblems = present.filter((client) => stateInWords(client) !== 'ok')
+  const withProblems = present.filter(
+    ({ report, findings }) => isUnreadable(report) || problemsIn(findings).length > 0,
+  )
   const names = withProblems.map(({ report }) => report.client.family)
   if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
   showAbsent(session, clients)
@@ -86,25 +116,14 @@ function showAbsent(session: Session, clients: readonly ClientWithFindings[]): v
   if (absent.length > 0) session.say(absentText(absent.map(({ report }) => report.client)))
 }
 
-/** The gateway in a table. */
-function gatewayOf(client: ClientWithFindings): string {
-  const heading = headingOf(client)
-  if (heading === ownService) return 'its own service'
-  return heading === unknownGateway ? '?' : heading
-}
-
-const ownService = 'Its own service'
-const unknownGateway = 'Gateway unknown'
-
 function markOf({ findings }: ClientWithFindings): string {
   return marks[mostSevere(findings)]
 }
 
 /** The state of a client in two or three words. */
 function stateInWords({ report, findings }: ClientWithFindings): string {
-  if (report.kind === 'unreadable' || whyUnreadable(report.state) !== undefined)
-    return 'not readable'
-  const problems = findings.filter(({ severity }) => severity !== 'ok')
+  if (isUnreadable(report)) return 'not readable'
+  const problems = problemsIn(findings)
   if (problems.length === 0) return 'ok'
 
   const overrides = problems.filter(({ cause }) => cause === 'override').length
@@ -112,6 +131,14 @@ function stateInWords({ report, findings }: ClientWithFindings): string {
     return overrides === 1 ? '1 setting overrides it' : `${overrides} settings override it`
   if (problems.some(({ code }) => code === 'drifted')) return 'changed manually'
   return counted(problems.length, 'problem')
+}
+
+function isUnreadable(report: ExaminedClient): boolean {
+  return report.kind === 'unreadable' || whyUnreadable(report.state) !== undefined
+}
+
+function problemsIn(findings: readonly CheckResult[]): readonly CheckResult[] {
+  return findings.filter(({ severity }) => severity !== 'ok')
 }
 
 /** Shows findings about this machine or about a gateway, each on a separate line. */
@@ -143,17 +170,6 @@ function gatewayFindings(users: readonly ClientWithFindings[]): readonly CheckRe
   return (first?.findings ?? []).filter(
     (finding) => finding.isAboutGateway && isSharedByAll(finding),
   )
-}
-
-function headingOf({ report }: ClientWithFindings): string {
-  if (report.kind === 'unreadable') return unknownGateway
-  const { gateway, state } = report
-  if (gateway !== undefined) {
-    const address = gateway.address.replace(/^https:\/\//, '')
-    const isNameInAddress = gateway.name === undefined || address.includes(gateway.name)
-    return isNameInAddress ? address : `${address} (${gateway.name})`
-  }
-  return whyUnreadable(state) === undefined ? ownService : unknownGateway
 }
 
 /** One row for the client, then rows with its problems, or with every detail. */
