@@ -7,6 +7,7 @@ import { pathExists } from '../transaction/files.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import {
+  folderDocument,
   folderHere,
   gatewayOfFolder,
   realPath,
@@ -53,16 +54,12 @@ export const command = commandOf(define, (session, name, { forget }) => {
   session.document({
     command: 'folder',
     changed: isChanged,
-    here: here === undefined ? null : folderAsJson(here),
-    folders: folders.map(folderAsJson),
+    here: here === undefined ? null : folderDocument(here),
+    folders: folders.map(folderDocument),
     warnings: session.findingsAsJson,
   })
   return 0
 })
-
-function folderAsJson({ path, gateway, address }: SavedFolder) {
-  return { path, gateway, baseUrl: address }
-}
 
 /** @returns whether the list changes */
 function remember(session: Session, name: string, before: readonly SavedFolder[]): boolean {

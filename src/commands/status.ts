@@ -19,7 +19,7 @@ import { runsIfReadable } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientsArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
-import { folderHere, shownFolder } from './find-gateway/folder-gateway.ts'
+import { folderDocument, folderHere, shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
 import { clientDocument, detailsOf, type StatusReport } from './status/report.ts'
 
@@ -84,7 +84,7 @@ export async function status(
     command: 'status',
     drifted: isDrifted,
     clients: clients.map(clientDocument),
-    folder: folder ?? null,
+    folder: folder === undefined ? null : folderDocument(folder),
     warnings: session.findingsAsJson,
   })
 

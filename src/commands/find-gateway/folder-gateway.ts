@@ -41,6 +41,11 @@ export function shownFolder(session: Session, { path }: Pick<SavedFolder, 'path'
   return printableLine(session.showPath(path))
 }
 
+/** The folder as `--json` prints it. */
+export function folderDocument({ path, gateway, address }: SavedFolder) {
+  return { path, gateway, baseUrl: address }
+}
+
 /**
  * The gateway that a folder names.
  *
