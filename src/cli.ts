@@ -9,6 +9,7 @@ import { refuseKeys } from './commands/command-line/command.ts'
 import { helpFor } from './commands/command-line/help.ts'
 import { usageError } from './commands/command-line/usage-error.ts'
 import { type CommandEntry, commands } from './commands/list.ts'
+import { paint, textStyleFor } from './commands/screen/drawing.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { errorCodes } from './error-codes.ts'
 import { renderError, UserError } from './errors.ts'
@@ -123,7 +124,7 @@ function programFor(session: Session, { isHelpWhole }: CommandLine): CommandUnkn
     .helpCommand('help [command]', 'print the help of a command')
     .configureHelp(helpFor({ isWhole: isHelpWhole, columns: terminal.columns }))
     .configureOutput({
-      writeOut: (text) => session.printHelp(text),
+      writeOut: (text) => printHelp(session.platform, text),
       // `main` prints all errors, in one format.
       writeErr: () => {},
       getOutHelpWidth: () => terminal.columns,
@@ -135,6 +136,12 @@ function programFor(session: Session, { isHelpWhole }: CommandLine): CommandUnkn
     .exitOverride()
     .showSuggestionAfterError()
     .enablePositionalOptions()
+}
+
+/** Help has no colours, because its flags start like the removed lines of a diff. */
+function printHelp({ terminal, machine }: Platform, text: string): void {
+  const style = textStyleFor(machine.env, terminal.stdoutIsTerminal)
+  terminal.out(paint(text, { ...style, hasColour: false }))
 }
 
 /** Adds help, and rejects a key before other flags can swallow it. */

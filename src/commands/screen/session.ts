@@ -1,3 +1,17 @@
+/**
+ * The output of one command, and what it masks:
+ *
+ *                                        on a terminal              in a pipe      with --json
+ *     say, sayTable   the result         stdout, wrapped, colours   stdout, whole  -
+ *     print           a result that      as say                     as say         as say
+ *                     shows a key
+ *     remark          warnings, notes    stderr, wrapped, colours   stderr, whole  -
+ *     showFindings    as remark
+ *     step            a spinner          stderr                     -              -
+ *     document        the JSON           -                          -              stdout
+ *
+ * `cli.ts` prints help and errors. All of these mask secrets, except `print` and help, whose text is ours.
+ */
 import { type FilesState, resultOf, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
@@ -179,13 +193,6 @@ export class Session {
     const { terminal, machine } = this.platform
     const fit = (line: string) => (isTerminal ? wrapLine(line, terminal.columns) : line)
     return paint(text.split('\n').map(fit).join('\n'), textStyleFor(machine.env, isTerminal))
-  }
-
-  /** Prints help without colours, because its flags start like the removed lines of a diff. */
-  printHelp(text: string): void {
-    const { terminal, machine } = this.platform
-    const looks = textStyleFor(machine.env, terminal.stdoutIsTerminal)
-    terminal.out(paint(text, { ...looks, hasColour: false }))
   }
 
   /** Prints the one document of `--json`. */
