@@ -1,4 +1,7 @@
-/** The way back to a client's own service. */
+/**
+ * The way back to a client's own service. Three steps follow each other: `undoRuns` undoes what repoint wrote,
+ * `removeSettings` removes whatever else points at a gateway, and `editOf` compares the result with the files.
+ */
 
 import { isDeepStrictEqual } from 'node:util'
 import { documentOf, formatOf } from '../../edits/format.ts'
@@ -9,7 +12,7 @@ import {
   type SettingRole,
   sameBytes,
 } from '../../edits/types.ts'
-import { samePath, startsWith } from '../../edits/values/paths.ts'
+import { includesPath, samePath, startsWith } from '../../edits/values/paths.ts'
 import type { Client } from '../contract/client.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
@@ -49,19 +52,12 @@ export function planOwnService(
   files: LoadedFiles,
   earlier?: EarlierFiles,
 ): readonly FileEdit[] {
-  const settings = client.gatewaySettings(files)
-  const start = startingFiles(files, settings, earlier)
-  const first = withoutSettings(start, settings, earlier?.atOwnService)
+  const { after, removed } = withoutGateway(client, files, earlier)
 
-  // A setting can have had no effect so far, for example because of another default model. Such a setting can
-  // point at a gateway too.
-  const others = client.gatewaySettings(first)
-  const after = withoutSettings(first, others)
-
-  const isBroken = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) !== undefined
+  const isReadable = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) === undefined
   const isUndone = earlier !== undefined && earlier.undone !== files
   // An undo can restore syntax that the client cannot read, such as comments that a setup removed.
-  if (isUndone && isBroken(after) && !isBroken(files))
+  if (isUndone && !isReadable(after) && isReadable(files))
     return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
 
   return files
@@ -69,78 +65,117 @@ export function planOwnService(
     .toReversed()
     .map((file) => {
       const written = earlier?.written.get(file.path) ?? []
-      const removed = [...(settings[file.kind] ?? []), ...(others[file.kind] ?? [])]
-      const { bytes } = after.find(({ path }) => path === file.path) ?? file
-      return editOf(client, file, bytes, [
-        ...written,
-        ...removed.map((path) => ({
-          path,
-          role: roleIn(client, file, path) ?? ('address' as const),
-        })),
-      ])
+      const ofGateway = removed(file).map((path) => {
+        return { path, role: roleIn(client, file, path) ?? ('address' as const) }
+      })
+      const { bytes } = sameFile(after, file) ?? file
+      return editOf(client, file, bytes, [...written, ...ofGateway])
     })
 }
 
+/** The files at the client's own service, and the settings of the gateway that were removed for that. */
+function withoutGateway(
+  client: Client,
+  files: LoadedFiles,
+  earlier: EarlierFiles | undefined,
+): { readonly after: LoadedFiles; readonly removed: (file: LoadedFile) => readonly SettingPath[] } {
+  const settings = client.gatewaySettings(files)
+  const undone = undoRuns(files, settings, earlier)
+  const first = removeSettings(undone, settings, earlier?.atOwnService)
+
+  // A setting can have had no effect so far, for example because of another default model. Such a setting can
+  // point at a gateway too.
+  const others = client.gatewaySettings(first)
+  return {
+    after: removeSettings(first, others),
+    removed: ({ kind }) => [...(settings[kind] ?? []), ...(others[kind] ?? [])],
+  }
+}
+
 /**
- * The files without what repoint wrote. If no run found the client at its own service, an undo would
- * restore another gateway: then only settings without a role are undone.
+ * The files without what repoint wrote. If no run found the client at its own service, the undo of all runs
+ * restores another gateway: then only settings without a role are undone.
+ *
+ * @param settings those that `removeSettings` removes
  */
-function startingFiles(
+function undoRuns(
   files: LoadedFiles,
   settings: GatewaySettings,
   earlier: EarlierFiles | undefined,
 ): LoadedFiles {
-  if (earlier === undefined || earlier.atOwnService !== undefined) return earlier?.undone ?? files
+  if (earlier === undefined) return files
+  if (earlier.atOwnService !== undefined) return earlier.undone
 
   return files.map((file) => {
+    const undone = sameFile(earlier.undone, file)
+    if (undone === undefined || file.isReplacedWhole) return file
     const written = earlier.written.get(file.path) ?? []
-    const undone = earlier.undone.find(({ path }) => path === file.path)
-    if (file.bytes === null || undone === undefined || file.isReplacedWhole) return file
-
-    const [current, earlierDocument] = [
-      documentOf(file, file.bytes),
-      documentOf(file, undone.bytes),
-    ]
-    const removed = settings[file.kind] ?? []
-    const isRemoved = (path: SettingPath) => removed.some((setting) => startsWith(path, setting))
-    // A provider that stays, for example one that is set aside, keeps its other settings.
-    const keptSettings = written.filter(
-      ({ path, role }) =>
-        role !== undefined && current?.get(path) !== undefined && !isRemoved(path),
-    )
-    const isNextTo = (path: SettingPath) =>
-      keptSettings.some((change) => samePath(change.path.slice(0, -1), path.slice(0, -1)))
-    const changes = outermost(written)
-      .filter(({ path, role }) => role === undefined && !isRemoved(path) && !isNextTo(path))
-      .map(({ path }) => ({ path, value: earlierDocument?.get(path) }))
-      .filter(({ path, value }) => !isDeepStrictEqual(current?.get(path), value))
-    return { ...file, bytes: formatOf(file.format).edit(file.bytes, changes, file.path) }
+    const paths = settingsWithoutRole(file, written, settings[file.kind] ?? [])
+    return withSettingsOf(undone, file, paths)
   })
 }
 
+/** Of the settings that repoint wrote, those without a role, unless they belong to a provider that stays. */
+function settingsWithoutRole(
+  file: LoadedFile,
+  written: readonly TouchedSetting[],
+  removed: readonly SettingPath[],
+): readonly SettingPath[] {
+  const document = documentOf(file, file.bytes)
+  const isRemoved = (path: SettingPath) => removed.some((setting) => startsWith(path, setting))
+  const tableOf = (path: SettingPath) => path.slice(0, -1)
+
+  // A provider stays, for example, if a setup has set it aside.
+  const tablesThatStay = written
+    .filter(({ path, role }) => role !== undefined && !isRemoved(path))
+    .filter(({ path }) => document?.get(path) !== undefined)
+    .map(({ path }) => tableOf(path))
+  const isOfProvider = (path: SettingPath) => includesPath(tablesThatStay, tableOf(path))
+
+  return outermost(written)
+    .filter(({ path, role }) => role === undefined && !isRemoved(path) && !isOfProvider(path))
+    .map(({ path }) => path)
+}
+
 /** The files with these settings as they were at the client's own service, or else without them. */
-function withoutSettings(
+function removeSettings(
   files: LoadedFiles,
   settings: GatewaySettings,
   atOwnService: LoadedFiles = [],
 ): LoadedFiles {
   return files.map((file) => {
     const paths = file.use === 'editable' ? (settings[file.kind] ?? []) : []
-    const earlier = atOwnService.find(({ path }) => path === file.path)
     if (paths.length === 0) return file
-    if (earlier !== undefined && file.isReplacedWhole) return { ...file, bytes: earlier.bytes }
-    if (paths.some((path) => path.length === 0)) return { ...file, bytes: null }
-    if (file.bytes === null) return file
 
-    const current = documentOf(file, file.bytes)
-    const earlierDocument = earlier && documentOf(earlier, earlier.bytes)
-    const changes = paths
-      .map((path) => ({ path, value: earlierDocument?.get(path) }))
-      .filter(({ path, value }) => !isDeepStrictEqual(current?.get(path), value))
-    const bytes = formatOf(file.format).edit(file.bytes, changes, file.path)
-    const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(textOf({ bytes }))
-    return { ...file, bytes: isEmpty && earlier?.bytes === null ? null : bytes }
+    const earlier = sameFile(atOwnService, file)
+    if (earlier !== undefined && file.isReplacedWhole) return { ...file, bytes: earlier.bytes }
+    const isWholeFile = paths.some((path) => path.length === 0)
+    if (isWholeFile) return { ...file, bytes: null }
+
+    const after = withSettingsOf(earlier, file, paths)
+    const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(textOf(after))
+    return isEmpty && earlier?.bytes === null ? { ...file, bytes: null } : after
   })
+}
+
+/** A file with these settings as in its earlier version. Without one, or if it lacks a setting: without it. */
+function withSettingsOf(
+  earlier: LoadedFile | undefined,
+  file: LoadedFile,
+  paths: readonly SettingPath[],
+): LoadedFile {
+  if (file.bytes === null) return file
+
+  const document = documentOf(file, file.bytes)
+  const earlierDocument = earlier && documentOf(earlier, earlier.bytes)
+  const changes = paths
+    .map((path) => ({ path, value: earlierDocument?.get(path) }))
+    .filter(({ path, value }) => !isDeepStrictEqual(document?.get(path), value))
+  return { ...file, bytes: formatOf(file.format).edit(file.bytes, changes, file.path) }
+}
+
+function sameFile(files: LoadedFiles, { path }: LoadedFile): LoadedFile | undefined {
+  return files.find((file) => file.path === path)
 }
 
 /** @param touched the settings that the edit may have changed */
