@@ -1,18 +1,24 @@
 /**
- * Plans and applies `repoint rollback`, which undoes the newest run:
+ * Plans and applies `repoint rollback`. The steps, with the values that each takes and returns:
  *
- *     before     written    now              after the rollback
- *     A          B          B                A, byte for byte
- *     A          B          B, and x by      A, and x: each setting of the run gets its earlier value,
- *                           someone else     and what others wrote stays
+ *     1. read the records        World          ─▶  Runs            records/records.ts
+ *     2. choose the runs         Runs           ─▶  Runs            undo/choose-runs.ts, undo/active-runs.ts
+ *     3. undo them in memory     Runs, Contents ─▶  UndoPlan        undo/undo-runs.ts
+ *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts
+ *          each file             FileHistory    ─▶  UndoneFile      undo/undo-file.ts
+ *          each setting          FileHistory    ─▶  UndoneFile      undo/undo-settings.ts, edits/undo.ts
+ *     4. make it a plan          UndoPlan       ─▶  RollbackPlan    here
+ *     5. show and ask            RollbackPlan                       commands/rollback.ts
+ *     6. apply and record        RollbackPlan   ─▶  ApplyResult     apply-plan.ts, like a setup
  *
- * If someone has pointed the client elsewhere, its address, key, provider and models all stay, because
- * half of them would send a key to the wrong address. The user sees what stays. `--force` restores the
- * copies all the same.
+ * A file has four versions: `before` the run, as the run has `written` it, as it is `now`, and `undone`.
+ * `undo/compare.ts` compares the first three:
  *
- * `undo/stack.ts` decides which runs are undone, `undo/undo-runs.ts` undoes them client by client, and
- * `undo/undo-file.ts` undoes one file. The result is a plan, which is applied and recorded like a setup.
- * So a rollback can be undone too.
+ *     before     written    now                        undone
+ *     A          B          B                          A, byte for byte
+ *     A          B          B, and x by others         A, and x
+ *
+ * docs/transaction.md follows one undo of several runs through these steps.
  */
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
@@ -36,7 +42,8 @@ import {
 import { listRuns } from './records/records.ts'
 import { activeRuns, isSelected } from './undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from './undo/choose-runs.ts'
-import type { UndoOptions, UndoPlan } from './undo/undo-runs.ts'
+import type { UndoOptions } from './undo/undo-client.ts'
+import type { UndoPlan } from './undo/undo-runs.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -60,10 +67,10 @@ export interface RollbackOptions {
 /**
  * Whether an undo would give a client a problem that it does not have now.
  *
- * @param after the contents of the files after an undo, by path
- * @param before their contents without the undo
+ * @param undone the contents of the files after the undo, by path
+ * @param now their contents without it
  */
-export type BreaksClient = (client: string, after: FileContents, before: FileContents) => boolean
+export type BreaksClient = (client: string, undone: FileContents, now: FileContents) => boolean
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan {
@@ -97,11 +104,11 @@ export function planRollback(
   const { runs, damaged } = listRuns(world)
   const runsHere = runs.map((run) => withFilesHere(world, run, options))
 
-  const contents = currentContents(world)
-  const undoPlan = planUndo(runsHere, contents, options)
+  const now = currentContents(world)
+  const undoPlan = planUndo(runsHere, now, options)
   refuseIfDamaged(world, damaged, undoPlan, options)
 
-  return undoPlan && toRollbackPlan(contents, undoPlan, runs[0]?.id)
+  return undoPlan && toRollbackPlan(now, undoPlan, runs[0]?.id)
 }
 
 /** Applies what `planRollback` planned. @throws as `applyPlan` does */
@@ -137,25 +144,25 @@ function withFilesHere(
 
 function planUndo(
   runs: Runs,
-  contents: Contents,
+  now: Contents,
   { run, original, redo: isRedo, force, clients, breaksClient }: RollbackOptions,
 ): UndoPlan | undefined {
   const options: UndoOptions = { force, clients, breaksClient: onContents(breaksClient) }
-  if (isRedo) return redo(runs, contents, options)
-  if (original) return undoAll(runs, contents, options)
-  if (run === undefined) return undoLatest(runs, contents, options)
+  if (isRedo) return redo(runs, now, options)
+  if (original) return undoAll(runs, now, options)
+  if (run === undefined) return undoLatest(runs, now, options)
 
-  return undoTo(runs, findRun(runs, run, clients).id, contents, options)
+  return undoTo(runs, findRun(runs, run, clients).id, now, options)
 }
 
 /** The check of a command, which gets the bytes of the files that the undo has computed so far. */
 function onContents(breaksClient: BreaksClient | undefined): UndoOptions['breaksClient'] {
   if (breaksClient === undefined) return undefined
-  return (client, after, before) => {
+  return (client, undone, now) => {
     const bytesIn = ({ copies, get }: Contents): FileContents =>
-      new Map([...after.changes.keys()].map((path) => [path, copies.bytesOf(get(path))]))
+      new Map([...undone.changes.keys()].map((path) => [path, copies.bytesOf(get(path))]))
 
-    return breaksClient(client, bytesIn(after), bytesIn(before))
+    return breaksClient(client, bytesIn(undone), bytesIn(now))
   }
 }
 
@@ -219,14 +226,18 @@ function refuseIfDamaged(
 }
 
 function toRollbackPlan(
-  contents: Contents,
-  { runs, undoes, files, kept, clientsLosingTables, contents: after }: UndoPlan,
+  now: Contents,
+  { runs, undoes, files, kept, clientsLosingTables, undone }: UndoPlan,
   newestRunId: string | undefined,
 ): RollbackPlan {
   const oldest = runs.at(-1) as RunRecord
-  // A rollback undoes changes or redoes undos, never both.
+  // A rollback undoes runs or redoes undos, never both.
   const isRedo = oldest.kind === 'undo'
-  const edits = files.map((file) => rollbackEdit(file, contents, after))
+  const edits = files.map((file) => rollbackEdit(file, now, undone))
+  const versions = files.flatMap(({ path }) => {
+    const version = undone.get(path)
+    return version === null ? [] : [[path, version] as const]
+  })
 
   return {
     isRedo,
@@ -250,21 +261,18 @@ function toRollbackPlan(
     details: {
       undoes,
       kept,
-      versions: new Map(files.map(({ path }) => [path, after.get(path)])),
+      versions: new Map(versions),
       dropFolders: foldersToRemove(runs, files),
       newestRunId,
     },
   }
 }
 
-function rollbackEdit(
-  file: RecordedFile,
-  { copies, get: versionBefore }: Contents,
-  { get: versionAfter }: Contents,
-): FileEdit {
+function rollbackEdit(file: RecordedFile, now: Contents, undone: Contents): FileEdit {
   const { client, path, format, scope, holdsSecret } = file
-  const before = versionBefore(path)
-  const after = versionAfter(path)
+  const { copies } = undone
+  const before = now.get(path)
+  const after = undone.get(path)
   const document = copies.documentOf(file, after)
   const isModeChanged = before !== null && after !== null && before.mode !== after.mode
 

@@ -196,7 +196,7 @@ function modeAfterSetup(edit: FileEdit, status: FileStatus | undefined): number 
  */
 function modeAfterRollback(
   status: FileStatus | undefined,
-  version: FileVersion | null | undefined,
+  version: FileVersion | undefined,
 ): number {
   if (version) return version.mode
   return status ? permissionsOf(status) : 0o600

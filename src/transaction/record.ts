@@ -144,6 +144,25 @@ export function isAddress({ role }: { readonly role?: SettingRole | undefined })
   return role === 'address' || role === 'provider'
 }
 
+/** Whether a file has a client's key, and not its address. */
+export function hasOnlyKey({ settings }: Pick<RecordedFile, 'settings'>): boolean {
+  return settings.some(({ role }) => role === 'key') && !settings.some(isAddress)
+}
+
+/** Which of two files of a client is written first. `any`: they do not hold its key and its address. */
+export type WriteOrder = 'key-first' | 'address-first' | 'any'
+
+/**
+ * The order in which a run writes the files of one client. The kind of the run does not say it: an undo of
+ * `repoint off` writes the key first, like a setup.
+ */
+export function writeOrderOf(filesOfClient: readonly RecordedFile[]): WriteOrder {
+  const keyAt = filesOfClient.findIndex(hasOnlyKey)
+  const addressAt = filesOfClient.findIndex(({ settings }) => settings.some(isAddress))
+  if (keyAt < 0 || addressAt < 0) return 'any'
+  return keyAt < addressAt ? 'key-first' : 'address-first'
+}
+
 /** Whether a run undoes others: a redo undoes an undo. A setup, an `off` or a repair does not. */
 export function isUndoOrRedo({ kind }: Pick<RunRecord, 'kind'>): boolean {
   return kind === 'undo' || kind === 'redo'
@@ -190,8 +209,8 @@ export interface RunDocument {
 export interface RollbackDetails {
   readonly undoes: readonly RunPart[]
   readonly kept: readonly KeptSetting[]
-  /** The version of each file after the rollback, by path: it decides modes and owners. */
-  readonly versions: ReadonlyMap<string, FileVersion | null>
+  /** The versions of the files that exist after the rollback, by path. They decide modes and owners. */
+  readonly versions: ReadonlyMap<string, FileVersion>
   readonly dropFolders: readonly string[]
   /** The ID of the newest run when the rollback was planned. */
   readonly newestRunId: string | undefined

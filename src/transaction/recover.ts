@@ -21,7 +21,6 @@ import {
 } from './files.ts'
 import { removeLeftovers, withLock } from './lock.ts'
 import {
-  isAddress,
   isWritten,
   type RecordedFile,
   type RunDocument,
@@ -29,6 +28,7 @@ import {
   type StagedFile,
   stagedFiles,
   type World,
+  writeOrderOf,
 } from './record.ts'
 import { contentsOf } from './records/blobs.ts'
 import { nextRunId, readRunDocument, recordNames, removeUnusedBlobs } from './records/records.ts'
@@ -167,24 +167,16 @@ function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFil
  *     config.toml        -              both         the login would be sent to the gateway
  *
  * An undo of a setup switches the address first. Everything it switched leads away from the gateway, so
- * all files of the client stay.
+ * all files of the client stay. So they do after a repair that wrote no address: the address is in a file
+ * that the run does not know, so only a rollback can tell which key belongs to it.
  */
 function canBeRestored(candidate: UnfinishedFile, unfinished: readonly UnfinishedFile[]): boolean {
   const ofClient = unfinished.filter(({ file }) => file.client === candidate.file.client)
   const lastChanged = ofClient.findLastIndex(({ progress }) => progress === 'changed')
   if (lastChanged < 0) return true
 
-  return switchesKeyFirst(ofClient) && ofClient.indexOf(candidate) > lastChanged
-}
-
-/**
- * Whether the run switched the file with the client's key before the one with its address. The kind of
- * the run does not say so: an undo of `repoint off` switches the key first, like a setup.
- */
-function switchesKeyFirst(ofClient: readonly UnfinishedFile[]): boolean {
-  const keyAt = ofClient.findIndex(({ file }) => file.holdsSecret)
-  const addressAt = ofClient.findIndex(({ file }) => file.settings.some(isAddress))
-  return keyAt >= 0 && keyAt < addressAt
+  const isKeyFirst = writeOrderOf(ofClient.map(({ file }) => file)) === 'key-first'
+  return isKeyFirst && ofClient.indexOf(candidate) > lastChanged
 }
 
 /** Restores the files from their copies, the last one first. */

@@ -72,6 +72,15 @@ export class UndoMachine {
 
   /** A setup writes these values into the settings. With `auth`, it also writes a whole file. */
   setUp(values: Values, auth?: string | null, client = 'codex'): void {
+    this.#record({ kind: 'setup', files: this.#writeFiles(values, auth, client) })
+  }
+
+  /** `off` writes these values into the settings, then the login. */
+  off(values: Values, login: string): void {
+    this.#record({ kind: 'off', files: this.#writeFiles(values, login, 'codex').toReversed() })
+  }
+
+  #writeFiles(values: Values, auth: string | null | undefined, client: string): RecordedFile[] {
     const authBefore = this.contents.get(authPath)
     if (auth !== undefined) this.write(authPath, auth)
     const before = this.contents.get(settingsPath)
@@ -99,7 +108,7 @@ export class UndoMachine {
         before: authBefore,
         written: this.contents.get(authPath),
       })
-    this.#record({ kind: 'setup', files })
+    return files
   }
 
   /** Applies and records a plan. @returns the plan, undefined if there was nothing to do */
@@ -108,9 +117,9 @@ export class UndoMachine {
     const files = plan.files.map((file) => ({
       ...file,
       before: this.contents.get(file.path),
-      after: plan.contents.get(file.path),
+      written: plan.undone.get(file.path),
     }))
-    for (const { path, after } of files) this.#disk.set(path, after)
+    for (const { path, written } of files) this.#disk.set(path, written)
     const isRedo = plan.runs[0]?.kind === 'undo'
     const isMixed = plan.runs.some((run) => (run.kind === 'undo') !== isRedo)
     if (isMixed) throw new Error('A plan undoes changes and redoes undos')

@@ -10,13 +10,12 @@ import { type Contents, type Copies, withChanges } from '../contents.ts'
 import {
   type FileVersion,
   gatewaysIn,
-  type RecordedFile,
   type RunGateway,
   type RunRecord,
   type Runs,
 } from '../record.ts'
 import { activeRuns, partName, redoneUndos } from '../undo/active-runs.ts'
-import { mergeSettings, undoRun } from '../undo/undo-runs.ts'
+import { inWriteOrder, mergeFiles, undoRun } from '../undo/undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
 export const maxRuns = 100
@@ -97,19 +96,17 @@ function mergeRuns(copies: Copies, runs: Runs): Runs {
 }
 
 function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunRecord {
-  const files = new Map<string, RecordedFile>()
   const before = undoneContents(copies, earlier, later)
+  const ofBoth = [...gatewaysByFile(later), ...gatewaysByFile(earlier)]
 
-  for (const file of [...filesWithGateways(earlier), ...filesWithGateways(later)]) {
-    const older = files.get(file.path)
-    files.set(file.path, {
+  // The merged run has the reverse order of the undo of both.
+  const files = inWriteOrder(mergeFiles([later.files, earlier.files]), [later, earlier])
+    .toReversed()
+    .map((file) => ({
       ...file,
-      holdsSecret: file.holdsSecret || older?.holdsSecret === true,
       before: before.get(file.path),
-      settings: mergeSettings(older, file),
-      gateways: uniqueGateways([...file.gateways, ...(older?.gateways ?? [])]),
-    })
-  }
+      gateways: uniqueGateways(ofBoth.filter(({ path }) => path === file.path)),
+    }))
 
   // A repair sets up no gateway, so the merged run is the repaired setup.
   const main = later.kind === 'repair' ? earlier : later
@@ -120,14 +117,21 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
     at: later.at,
     clients: [...new Set([...later.clients, ...earlier.clients])],
     mergedRuns: (earlier.mergedRuns ?? 1) + (later.mergedRuns ?? 1),
-    files: [...files.values()],
+    files,
     folders: [...new Set([...earlier.folders, ...later.folders])].sort(),
   }
 }
 
-/** The files of a run, with the gateways that it wrote into them. */
-function filesWithGateways(run: RunRecord) {
-  return run.files.map((file) => ({ ...file, gateways: gatewaysIn(file, run) }))
+/** The gateways that a run wrote, each with the path of its file. */
+function gatewaysByFile(run: RunRecord): readonly GatewayInFile[] {
+  return run.files.flatMap((file) =>
+    gatewaysIn(file, run).map((gateway) => ({ path: file.path, gateway })),
+  )
+}
+
+interface GatewayInFile {
+  readonly path: string
+  readonly gateway: RunGateway
 }
 
 /** The contents after an undo of the later run and then of the earlier run. */
@@ -138,7 +142,7 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
   const contents = withChanges({ copies, get: () => null, changes: new Map() }, beforeLater)
-  const undone = resultOf(() => undoRun(earlier, contents, {}).contents)
+  const undone = resultOf(() => undoRun(earlier, contents, {}).undone)
   if (!(undone instanceof UserError)) return undone
 
   // A copy is missing, or a file cannot be parsed. The first copy must not be lost.
@@ -146,9 +150,9 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
   return withChanges(contents, new Map(first))
 }
 
-function uniqueGateways(gateways: readonly RunGateway[]): readonly RunGateway[] {
+function uniqueGateways(gateways: readonly GatewayInFile[]): readonly RunGateway[] {
   const unique = new Map<string, RunGateway>()
-  for (const gateway of gateways) {
+  for (const { gateway } of gateways) {
     const key = JSON.stringify(gateway)
     if (!unique.has(key)) unique.set(key, gateway)
   }

@@ -11,7 +11,7 @@ import {
 } from '../record.ts'
 import { listRuns } from '../records/records.ts'
 import { activeRuns } from './active-runs.ts'
-import { isRedirected } from './connection.ts'
+import { isRedirected } from './undo-client.ts'
 import { undoFile } from './undo-file.ts'
 import { undoRun } from './undo-runs.ts'
 
@@ -62,8 +62,8 @@ export function* filesBeforeRuns(
     for (const { files } of activeRuns(clientRuns, clients)) {
       for (const file of files) {
         const { path, before } = file
-        const { result } = undoFile({ copies, file, now: undone.get(path) ?? null })
-        undone.set(path, result)
+        const result = undoFile({ copies, file, now: undone.get(path) ?? null })
+        undone.set(path, result.undone)
         recorded.set(path, before)
         settings.set(path, [...(settings.get(path) ?? []), ...file.settings])
       }
@@ -97,7 +97,7 @@ export function* fileBeforeRuns(world: World, path: string): Generator<Bytes | n
       if (files.length === 0) continue
       if (isRedirected(files, contents)) return
 
-      contents = undoRun({ ...run, files }, contents, {}).contents
+      contents = undoRun({ ...run, files }, contents, {}).undone
       yield contents.copies.bytesOf(contents.get(path))
     }
   } catch (error) {

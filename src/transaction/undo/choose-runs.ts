@@ -25,13 +25,8 @@ import {
 } from '../record.ts'
 import { activeRuns, isSelected, partName, recordedChanges, redoneUndos } from './active-runs.ts'
 import { settingAt } from './compare.ts'
-import {
-  hasVisibleEffect,
-  type UndoOptions,
-  type UndoPlan,
-  undoRun,
-  undoRuns,
-} from './undo-runs.ts'
+import type { UndoOptions } from './undo-client.ts'
+import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
 
 /**
  * `repoint rollback`: undoes the newest change whose undo would change a file or keep a setting. An undo
@@ -41,20 +36,15 @@ import {
  * Directly after an undo that kept settings, `--force` restores the files of those settings instead,
  * and no others.
  */
-export function undoLatest(
-  runs: Runs,
-  contents: Contents,
-  options: UndoOptions,
-): UndoPlan | undefined {
+export function undoLatest(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
   const unfinished = options.force ? unfinishedBy('undo', runs, options.clients) : []
-  if (unfinished.length > 0) return undoRuns(unfinished, contents, options)
+  if (unfinished.length > 0) return undoRuns(unfinished, now, options)
 
   // Runs without an effect are recorded as undone together with the run that has one.
   const withoutEffect: RunPart[] = []
   for (const run of activeRuns(runs, options.clients)) {
-    const plan = undoRun(run, contents, options)
-    if (hasVisibleEffect(plan, contents))
-      return { ...plan, undoes: [...withoutEffect, ...plan.undoes] }
+    const plan = undoRuns([run], now, options)
+    if (hasVisibleEffect(plan, now)) return { ...plan, undoes: [...withoutEffect, ...plan.undoes] }
     withoutEffect.push(...plan.undoes)
   }
 
@@ -69,7 +59,7 @@ export function undoLatest(
 export function undoTo(
   runs: Runs,
   runId: string,
-  contents: Contents,
+  now: Contents,
   options: UndoOptions,
 ): UndoPlan | undefined {
   const active = activeRuns(runs, options.clients)
@@ -86,7 +76,7 @@ export function undoTo(
     if (files.length > 0) undone.push({ ...run, files })
   }
 
-  return undoRuns(undone.toReversed(), contents, options)
+  return undoRuns(undone.toReversed(), now, options)
 }
 
 /**
@@ -110,16 +100,12 @@ function isSameInstallation(
  * `repoint rollback --original`: undoes every run that is not undone. With `force`, every file gets its
  * first copy, even if an earlier undo kept something in it.
  */
-export function undoAll(
-  runs: Runs,
-  contents: Contents,
-  options: UndoOptions,
-): UndoPlan | undefined {
+export function undoAll(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
   const undone = options.force
     ? recordedChanges(runs, options.clients)
     : activeRuns(runs, options.clients)
-  const plan = undoRuns(undone, contents, options)
-  return plan && hasVisibleEffect(plan, contents) ? plan : undefined
+  const plan = undoRuns(undone, now, options)
+  return hasVisibleEffect(plan, now) ? plan : undefined
 }
 
 /**
@@ -130,9 +116,9 @@ export function undoAll(
  * client would then have a problem. Directly after a redo that kept settings, `--force` restores the
  * files of those settings.
  */
-export function redo(runs: Runs, contents: Contents, options: UndoOptions): UndoPlan | undefined {
+export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
   const unfinished = options.force ? unfinishedBy('redo', runs, options.clients) : []
-  if (unfinished.length > 0) return undoRuns(unfinished, contents, options)
+  if (unfinished.length > 0) return undoRuns(unfinished, now, options)
 
   const redone = redoneUndos(runs)
   const pathsChangedSince = new Set<string>()
@@ -149,7 +135,7 @@ export function redo(runs: Runs, contents: Contents, options: UndoOptions): Undo
     const files = run.files.filter(({ client }) => clients.includes(client))
     if (files.length === 0) continue
 
-    const plan = undoRun({ ...run, files }, contents, options)
+    const plan = undoRuns([{ ...run, files }], now, options)
     // The undo is reported whole, although only some of its clients may be redone.
     return { ...plan, runs: [run] }
   }

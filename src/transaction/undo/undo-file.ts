@@ -2,28 +2,31 @@
  * Undoes one run in one file: restores the saved copy, keeps the file, or undoes its settings one by one
  * (`undo-settings.ts`). Pure functions over values.
  *
- *     before    written    now           result
+ *     before    written    now           undone
  *     A         B          B             A, byte for byte
  *     A         B          B and x       A and x
  *     A         B          no file       no file
  */
 import { isDeepStrictEqual } from 'node:util'
 import { resultOf, UserError } from '../../errors.ts'
-import { type FileVersion, isSameContent, type KeptSetting, type RecordedFile } from '../record.ts'
-import { compareSettings, type FileHistory, keptSetting, valueInVersion } from './compare.ts'
+import { isSameContent, type KeptSetting, type RecordedFile } from '../record.ts'
 import {
-  type UndoneFile,
-  type UndoSettingsOptions,
-  undoSettings,
-  withModeOfNow,
-} from './undo-settings.ts'
+  compareSettings,
+  type FileHistory,
+  keptSetting,
+  type ModelCheck,
+  valueInVersion,
+} from './compare.ts'
+import { type SharedTables, type UndoneFile, undoSettings, withModeOfNow } from './undo-settings.ts'
 
-export interface UndoFileOptions extends UndoSettingsOptions {
-  /** Restores the copy, even if someone changed the file since. */
-  readonly force?: boolean | undefined
-  /** Keeps every setting, including those that still have our value. */
-  readonly keepsAll?: boolean | undefined
-}
+/**
+ * What an undo does with the files of a client. `undo-client.ts` chooses it:
+ *
+ *     restore-copies      each file gets its copy, even if someone changed it since
+ *     keep-all            every setting stays, including those that still have our value
+ *     a `SharedTables`    each setting that still has our value gets its earlier one
+ */
+export type UndoMode = 'restore-copies' | 'keep-all' | SharedTables
 
 /**
  * Undoes one run in one file.
@@ -39,25 +42,29 @@ export interface UndoFileOptions extends UndoSettingsOptions {
  *
  * @throws UserError `backup-missing`; `config-invalid` if the file cannot be parsed
  */
-export function undoFile(history: FileHistory, options: UndoFileOptions = {}): UndoneFile {
+export function undoFile(
+  history: FileHistory,
+  mode: UndoMode = 'remove-ours',
+  isOurModel: ModelCheck = () => false,
+): UndoneFile {
   const { file, now } = history
   const { before, written } = file
-  if (options.force) return { result: before, kept: [] }
-  if (options.keepsAll) return keepFile(history)
+  if (mode === 'restore-copies') return { undone: before, kept: [] }
+  if (mode === 'keep-all') return keepFile(history)
 
   const isAsWritten = isSameContent(now, written)
   const isUndoneAlready = isSameContent(now, before)
   if (isAsWritten || isUndoneAlready) return restoreCopy(history)
 
-  if (!changesContent(file)) return { result: now, kept: [] }
+  if (!changesContent(file)) return { undone: now, kept: [] }
   if (now === null)
-    return { result: null, kept: before === null ? [] : [keptSetting(file, [], 'changed')] }
+    return { undone: null, kept: before === null ? [] : [keptSetting(file, [], 'changed')] }
   if (file.scope === 'whole') return undoWholeFile(history)
-  return undoKeysFile(history, now, options)
+  return undoKeysFile(() => undoSettings(history, now, mode, isOurModel))
 }
 
 function restoreCopy(history: FileHistory): UndoneFile {
-  return { result: withModeOfNow(history.file.before, history), kept: [] }
+  return { undone: withModeOfNow(history.file.before, history), kept: [] }
 }
 
 /** Keeps the file as it is now, and lists the settings of the run that are still in it. */
@@ -65,11 +72,11 @@ function keepFile(history: FileHistory): UndoneFile {
   const { file, now } = history
   if (file.scope === 'whole') {
     const isUndoneAlready = isSameContent(now, file.before) || !changesContent(file)
-    return { result: now, kept: isUndoneAlready ? [] : keptWholeFile(history) }
+    return { undone: now, kept: isUndoneAlready ? [] : keptWholeFile(history) }
   }
 
   return {
-    result: now,
+    undone: now,
     kept: compareSettings(history)
       .filter(({ isEarlier, isChangedByRun }) => isChangedByRun && !isEarlier)
       .map(({ path, isOurs }) => keptSetting(file, path, isOurs ? 'together' : 'changed')),
@@ -90,7 +97,7 @@ function undoWholeFile(history: FileHistory): UndoneFile {
     return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
   })
 
-  return { result: now, kept: keptWholeFile(history), keepsOurKey }
+  return { undone: now, kept: keptWholeFile(history), keepsOurKey }
 }
 
 function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
@@ -100,21 +107,17 @@ function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
 }
 
 /** Undoes a file with scope `keys`. */
-function undoKeysFile(
-  history: FileHistory,
-  now: FileVersion,
-  options: UndoSettingsOptions,
-): UndoneFile {
-  const undone = resultOf(() => undoSettings(history, now, options))
-  if (!(undone instanceof UserError)) return undone
-  if (undone.code === 'backup-missing') throw undone
+function undoKeysFile(undoKeys: () => UndoneFile): UndoneFile {
+  const result = resultOf(undoKeys)
+  if (!(result instanceof UserError)) return result
+  if (result.code === 'backup-missing') throw result
 
-  const { code, message } = undone
+  const { code, message } = result
   throw new UserError({
     code,
     message,
     hint: 'Fix the file, or restore the old one: repoint rollback --force',
-    cause: undone,
+    cause: result,
   })
 }
 

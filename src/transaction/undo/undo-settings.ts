@@ -2,7 +2,7 @@
  * Undoes the settings of one run in one file, value by value. Pure functions over values. For example, the
  * user wrote a comment and changed the limit after the setup:
  *
- *     before            written           now                         result
+ *     before            written           now                         undone
  *     model = "gpt"     model = "gw/a"    model = "gw/a"  # mine      model = "gpt"  # mine
  *                       limit = 100       limit = 200                 limit = 200 (kept)
  */
@@ -35,18 +35,12 @@ import {
  * - `keep-plain` also leaves the name, because it has no role: it is no part of the connection.
  * - `remove-table` leaves nothing.
  */
-export type SharedTables = 'remove-ours' | 'keep-plain' | 'remove-table'
-
-export interface UndoSettingsOptions {
-  /** The default is `remove-ours`. */
-  readonly sharedTables?: SharedTables
-  /** Whether a model that someone chose since the run is undone too: see `modelsOfGateway`. */
-  readonly isOurModel?: ModelCheck
-}
+export const sharedTableModes = ['remove-ours', 'keep-plain', 'remove-table'] as const
+export type SharedTables = (typeof sharedTableModes)[number]
 
 export interface UndoneFile {
-  /** The file after the undo. */
-  readonly result: FileVersion | null
+  /** The file after the undo. Null: the undo removes it, or it is gone already. */
+  readonly undone: FileVersion | null
   readonly kept: readonly KeptSetting[]
   /** Someone changed a whole file, which stays, and one of our secrets is still in it. */
   readonly keepsOurKey?: boolean
@@ -67,7 +61,8 @@ export interface UndoneFile {
 export function undoSettings(
   history: FileHistory,
   now: FileVersion,
-  { sharedTables = 'remove-ours', isOurModel }: UndoSettingsOptions,
+  sharedTables: SharedTables,
+  isOurModel: ModelCheck,
 ): UndoneFile {
   const { copies, file } = history
   const values = compareSettings(history, isOurModel).filter((value) => value.isChangedByRun)
@@ -83,16 +78,16 @@ export function undoSettings(
 
   const plainPaths =
     sharedTables === 'keep-plain' ? plainSettingsInSharedTables(history, paths, undo) : []
-  const undone = undo(paths.filter((path) => !includesPath(plainPaths, path)))
+  const result = undo(paths.filter((path) => !includesPath(plainPaths, path)))
 
   const kept = [
-    ...undone.kept.map((path) => keptSetting(file, path, 'changed')),
+    ...result.kept.map((path) => keptSetting(file, path, 'changed')),
     ...plainPaths.map((path) => keptSetting(file, path, 'together')),
   ]
-  if (undone.bytes === null) return { result: null, kept }
+  if (result.bytes === null) return { undone: null, kept }
 
-  const mode = modeAfterUndo(history, now, undone.kept)
-  return { result: copies.add(undone.bytes, { ...now, mode }), kept }
+  const mode = modeAfterUndo(history, now, result.kept)
+  return { undone: copies.add(result.bytes, { ...now, mode }), kept }
 }
 
 /** The current file, in which everything that counts as ours is as the run wrote it. */

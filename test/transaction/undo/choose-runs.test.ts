@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Contents } from '../../../src/transaction/contents.ts'
 import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
+import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
+import type { UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
 import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
-import type { UndoOptions } from '../../../src/transaction/undo/undo-runs.ts'
+import type { UndoPlan } from '../../../src/transaction/undo/undo-runs.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
 
 const original = '{\n  "url": "vendor",\n  "model": "vendor-model",\n  "theme": "dark"\n}\n'
@@ -220,6 +222,62 @@ describe('a client with two files', () => {
     machine.edit({ plain: 'another' })
     expect(rollBack(machine)?.kept).toEqual([])
     expect(machine.text(settingsPath)).toBe(original)
+  })
+
+  describe('writes its files so that no login meets the address of a gateway', () => {
+    const login = '{"login": "me"}'
+    const addressFirst = [settingsPath, authPath]
+    const keyFirst = [authPath, settingsPath]
+    const orderOf = (plan: UndoPlan | undefined) => plan?.files.map(({ path }) => path)
+
+    function aHistory(): UndoMachine {
+      const machine = new UndoMachine({ [settingsPath]: original, [authPath]: login })
+      machine.setUp(ours, '{"key": "k1"}')
+      machine.setUp({ ...ours, url: 'gw2' }, '{"key": "k2"}')
+      return machine
+    }
+
+    test('an undo of setups, and its redo', () => {
+      const machine = aHistory()
+      const { runs, contents } = machine
+      expect(orderOf(machine.apply(undoAll(runs, contents, {})))).toEqual(addressFirst)
+      expect(machine.text(authPath)).toBe(login)
+      expect(orderOf(redoLast(machine))).toEqual(keyFirst)
+    })
+
+    test('an undo of `off`, and its redo', () => {
+      const machine = aHistory()
+      machine.off({ url: 'vendor' }, login)
+      expect(orderOf(rollBack(machine))).toEqual(keyFirst)
+      expect(orderOf(redoLast(machine))).toEqual(addressFirst)
+    })
+
+    test.each([false, true])('an undo of `off` and a setup before it, force: %s', (force) => {
+      const machine = aHistory()
+      machine.off({ url: 'vendor' }, login)
+      const { runs, contents } = machine
+      const plan = machine.apply(undoTo(runs, '000002', contents, { force }))
+      expect(machine.values().url).toBe('gw')
+      expect(orderOf(plan)).toEqual(keyFirst)
+    })
+
+    test('an undo of runs of which the newest wrote only one of the files', () => {
+      const machine = aHistory()
+      machine.setUp({ model: 'gw/b' })
+      const { runs, contents } = machine
+      expect(orderOf(machine.apply(undoAll(runs, contents, {})))).toEqual(addressFirst)
+    })
+
+    test('an undo of runs that were merged, of which the oldest wrote only the address', () => {
+      const machine = new UndoMachine({ [settingsPath]: original, [authPath]: login })
+      machine.setUp(ours)
+      machine.setUp({ ...ours, url: 'gw2' }, '{"key": "k2"}')
+      machine.setUp({ model: 'gw/b' })
+      machine.runs = mergeOldest(machine.copies, machine.runs, 2)
+      const { runs, contents } = machine
+      expect(runs).toHaveLength(2)
+      expect(orderOf(machine.apply(undoAll(runs, contents, {})))).toEqual(addressFirst)
+    })
   })
 
   test('keeps a model without a provider if a model of another provider is in one file', () => {

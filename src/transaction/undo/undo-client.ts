@@ -1,0 +1,190 @@
+/**
+ * Undoes one run in the files of one client. Pure functions over values.
+ *
+ * A client's address, key, provider and models are undone together, or all of them stay. If only the key
+ * were restored, the client would send it to the gateway's address. The first row that applies decides:
+ *
+ *     --force                                             `restore-copies`: every file gets its copy
+ *     someone pointed the client elsewhere since          `keep-all`: everything stays
+ *     an undo of our settings leaves a sound client       the first of `remove-ours`, `keep-plain` and
+ *                                                         `remove-table` that does so
+ *     otherwise                                           `keep-all`
+ *
+ * A client is sound if it can read its files, and sends no login or key to an address that it was not given
+ * for. The command checks that (`breaksClient`), because it reads all files of the client.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { type Contents, withChanges } from '../contents.ts'
+import {
+  type FileVersion,
+  isAddress,
+  isConnection,
+  isSameContent,
+  type KeptSetting,
+  type RecordedFile,
+  type RecordedSetting,
+} from '../record.ts'
+import {
+  type ComparedValue,
+  compareSettings,
+  historyOf,
+  type ModelCheck,
+  valueInVersion,
+} from './compare.ts'
+import { type UndoMode, undoFile } from './undo-file.ts'
+import { sharedTableModes } from './undo-settings.ts'
+
+export interface UndoOptions {
+  /** Restores the copies byte for byte, even if someone changed the files since. */
+  readonly force?: boolean | undefined
+  /** Only the files of these clients. */
+  readonly clients?: readonly string[] | undefined
+  /**
+   * Whether an undo would give a client a problem that it does not have: it could no longer read its
+   * files, or it would send a login or a key to an address for which it was not given.
+   */
+  readonly breaksClient?: ((client: string, undone: Contents, now: Contents) => boolean) | undefined
+}
+
+export interface UndoneClient {
+  /** All files after the undo. */
+  readonly undone: Contents
+  readonly kept: readonly KeptSetting[]
+  /** The client loses a whole table, including what others wrote into it. */
+  readonly losesTables: boolean
+}
+
+/**
+ * @param files the client's files in the run
+ * @param now all files without the undo
+ */
+export function undoClient(
+  client: string,
+  files: readonly RecordedFile[],
+  now: Contents,
+  { force, breaksClient }: UndoOptions,
+): UndoneClient {
+  if (force) return undoFiles(files, now, 'restore-copies')
+  if (isRedirected(files, now)) return undoFiles(files, now, 'keep-all')
+
+  for (const mode of sharedTableModes) {
+    const result = undoFiles(files, now, mode)
+    // A file that keeps the gateway's key needs the gateway's address.
+    const isSound = !result.keepsOurKey && !breaksClient?.(client, result.undone, now)
+    if (isSound) return result
+  }
+
+  return undoFiles(files, now, 'keep-all')
+}
+
+function undoFiles(
+  files: readonly RecordedFile[],
+  now: Contents,
+  mode: UndoMode,
+): UndoneClient & { readonly keepsOurKey: boolean } {
+  const isOurModel: ModelCheck = (setting, model) => isModelOfGateway(setting, model, files, now)
+  const results = files.map((file) => ({
+    path: file.path,
+    ...undoFile(historyOf(now, file), mode, isOurModel),
+  }))
+  const versions = new Map<string, FileVersion | null>(
+    results.map(({ path, undone }) => [path, undone]),
+  )
+
+  return {
+    undone: withChanges(now, versions),
+    kept: results.flatMap(({ kept }) => kept),
+    keepsOurKey: results.some(({ keepsOurKey }) => keepsOurKey),
+    losesTables: mode === 'remove-table',
+  }
+}
+
+/**
+ * Whether someone pointed a client elsewhere since the run: they changed its address, key or provider.
+ *
+ * An exception: a login replaced the gateway's key, and the client had no address before the run.
+ *
+ *     changed since the run     address before the run    the connection
+ *     nothing                   any                       is undone
+ *     address or provider       any                       stays
+ *     the key is gone           none                      is undone: the login must not go to the gateway
+ *     the key is gone           one                       stays: the login was not made for that address
+ *
+ * @param files the client's files in the run
+ */
+export function isRedirected(files: readonly RecordedFile[], now: Contents): boolean {
+  const changed = files.flatMap((file) => changedConnection(file, now))
+  if (changed.length === 0) return false
+
+  const onlyKeyIsGone = changed.every((value) => value.setting.isSecret && !value.now)
+  return !onlyKeyIsGone || hadAddress(files, now)
+}
+
+/**
+ * The connection settings of a file that someone changed since the run. A file with scope `whole` that
+ * someone wrote since is a new login, even if it has no key, as before the run.
+ */
+function changedConnection(file: RecordedFile, now: Contents): readonly ComparedValue[] {
+  if (!file.settings.some(isConnection)) return []
+  const version = now.get(file.path)
+  if (isSameContent(version, file.written) || isSameContent(version, file.before)) return []
+
+  const compared = compareSettings(historyOf(now, file))
+  const connection = compared.filter(({ setting }) => isConnection(setting))
+  if (file.scope !== 'whole')
+    return connection.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
+
+  // The run removed the file, so everything in it was written since.
+  if (file.written === null) return connection
+  return connection.filter(({ isOurs }) => !isOurs)
+}
+
+function hadAddress(files: readonly RecordedFile[], now: Contents): boolean {
+  return files.some((file) =>
+    file.settings
+      .filter(isAddress)
+      .some(({ path }) => valueInVersion(historyOf(now, file), 'before', path) !== undefined),
+  )
+}
+
+/**
+ * Whether a model that someone chose since the run is undone with it. If the run connected the client to
+ * the gateway, every model of the gateway is, because it does not exist at the earlier service. A model of
+ * another provider stays. If there is one, models that do not name their provider stay too.
+ */
+function isModelOfGateway(
+  { ourPrefix }: RecordedSetting,
+  model: string,
+  files: readonly RecordedFile[],
+  now: Contents,
+): boolean {
+  if (!connectsToGateway(files, now)) return false
+  return ourPrefix === undefined ? !usesAnotherProvider(files, now) : model.startsWith(ourPrefix)
+}
+
+/** Whether the run changed the client's address or provider. */
+function connectsToGateway(files: readonly RecordedFile[], now: Contents): boolean {
+  return files.some((file) => {
+    const history = historyOf(now, file)
+    return file.settings
+      .filter(isAddress)
+      .some(
+        ({ path }) =>
+          !isDeepStrictEqual(
+            valueInVersion(history, 'before', path),
+            valueInVersion(history, 'written', path),
+          ),
+      )
+  })
+}
+
+/** Whether a model that names its provider names another one now. */
+function usesAnotherProvider(files: readonly RecordedFile[], now: Contents): boolean {
+  return files.some((file) =>
+    file.settings.some(({ role, path, ourPrefix }) => {
+      if (role !== 'model' || ourPrefix === undefined) return false
+      const model = valueInVersion(historyOf(now, file), 'now', path)
+      return typeof model === 'string' && !model.startsWith(ourPrefix)
+    }),
+  )
+}
