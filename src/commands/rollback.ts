@@ -21,17 +21,20 @@ import { stopOldServers } from './client-state/program/program.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
+import { breaksClientCheck, refuseUnknownClient } from './rollback/breaks-client.ts'
 import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'
-import { breaksClientCheck, refuseUnknownClient } from './rollback/problems.ts'
 import {
   changesAny,
+  isChanged,
+  keptFindings,
   reportDryRun,
   reportNothing,
   reportUndo,
+  showPlan,
+  sideEffects,
   undoCommandFor,
 } from './rollback/report.ts'
-import { isChanged, keptFindings, showPlan, sideEffects } from './rollback/show-plan.ts'
 import { refuseWrongKey } from './rollback/wrong-key.ts'
 import type { Consent, Session } from './screen/session.ts'
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { protocols } from '../protocols.ts'
+import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import type { StatePaths } from '../transaction/records/state-folder.ts'
 import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
 
 /** A gateway with the name that commands use for it. */
@@ -60,12 +60,8 @@ export function readGateways(world: World): readonly SavedGateway[] {
 }
 
 /** @throws as `changeList` does */
-export function changeGateways(
-  world: World,
-  change: GatewaysChange,
-  lockedPaths?: StatePaths,
-): void {
-  changeList(world, list, change, lockedPaths)
+export function changeGateways(world: World, change: GatewaysChange, lock?: Lock): void {
+  changeList(world, list, change, lock)
 }
 
 /** Removes all of them, even if the list cannot be read. */

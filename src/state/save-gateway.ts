@@ -3,8 +3,8 @@ import { resultOf, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
+import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import type { StatePaths } from '../transaction/records/state-folder.ts'
 import { checkName, gatewaysIfReadable } from './find-gateways.ts'
 import { changeGateways, type GatewaysChange, type SavedGateway } from './gateways.ts'
 
@@ -42,12 +42,8 @@ export function checkNameIsFree(world: World, name: string | undefined, address:
 /**
  * Saves a gateway as the latest. A failure becomes a notice.
  */
-export function saveGateway(
-  world: World,
-  gateway: GatewayToSave,
-  lockedPaths?: StatePaths,
-): readonly Finding[] {
-  return saveFindings(() => changeGateways(world, promoteToFirst(world, gateway), lockedPaths))
+export function saveGateway(world: World, gateway: GatewayToSave, lock?: Lock): readonly Finding[] {
+  return saveFindings(() => changeGateways(world, promoteToFirst(world, gateway), lock))
 }
 
 /** Records a probe that a saved gateway has just answered. The gateway keeps its place in the list. */

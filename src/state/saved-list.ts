@@ -9,9 +9,9 @@ import {
   toFileError,
   wrapFileErrors,
 } from '../transaction/files.ts'
-import { withLock } from '../transaction/lock.ts'
+import { type Lock, underLock, withLock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import { findState, openState, type StatePaths } from '../transaction/records/state-folder.ts'
+import { findState, type StatePaths } from '../transaction/records/state-folder.ts'
 
 /** A list in the state folder: one file, which is read and replaced as a whole. */
 export interface SavedList<Entry> {
@@ -42,30 +42,19 @@ export function readList<Entry>(world: World, list: SavedList<Entry>): readonly 
 /**
  * Changes the list atomically.
  *
- * @param lockedPaths the state folder, if the caller holds its lock. Otherwise the change takes the lock
  * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`, `io-failed`
  */
 export function changeList<Entry>(
   world: World,
   list: SavedList<Entry>,
   change: ListChange<Entry>,
-  lockedPaths?: StatePaths,
+  lock: Lock = { kind: 'free' },
 ): void {
-  const paths = lockedPaths ?? openState(world)
-  const work = () => changeLocked(world, paths, list, change)
-  if (lockedPaths) work()
-  else withLock(world, paths, work)
-}
-
-function changeLocked<Entry>(
-  world: World,
-  paths: StatePaths,
-  list: SavedList<Entry>,
-  change: ListChange<Entry>,
-): void {
-  const before = readListAt(world, paths, list)
-  const after = change(before)
-  if (after !== before) replaceList(world, paths, list, after)
+  underLock(world, lock, (paths) => {
+    const before = readListAt(world, paths, list)
+    const after = change(before)
+    if (after !== before) replaceList(world, paths, list, after)
+  })
 }
 
 /** Removes the list, even if it cannot be read. */

@@ -2,15 +2,15 @@
  * Applies a plan to the disk, all of it or nothing.
  *
  * For example, a setup of Codex writes auth.json and config.toml. `planned-files.ts` checks that both files can
- * be replaced, `compose.ts` composes the record, and `switch-files.ts` replaces the files. If the second
+ * be replaced, `compose-run.ts` composes the record, and `switch-files.ts` replaces the files. If the second
  * one fails, `recover.ts` restores the first.
  */
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
 import type { Finding } from '../finding.ts'
-import { composeRun } from './compose.ts'
+import { composeRun } from './compose-run.ts'
 import { createDurably, wrapFileErrors } from './files.ts'
-import { withLock } from './lock.ts'
+import { type Lock, withLock } from './lock.ts'
 import {
   isUnchanged,
   type PlannedFile,
@@ -40,12 +40,10 @@ export interface ApplyOptions {
   /** Reads the files again under the lock, before another run can change them. */
   readonly verify?: () => void
   /**
-   * The last step, after the commit. It reports failures as findings, so it never fails the run.
-   *
-   * It runs under the lock of the run, unless nothing was to be written: then there are no `lockedPaths`,
-   * and the step takes the lock itself.
+   * The last step, after the commit. It reports failures as findings, so it never fails the run. The lock
+   * of the run is still held. If no edit changes anything, the run has not taken it.
    */
-  readonly lastStep?: ((lockedPaths?: StatePaths) => readonly Finding[]) | undefined
+  readonly lastStep?: ((lock: Lock) => readonly Finding[]) | undefined
 }
 
 /**
@@ -62,29 +60,30 @@ export function applyPlan(
   const plan = withAbsolutePaths(world, requestedPlan)
   const { rollback, verify, lastStep } = options
   if (plan.edits.every(isUnchanged) && rollback === undefined)
-    return applyResult(plan, undefined, lastStep?.())
+    return applyResult(plan, undefined, lastStep?.({ kind: 'free' }))
 
   const paths = openState(world)
+  const lock: Lock = { kind: 'held', paths }
 
   return withLock(world, paths, () => {
     recoverUnderLock(world, paths)
 
-    const { changes, unchanged } = sortPlannedFiles(world, paths, plan, rollback)
-    if (changes.length === 0) {
+    const { toWrite, unchanged } = sortPlannedFiles(world, paths, plan, rollback)
+    if (toWrite.length === 0) {
       // An undo that changes nothing is recorded too, so that the next one goes one run further back.
       const isCurrent = rollback !== undefined && rollback.newestRunId === newestRunId(world, paths)
       const run = isCurrent ? recordUnchanged(world, paths, plan, unchanged, rollback) : undefined
-      return applyResult(plan, run, lastStep?.(paths))
+      return applyResult(plan, run, lastStep?.(lock))
     }
 
-    const inWriteOrder = sortByPlan(plan, [...changes, ...unchanged])
-    const composed = composeRun(world, paths, plan, inWriteOrder, rollback)
+    const plannedFiles = sortByPlan(plan, [...toWrite, ...unchanged])
+    const composed = composeRun(world, paths, plan, plannedFiles, rollback)
     switchFiles(world, paths, composed)
 
     verify?.()
     limitRuns(world, paths)
 
-    return applyResult(plan, composed.document.run, lastStep?.(paths))
+    return applyResult(plan, composed.document.run, lastStep?.(lock))
   })
 }
 
@@ -152,8 +151,8 @@ function modeNote({ before, written }: RecordedFile, plan: Plan): string | undef
   return `Only you can read it now (mode ${octal(before.mode)} became ${octal(written.mode)}).`
 }
 
-/** Sorts the changes as in the plan, which lists the files in write order. */
-function sortByPlan({ edits }: Plan, changes: readonly PlannedFile[]): readonly PlannedFile[] {
+/** Sorts the files as in the plan, which lists them in write order. */
+function sortByPlan({ edits }: Plan, files: readonly PlannedFile[]): readonly PlannedFile[] {
   const indexOf = ({ edit }: PlannedFile) => edits.findIndex(({ path }) => path === edit.path)
-  return changes.toSorted((a, b) => indexOf(a) - indexOf(b))
+  return files.toSorted((a, b) => indexOf(a) - indexOf(b))
 }

@@ -24,16 +24,17 @@ export function checkPlannedFiles(world: World, requestedPlan: Plan): Finding[] 
   if (edits.length === 0) return []
 
   checkStateFolderIsWritable(world)
-  const changes = edits.map((edit) =>
+  const planned = edits.map((edit) =>
     wrapFileErrors(machine, edit.path, () => {
-      const change = plannedFile(world, edit, undefined)
-      checkFolderIsWritable(world, dirname(change.file.missingFolders[0] ?? change.file.realPath))
-      return change
+      const result = plannedFile(world, edit, undefined)
+      const { missingFolders: newFolders, realPath } = result.file
+      checkFolderIsWritable(world, dirname(newFolders[0] ?? realPath))
+      return result
     }),
   )
-  refuseDuplicateFiles(world, changes)
+  refuseDuplicateFiles(world, planned)
 
-  const rewritten = changes.filter(({ file }) => file.status !== undefined)
+  const rewritten = planned.filter(({ file }) => file.status !== undefined)
   if (machine.os === 'win32' || rewritten.length === 0 || files.canCopyAttributes()) return []
   const places = rewritten.map(({ edit }) => displayPath(machine, edit.path)).join(', ')
 

@@ -8,7 +8,7 @@ import {
   wrapFileErrors,
 } from './files.ts'
 import type { World } from './record.ts'
-import type { StatePaths } from './records/state-folder.ts'
+import { openState, type StatePaths } from './records/state-folder.ts'
 
 /** How long a run waits for another, in ms. A run holds the lock for 20 to 100 ms. */
 const defaultWaitMs = 600
@@ -19,6 +19,19 @@ const retryDelayMs = 15
  * of another machine, or a list that was never renamed.
  */
 const abandonedAfterMs = 10 * 60_000
+
+/** The lock of the state folder, as a function gets it from its caller. */
+export type Lock =
+  | { readonly kind: 'held'; readonly paths: StatePaths }
+  /** The function takes the lock itself. */
+  | { readonly kind: 'free' }
+
+/** Runs `work` under the lock, which it takes if it is free. @throws as `withLock` does */
+export function underLock<T>(world: World, lock: Lock, work: (paths: StatePaths) => T): T {
+  if (lock.kind === 'held') return work(lock.paths)
+  const paths = openState(world)
+  return withLock(world, paths, () => work(paths))
+}
 
 /** The process that holds the lock. All of it is in the file name, so it is never half-written. */
 interface LockHolder {

@@ -1,6 +1,6 @@
 /**
- * Turns the edits of a plan into changes of files on the disk. Finds the file behind each path, and
- * refuses the files that repoint cannot replace safely.
+ * Finds the file on the disk behind each edit of a plan, and refuses the files that repoint cannot replace
+ * safely.
  */
 import { resolve } from 'node:path'
 import { type FileEdit, type Plan, sameBytes } from '../edits/types.ts'
@@ -12,7 +12,7 @@ import { readRuns } from './records/records.ts'
 import type { StatePaths } from './records/state-folder.ts'
 import { type ResolvedFile, readIfExists, refuseUnsafeAsRoot, resolveFile } from './resolve-file.ts'
 
-/** An edit with the file that it changes and the mode of the result. */
+/** An edit with its file on the disk, and the mode of the file afterwards. */
 export interface PlannedFile {
   readonly edit: FileEdit
   readonly file: ResolvedFile
@@ -40,20 +40,20 @@ export function sortPlannedFiles(
   paths: StatePaths,
   plan: Plan,
   rollback: RollbackDetails | undefined,
-): { readonly changes: readonly PlannedFile[]; readonly unchanged: readonly PlannedFile[] } {
-  const changes: PlannedFile[] = []
+): { readonly toWrite: readonly PlannedFile[]; readonly unchanged: readonly PlannedFile[] } {
+  const toWrite: PlannedFile[] = []
   const unchanged: PlannedFile[] = []
 
   for (const edit of plan.edits)
     wrapFileErrors(world.machine, edit.path, () => {
-      const change = fileToWrite(world, paths, edit, rollback)
-      if (change !== undefined) changes.push(change)
+      const planned = fileToWrite(world, paths, edit, rollback)
+      if (planned !== undefined) toWrite.push(planned)
       else unchanged.push(unchangedFile(world, { ...edit, before: edit.after }))
     })
 
-  refuseDuplicateFiles(world, changes)
+  refuseDuplicateFiles(world, toWrite)
 
-  return { changes, unchanged }
+  return { toWrite, unchanged }
 }
 
 /** @returns undefined if the file already has the planned contents */
@@ -65,15 +65,15 @@ function fileToWrite(
 ): PlannedFile | undefined {
   if (isUnchanged(edit)) return undefined
 
-  const change = plannedFile(world, edit, rollback)
-  const now = readIfExists(world.files, world.machine, change.file.realPath)
+  const planned = plannedFile(world, edit, rollback)
+  const now = readIfExists(world.files, world.machine, planned.file.realPath)
   // Another program, most likely another run, has already written the same contents.
-  if (sameBytes(now, edit.after) && hasPlannedMode(edit, change.file)) return undefined
+  if (sameBytes(now, edit.after) && hasPlannedMode(edit, planned.file)) return undefined
   if (!sameBytes(now, edit.before)) throw changedUnderneathError(world, paths, edit, now)
-  return change
+  return planned
 }
 
-/** The change for a file that the run does not write. The file may be one that cannot be written. */
+/** A file that the run does not write. It may be one that cannot be written. */
 export function unchangedFile({ files, machine }: World, edit: FileEdit): PlannedFile {
   const found = resultOf(() => resolveFile(files, machine, edit.path))
   const file =
@@ -139,9 +139,9 @@ function refuseUnknownMask(world: World, edit: FileEdit, file: ResolvedFile, mod
   })
 }
 
-export function refuseDuplicateFiles({ machine }: World, changes: readonly PlannedFile[]): void {
-  const duplicate = changes.find(({ file }, index) =>
-    changes.slice(0, index).some((earlier) => earlier.file.realPath === file.realPath),
+export function refuseDuplicateFiles({ machine }: World, planned: readonly PlannedFile[]): void {
+  const duplicate = planned.find(({ file }, index) =>
+    planned.slice(0, index).some((earlier) => earlier.file.realPath === file.realPath),
   )
   if (duplicate === undefined) return
   throw new UserError({

@@ -9,7 +9,7 @@
  * the calls is part of the contract.
  */
 import { type FilesState, resultOf, UserError } from '../errors.ts'
-import type { ComposedFile, ComposedRun } from './compose.ts'
+import type { ComposedFile, ComposedRun } from './compose-run.ts'
 import {
   createDurably,
   createFolders,

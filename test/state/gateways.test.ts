@@ -10,10 +10,11 @@ import {
 } from '../../src/state/gateways.ts'
 import { saveGateway } from '../../src/state/save-gateway.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
+import type { Lock } from '../../src/transaction/lock.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
-import { type StatePaths, stateFolder } from '../../src/transaction/records/state-folder.ts'
+import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
 import { aPairPlan } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -189,7 +190,7 @@ describe('a run and the list', () => {
   /** Saves `newer` as the last step. */
   const saving = (world: World) => {
     const access = { ...newer, baseUrls: baseUrlsOf(newer), timeoutMs: 1_000 }
-    return { lastStep: (lockedPaths?: StatePaths) => saveGateway(world, { access }, lockedPaths) }
+    return { lastStep: (lock: Lock) => saveGateway(world, { access }, lock) }
   }
 
   /** The same world, in which every call from `fatal` on fails: after a kill, nothing is done. */

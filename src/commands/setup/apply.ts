@@ -82,7 +82,7 @@ function writeFiles(plan: SetupPlan): ApplyResult {
   acceptUnchanged(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
-    lastStep: (lockedPaths) => saveGateway(session.platform, gatewayToSave(plan), lockedPaths),
+    lastStep: (lock) => saveGateway(session.platform, gatewayToSave(plan), lock),
   })
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeRun, timeAgo } from '../../../src/commands/rollback/describe.ts'
+import { describeRun, timeAgo } from '../../../src/commands/rollback/list-runs.ts'
 import type { RunRecord } from '../../../src/transaction/record.ts'
 
 const now = new Date('2026-11-24T12:00:00Z')

@@ -36,13 +36,13 @@ export function composeRun(
   world: World,
   paths: StatePaths,
   plan: Plan,
-  changes: readonly PlannedFile[],
+  plannedFiles: readonly PlannedFile[],
   rollback: RollbackDetails | undefined,
 ): ComposedRun {
   const now = world.clock.now()
-  const composedFiles = changes.map((change) => composeFile(change, plan, rollback))
+  const composedFiles = plannedFiles.map((planned) => composeFile(planned, plan, rollback))
   const files = composedFiles.map(({ file }) => file)
-  const folders = changes.flatMap(({ file }) => file.missingFolders)
+  const folders = plannedFiles.flatMap(({ file }) => file.missingFolders)
   const written = files.filter(isWritten)
   const filesOfClients = written.length > 0 ? written : files
 
@@ -68,12 +68,12 @@ export function composeRun(
 }
 
 function composeFile(
-  change: PlannedFile,
+  planned: PlannedFile,
   plan: Plan,
   rollback: RollbackDetails | undefined,
 ): ComposedFile {
-  const { before, after } = change.edit
-  const file = recordedFile(change, plan, rollback)
+  const { before, after } = planned.edit
+  const file = recordedFile(planned, plan, rollback)
   return { file, temp: tempPath(file), before, after }
 }
 
