@@ -1,12 +1,12 @@
 /**
- * Reverts the changes of a run in the text of a file that someone edited since.
+ * Undoes a run in the text of a file that someone edited since.
  *
  * For example, a run inserted `b` between `a` and `c`, and then someone changed `c` to `d`:
  *
- *     before: a c      written: a b c      now: a b d      reverted: a d
+ *     before: a c      written: a b c      now: a b d      undone: a d
  *
  * The texts are compared line by line, then word by word. A word is also a string, a row of blanks or one
- * other character. A change is reverted if the words that the run wrote are still next to each other.
+ * other character. A changed range is undone if the words that the run wrote are still next to each other.
  */
 import { diffArrays } from 'diff'
 import { applySplices, type Splice } from './text.ts'
@@ -23,34 +23,34 @@ interface Text {
 }
 
 /**
- * Reverts our changes in the text, as far as what we wrote is still there.
+ * Undoes our changes in the text, as far as what we wrote is still there.
  *
  * @param tryText parses a text and returns it if it is a valid result
- * @returns undefined if no change can be reverted
+ * @returns undefined if nothing can be undone
  */
 export function undoText<Parsed extends Text>(
   versions: Versions<Text>,
   tryText: (text: string) => Parsed | undefined,
 ): Parsed | undefined {
   const { text } = versions.now
-  const splices = planReversals(versions)
-  const allReverted = tryText(applySplices(text, splices))
-  if (allReverted) return allReverted
+  const splices = splicesToUndo(versions)
+  const allUndone = tryText(applySplices(text, splices))
+  if (allUndone) return allUndone
 
-  let reverted: Parsed | undefined
+  let undone: Parsed | undefined
   let accepted: readonly Splice[] = []
   for (const splice of splices) {
     const parsed = tryText(applySplices(text, [...accepted, splice]))
     if (parsed === undefined) continue
     accepted = [...accepted, splice]
-    reverted = parsed
+    undone = parsed
   }
 
-  return reverted
+  return undone
 }
 
-/** The splices that revert our changes, for changes whose words are still contiguous. */
-function planReversals({ before, written, now }: Versions<Text>): readonly Splice[] {
+/** The splices that undo our changes, for changes whose words are still contiguous. */
+function splicesToUndo({ before, written, now }: Versions<Text>): readonly Splice[] {
   const ourChanges = diffWords(before.text, written.text)
   const laterChanges = diffWords(written.text, now.text)
   const places = placesNow(laterChanges, splitIntoWords(written.text).length)

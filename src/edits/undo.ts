@@ -5,9 +5,13 @@
  *     model = "a"    model = "gw"         model = "gw"  # by others    model = "a"  # by others
  *                    window = 100         window = 200                 window = 200 (kept)
  *
- * `revert.ts` first reverts our changes in the text, with blanks and comments, as far as the text is still
- * there. Settings that still have our values after that are restored one by one, as in a file that a
- * program rewrote. The second parser of the dialect verifies each step.
+ * 1. `undo-text.ts` undoes our changes in the text, with blanks and comments, as far as the text is still
+ *    there.
+ * 2. Settings that still have our values after that get their earlier ones, as in a file that a program
+ *    rewrote.
+ * 3. Tables that we created are removed if they are empty.
+ *
+ * The second parser of the dialect verifies each step.
  */
 import { resultOf, UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
@@ -66,7 +70,7 @@ export function undoWith(
   const { settings, kept } = classifySettings(texts, paths)
 
   try {
-    const { text } = restoreSettings({ dialect, texts, settings, fileName })
+    const { text } = undoInSteps({ dialect, texts, settings, fileName })
     const isOurEmptyFile = versions.before === null && dialect.isBlank(text)
     return { bytes: isOurEmptyFile ? null : encodeText({ ...decodedNow, text }), kept }
   } catch (cause) {
@@ -168,24 +172,24 @@ interface UndoContext {
   readonly fileName: string
 }
 
-function restoreSettings(undo: UndoContext): ParsedText {
+function undoInSteps(undo: UndoContext): ParsedText {
   const { texts, settings } = undo
   const isAllowed = (root: ValueTable) => isPartlyUndone(root, texts.now.root, settings)
 
-  const reverted = undoText(texts, (text) => tryParse(undo, text, isAllowed)) ?? texts.now
-  const restored = restoreRemaining(undo, reverted, isAllowed)
-  return removeEmptiedTables(undo, restored)
+  const withTextUndone = undoText(texts, (text) => tryParse(undo, text, isAllowed)) ?? texts.now
+  const withSettingsUndone = undoRemaining(undo, withTextUndone, isAllowed)
+  return removeEmptiedTables(undo, withSettingsUndone)
 }
 
-/** Restores the settings that the reverted text does not restore yet. */
-function restoreRemaining(
+/** Gives the settings their earlier values that the undone text has not given them yet. */
+function undoRemaining(
   { dialect, texts, settings, fileName }: UndoContext,
   start: ParsedText,
   isAllowed: (root: ValueTable) => boolean,
 ): ParsedText {
-  const isRestored = (root: ValueTable, { path, earlier }: UndoableSetting) =>
+  const isUndone = (root: ValueTable, { path, earlier }: UndoableSetting) =>
     sameValue(getValue(root, path), earlier)
-  const remaining = settings.filter((setting) => !isRestored(start.root, setting))
+  const remaining = settings.filter((setting) => !isUndone(start.root, setting))
   if (remaining.length === 0) return start
 
   const steps = remaining.map(({ path, earlier: value }): EditStep => {
@@ -198,7 +202,7 @@ function restoreRemaining(
     start,
     fileName,
     steps,
-    isExpected: (root) => settings.every((setting) => isRestored(root, setting)) && isAllowed(root),
+    isExpected: (root) => settings.every((setting) => isUndone(root, setting)) && isAllowed(root),
   })
 }
 

@@ -136,7 +136,7 @@ export class UndoMachine {
       home: '/home/me',
       command: isUndoOrRedo(run) ? 'rollback' : 'codex',
       clients: [...new Set(run.files.map(({ client }) => client))],
-      baseUrl: 'https://gateway.example',
+      address: 'https://gateway.example',
       model: 'gw/a',
       folders: [],
     }

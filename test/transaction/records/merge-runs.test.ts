@@ -39,13 +39,13 @@ describe('merged runs', () => {
     const machine = aMachine()
     for (const values of [first, second, first, second]) machine.setUp(values)
     const gateways = [
-      { baseUrl: 'https://a.example' },
+      { address: 'https://a.example' },
       {
-        baseUrl: 'https://b.example',
+        address: 'https://b.example',
         baseUrls: { chat: 'https://b.example', messages: 'https://b.example' },
       },
-      { baseUrl: 'https://b.example' },
-      { baseUrl: 'https://a.example' },
+      { address: 'https://b.example' },
+      { address: 'https://a.example' },
     ]
     machine.runs = machine.runs.map((run, index) => ({ ...run, ...gateways[3 - index]! }))
 
