@@ -44,7 +44,7 @@ export function canContinueAfter(error: unknown): error is UserError {
 }
 
 /** Returns the result of `work`, or the `UserError` that it throws. */
-export function resultOf<Result>(work: () => Result): Result | UserError {
+export function valueOrError<Result>(work: () => Result): Result | UserError {
   try {
     return work()
   } catch (error) {

@@ -31,7 +31,7 @@ const sessions = {
       const { info, ...others } = await post(`${url}/session/${id}/message`, { parts }, signal)
       const error = info === undefined ? others : info.error
       const texts = (others.parts ?? []).filter(({ type }) => type === 'text')
-      return resultOf(texts.map(({ text }) => text).join('\n'), error)
+      return valueOrError(texts.map(({ text }) => text).join('\n'), error)
     } finally {
       await post(`${url}/session/${id}/abort`, {}).catch(() => {})
     }
@@ -54,7 +54,7 @@ const chatEndpoint = {
     const messages = [{ role: 'user', content: prompt }]
     const body = { model: 'openclaw', messages }
     const { choices, error } = await post(`${url}/v1/chat/completions`, body, signal)
-    return resultOf(choices?.[0].message.content ?? '', error)
+    return valueOrError(choices?.[0].message.content ?? '', error)
   },
 }
 
@@ -106,7 +106,7 @@ export async function startServer(client, [program, ...args], { home, cwd, env }
   }
 }
 
-function resultOf(stdout, error) {
+function valueOrError(stdout, error) {
   return error === undefined
     ? { status: 0, stdout, stderr: '' }
     : { status: 1, stdout, stderr: JSON.stringify(error) }

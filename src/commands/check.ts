@@ -48,7 +48,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   })
   session.addFindings(...findings, ...proof.findings)
 
-  const results = clients.map((client) => resultFor(client, proof))
+  const results = clients.map((client) => checkedClient(client, proof))
   show(session, proof, results)
   session.showFindings()
   session.document({
@@ -116,7 +116,7 @@ interface ClientResult extends Pick<ModelFacts, 'images' | 'reasoning' | 'contex
   readonly error?: UserError | undefined
 }
 
-function resultFor(client: Client, { setups, failed, catalog }: ProvenSetup): ClientResult {
+function checkedClient(client: Client, { setups, failed, catalog }: ProvenSetup): ClientResult {
   const setup = setups.find((proven) => proven.client === client)
   if (setup === undefined) return { client, error: failed.get(client) }
 

@@ -20,7 +20,7 @@ import {
   examineClient,
 } from './client-state/examine-client.ts'
 import { isInstalled, readVersion, tableOf } from './client-state/program/program.ts'
-import { runsIfReadable } from './client-state/recorded-runs.ts'
+import { runsOrError } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
@@ -57,7 +57,7 @@ export async function doctor(
   flags: DoctorFlags,
 ): Promise<number> {
   const { dryRun } = flags
-  const records = runsIfReadable(session)
+  const records = runsOrError(session)
   // A fix that is not recorded could not be undone.
   if (records instanceof UserError && flags.fix) throw records
   const runs = records instanceof UserError ? undefined : records

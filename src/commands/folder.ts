@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import { changeFolders, readFolders, type SavedFolder } from '../state/folders.ts'
 import { pathExists } from '../transaction/files.ts'
@@ -112,7 +112,7 @@ function show(
   session.sayTable(['  FOLDER', 'GATEWAY', 'ADDRESS'], rows)
 
   for (const folder of folders) {
-    const failure = resultOf(() => gatewayOfFolder(session, folder))
+    const failure = valueOrError(() => gatewayOfFolder(session, folder))
     if (failure instanceof UserError) session.say(`! ${failure.message}`)
     else if (!pathExists(session.platform.files, folder.path))
       session.say(`! Folder ${shownFolder(session, folder)} no longer exists`)

@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { clientRows, loadClients } from '../clients/list.ts'
-import { ifPossible, resultOf, UserError } from '../errors.ts'
+import { ifPossible, UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { savedGateway, savedGateways } from '../state/find-gateways.ts'
@@ -147,7 +147,7 @@ function removeGateway(platform: Platform, name: string): void {
 
 /** Recovers an unfinished run. If that fails, `--all` still removes the other records. */
 function recoverUnlessAll(session: Session, all: true | undefined): boolean {
-  const failure = resultOf(() => recoverAndReport(session))
+  const failure = valueOrError(() => recoverAndReport(session))
   if (!(failure instanceof UserError)) return true
   if (!all || failure.code === 'locked') throw failure
   session.addFindings({
@@ -161,7 +161,7 @@ function recoverUnlessAll(session: Session, all: true | undefined): boolean {
 
 /** The clients that were set up, according to the records. */
 function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
-  const known = runs.length > 0 ? runs : resultOf(() => runsSoFar(session))
+  const known = runs.length > 0 ? runs : valueOrError(() => runsSoFar(session))
   return known instanceof UserError ? [] : [...new Set(known.flatMap(({ clients }) => clients))]
 }
 
@@ -176,7 +176,7 @@ async function remainingCopies(
 ): Promise<readonly Finding[]> {
   const clients = await loadClients(clientRows.filter(({ id }) => ids.includes(id)))
   return clients.flatMap((client) => {
-    const files = resultOf(() => readClientFiles(session, client))
+    const files = valueOrError(() => readClientFiles(session, client))
     if (files instanceof UserError) return []
     const change = { by: 'forget', before: files, after: files } as const
     return [...(client.sideEffects?.(session.platform, change) ?? [])]
@@ -191,7 +191,7 @@ function gatewaysToForget(
 ): readonly SavedGateway[] | undefined {
   if (name !== undefined) return [savedGateway(session, name)]
   if (!all) return []
-  const saved = resultOf(() => savedGateways(session))
+  const saved = valueOrError(() => savedGateways(session))
   return saved instanceof UserError ? undefined : saved
 }
 

@@ -3,7 +3,7 @@ import type { Client } from '../clients/contract/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import { findingFrom } from '../finding.ts'
 import { assumedBaseUrls } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
@@ -15,7 +15,7 @@ import { showClients, showTable } from './checks/show.ts'
 import { driftOf, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
 import { type CheckedClient, examineClient } from './client-state/examine-client.ts'
 import { isInstalled } from './client-state/program/program.ts'
-import { runsIfReadable } from './client-state/recorded-runs.ts'
+import { runsOrError } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientsArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
@@ -98,7 +98,7 @@ export async function status(
 
 /** Shows the gateway that the user chose for this folder, and returns the folder. */
 function reportFolder(session: Session): SavedFolder | undefined {
-  const folder = resultOf(() => folderHere(session))
+  const folder = valueOrError(() => folderHere(session))
   if (folder instanceof UserError) {
     const { code, message, hint } = folder
     // Any other failure concerns the whole state folder: it is reported with the records.
@@ -119,7 +119,7 @@ function reportFolder(session: Session): SavedFolder | undefined {
  * @throws UserError if they cannot be read although they are needed
  */
 function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
-  const runs = runsIfReadable(session)
+  const runs = runsOrError(session)
   if (!(runs instanceof UserError)) return runs
   if (isNeeded) throw runs
   const { message, hint } = runs

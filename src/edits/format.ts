@@ -2,7 +2,7 @@
  * Reads, edits and undoes a configuration file of any format. Other folders call `formatOf`:
  * `formatOf('toml').edit(bytes, changes, 'config.toml')`.
  */
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import { jsonDialect } from './dialects/json.ts'
 import { json5Dialect } from './dialects/json5.ts'
 import { tomlDialect } from './dialects/toml.ts'
@@ -54,7 +54,8 @@ export function documentOf(
   { format, path }: Pick<FileEdit, 'format' | 'path'>,
   bytes: Bytes | null,
 ): ConfigDocument | undefined {
-  const document = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
+  const document =
+    bytes === null ? undefined : valueOrError(() => formatOf(format).read(bytes, path))
   return document instanceof UserError ? undefined : document
 }
 

@@ -13,7 +13,7 @@
  *
  * The second parser of the dialect verifies each step.
  */
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
 import { applySteps, type ConfigDocument, type EditStep, editConflictError } from './edit.ts'
 import { sourceAt } from './find.ts'
@@ -223,7 +223,7 @@ function tryParse(
   text: string,
   isAllowed: (root: ValueTable) => boolean,
 ): ParsedText | undefined {
-  const parsed = resultOf(() => dialect.parse(text, fileName))
+  const parsed = valueOrError(() => dialect.parse(text, fileName))
   return parsed instanceof UserError || !isAllowed(parsed.root) ? undefined : parsed
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import { baseUrlFor, baseUrlsOf, isSameButVersion } from '../gateway/base-urls.ts'
 import { includesHeader } from '../gateway/input/header.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
@@ -47,7 +47,7 @@ export function savedGatewaysIfReadable(session: MaskingSession): readonly Saved
 
 /** Like `readGateways`, but returns [] if the list cannot be read. Masks nothing. */
 export function gatewaysIfReadable(world: World): readonly SavedGateway[] {
-  const all = resultOf(() => readGateways(world))
+  const all = valueOrError(() => readGateways(world))
   return all instanceof UserError ? [] : all
 }
 

@@ -1,5 +1,5 @@
 import { compact } from '../compact.ts'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
@@ -65,7 +65,7 @@ export function saveProof(
 }
 
 function saveFindings(save: () => void): readonly Finding[] {
-  const failure = resultOf(save)
+  const failure = valueOrError(save)
   if (!(failure instanceof UserError)) return []
   const { message, hint } = failure
   return [

@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { type FileEdit, type Plan, sameBytes } from '../edits/types.ts'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import { displayPath, sha256Of, wrapFileErrors } from './files.ts'
 import type { FileVersion, RollbackDetails, World } from './record.ts'
@@ -75,7 +75,7 @@ function fileToWrite(
 
 /** A file that the run does not write. It may be one that cannot be written. */
 export function unchangedFile({ files, machine }: World, edit: FileEdit): PlannedFile {
-  const found = resultOf(() => resolveFile(files, machine, edit.path))
+  const found = valueOrError(() => resolveFile(files, machine, edit.path))
   const file =
     found instanceof UserError
       ? { realPath: edit.path, status: undefined, missingFolders: [] }

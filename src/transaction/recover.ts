@@ -8,7 +8,7 @@
  */
 import { dirname } from 'node:path'
 import type { Bytes } from '../edits/types.ts'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import {
   createFolders,
   displayPath,
@@ -91,7 +91,7 @@ function restoreJournal(world: World, paths: StatePaths): RecoveredRun | undefin
     })
   }
 
-  const recovered = resultOf(() =>
+  const recovered = valueOrError(() =>
     wrapFileErrors(world.machine, paths.journal, () => restoreFiles(world, paths, document)),
   )
   if (!(recovered instanceof UserError)) return recovered
@@ -151,7 +151,7 @@ function switchProgress(world: World, { file, temp }: StagedFile): SwitchProgres
 
 /** Whether the client's path resolves to another file than at the time of the run. */
 function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFile): boolean {
-  const file = resultOf(() => resolveFile(files, machine, path))
+  const file = valueOrError(() => resolveFile(files, machine, path))
   return file instanceof UserError || file.realPath !== realPath
 }
 

@@ -8,7 +8,7 @@
  * A failure before the last rename restores every file. Tests make each file call fail, so the order of
  * the calls is part of the contract.
  */
-import { type FilesState, resultOf, UserError } from '../errors.ts'
+import { type FilesState, UserError, valueOrError } from '../errors.ts'
 import type { ComposedFile, ComposedRun } from './compose-run.ts'
 import {
   createDurably,
@@ -141,7 +141,7 @@ function restoreAfterFailure({ world, paths, undoCommit }: FileSwitch): FilesSta
     return 'changed'
   }
 
-  const recovered = resultOf(() => recoverUnderLock(world, paths))
+  const recovered = valueOrError(() => recoverUnderLock(world, paths))
   if (recovered instanceof UserError) return recovered.filesState
   const keptFiles = recovered?.kept ?? []
   return keptFiles.length === 0 ? 'unchanged' : 'unknown'

@@ -6,7 +6,7 @@ import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { keyHeaderOf } from '../../src/clients/plan/headers.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
-import { resultOf, UserError } from '../../src/errors.ts'
+import { UserError, valueOrError } from '../../src/errors.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
@@ -72,7 +72,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     })
 
     test('a model that no rule chooses is an error', () => {
-      const error = resultOf(() => client.resolve(inputFor({ models: [] })))
+      const error = valueOrError(() => client.resolve(inputFor({ models: [] })))
       expect(['usage', 'model-unknown']).toContain((error as UserError).code)
     })
 
@@ -222,7 +222,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
       const { machine, disk, options, keyHeader } = run
       const { files, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
       const launchInput = { args: [], tempFolder: machine.cwd, env: { [launchKeyVariable]: key } }
-      const settings = resultOf(() => client.launchSettings?.(files, target, launchInput))
+      const settings = valueOrError(() => client.launchSettings?.(files, target, launchInput))
       // Some clients cannot read every value from outside their files.
       if (settings instanceof UserError)
         return expect(settings.code).toMatch(/^(protocol-unsupported|usage)$/)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
 import { usesByRules } from '../../src/clients/models/resolve.ts'
-import { resultOf } from '../../src/errors.ts'
+import { valueOrError } from '../../src/errors.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { byId, catalog, catalogWithWindows, inputFor } from './support.ts'
 
@@ -13,7 +13,7 @@ function choose(id: string, options: ClientOptions = {}, from: Catalog = catalog
 }
 
 function refusal(id: string, options: ClientOptions, from?: Catalog) {
-  return resultOf(() => byId(id).resolve(inputFor(from, options)))
+  return valueOrError(() => byId(id).resolve(inputFor(from, options)))
 }
 
 describe('codex and opencode', () => {

@@ -7,7 +7,7 @@ import {
   protocolToOffer,
 } from '../../src/clients/models/protocols.ts'
 import { keyHeaderOf, sendingFindings } from '../../src/clients/plan/headers.ts'
-import { resultOf, UserError } from '../../src/errors.ts'
+import { UserError, valueOrError } from '../../src/errors.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import { type Catalog, type KeyHeader, type Protocol, protocols } from '../../src/gateway/types.ts'
 import { byId, inputFor } from './support.ts'
@@ -100,7 +100,7 @@ describe('the protocol of a model', () => {
     ]
     const input = inputFor(silent('gpt-5.6-sol'), {}, undefined, { rejected })
     const choose = () => chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses'])
-    const error = resultOf(choose) as UserError
+    const error = valueOrError(choose) as UserError
     expect(error).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
     expect(error.message).toContain('not over chat')
     expect(error.message).toContain('not over responses')
@@ -130,7 +130,7 @@ describe('a gateway that accepts the key in one header only', () => {
     expect(usable(undefined, undefined)).toEqual(protocols)
     expect(usable('x-api-key', undefined)).toEqual(['messages'])
     expect(usable('x-api-key', 'messages')).toEqual(['messages'])
-    expect(resultOf(() => usable('x-api-key', 'chat'))).toMatchObject({
+    expect(valueOrError(() => usable('x-api-key', 'chat'))).toMatchObject({
       code: 'protocol-unsupported',
       hint: expect.stringContaining('--protocol messages'),
     })
@@ -155,7 +155,7 @@ describe('a gateway that accepts the key in one header only', () => {
     const catalog = listed('claude-opus-5-5', 'anthropic', 'openai')
     const resolve = (requested: ClientOptions) =>
       byId(id).resolve(inputFor(catalog, requested, undefined, { gateway }))
-    const messages = resultOf(() => resolve({ protocol: 'messages' }))
+    const messages = valueOrError(() => resolve({ protocol: 'messages' }))
     expect(messages).toMatchObject({ code: 'protocol-unsupported' })
     const { protocol = 'chat' } = resolve({ model: 'claude-opus-5-5' })
     expect(protocol).toBe('chat')

@@ -2,7 +2,7 @@ import type { ConfigDocument } from '../../edits/edit.ts'
 import { formatOf } from '../../edits/format.ts'
 import { UnreadableFile } from '../../edits/text.ts'
 import type { Bytes, ConfigValue, FileEdit, SettingPath } from '../../edits/types.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { ClientState, Sources } from '../contract/state.ts'
 import { isTable, merged, type Table, textIn } from './tables.ts'
@@ -65,7 +65,7 @@ export function parseFile(
   const cached = bytes && parsedFiles.get(bytes)
   if (cached?.path === path && cached.kind === kind) return cached
 
-  const parsed = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
+  const parsed = bytes === null ? undefined : valueOrError(() => formatOf(format).read(bytes, path))
   const error = parsed instanceof UnreadableFile ? parsed : undefined
   const document = parsed instanceof UserError ? undefined : parsed
   const get = (at: SettingPath) => (at.length === 0 ? document?.root : document?.get(at))

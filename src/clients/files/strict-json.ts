@@ -8,7 +8,7 @@ import {
   UnreadableFile,
 } from '../../edits/text.ts'
 import type { Bytes } from '../../edits/types.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import { brokenText, type ParsedFile, parseFile } from './parse-file.ts'
 import type { Table } from './tables.ts'
@@ -55,7 +55,7 @@ export function readStrictly(
  * For a reader that accepts comments, a repair removes more than it must: any file that parses is repairable.
  */
 function isReadOnceRepaired(bytes: Bytes, tolerates: Strictness): boolean {
-  const repaired = resultOf(() => repairToStrictJson(bytes, 'it'))
+  const repaired = valueOrError(() => repairToStrictJson(bytes, 'it'))
   if (repaired instanceof UserError) return false
   return tolerates.allowsComments === true || strictJsonProblem(repaired, tolerates) === undefined
 }

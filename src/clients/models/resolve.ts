@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import {
   type ChosenModel,
@@ -48,7 +48,7 @@ export function resolveOneModel(
 /** What the rules would choose the models of a catalog for. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
   const gatewayInfo = { catalog, rejected: [] }
-  const resolved = resultOf(() => client.resolve({ requested: {}, gatewayInfo }))
+  const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
   return resolved instanceof UserError ? [] : (resolved.uses ?? [])
 }
 

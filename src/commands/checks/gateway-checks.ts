@@ -7,7 +7,7 @@ import { unlistedModels } from '../../clients/models/picker.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
-import { canContinueAfter, resultOf, UserError } from '../../errors.ts'
+import { canContinueAfter, UserError, valueOrError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, shownBalance } from '../../gateway/balance.ts'
 import { mayStillServe } from '../../gateway/catalog.ts'
@@ -102,7 +102,7 @@ async function* networkChecks(
 
   // While a slow catalog loads, the probe of the configured model is sent already.
   const early = ifSlow(shared.catalog, access, async (slowCatalog) => {
-    const setup = resultOf(() => setupNow(examined, slowCatalog))
+    const setup = valueOrError(() => setupNow(examined, slowCatalog))
     if (!(setup instanceof UserError)) void probes.askFor(setup)
   })
   const list = await shared.catalog

@@ -12,7 +12,7 @@ import { parseFile } from '../../clients/files/parse-file.ts'
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import type { Bytes } from '../../edits/types.ts'
-import { ifPossible, resultOf, UserError } from '../../errors.ts'
+import { ifPossible, UserError, valueOrError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import type { FileStatus, Files } from '../../platform/platform.ts'
 import { toFileError } from '../../transaction/files.ts'
@@ -75,7 +75,7 @@ export function diskReader(files: Files): DiskReader {
 
 /** A client's current state. Undefined: its files cannot be read. */
 export function stateNow(session: Session, client: Client): ClientState | undefined {
-  const settings = resultOf(() => client.read(readClientFiles(session, client)))
+  const settings = valueOrError(() => client.read(readClientFiles(session, client)))
   return settings instanceof UserError ? undefined : settings
 }
 

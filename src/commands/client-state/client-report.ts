@@ -10,7 +10,7 @@ import { type ClientState, emptyState, whyUnreadable } from '../../clients/contr
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { optionsToKeep } from '../../clients/options/chosen-options.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import { addressFor, baseUrlFor, gatewayAt, isSameButVersion } from '../../gateway/base-urls.ts'
 import type { Gateway } from '../../gateway/types.ts'
@@ -134,7 +134,7 @@ export async function clientsSetUp(
   const here: SetUpClient[] = []
   const skipped: SkippedClient[] = []
   for (const client of await clientsInUse(session, runs)) {
-    const now = resultOf(() => clientReport(session, client, runs))
+    const now = valueOrError(() => clientReport(session, client, runs))
     const reason = whySkipped(now)
     const setup = setupInForce(client, runs)
     if (isSetUpClient(now)) here.push(now)
@@ -225,7 +225,7 @@ export async function clientReports(
   runs: Runs,
 ): Promise<readonly ClientReport[]> {
   return (await clientsInUse(session, runs)).flatMap((client) => {
-    const now = resultOf(() => clientReport(session, client, runs))
+    const now = valueOrError(() => clientReport(session, client, runs))
     return now instanceof UserError ? [] : [now]
   })
 }

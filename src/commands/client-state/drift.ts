@@ -6,7 +6,7 @@ import { protocolOf } from '../../clients/models/protocols.ts'
 import { planFixes } from '../../clients/plan/edit-file.ts'
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { plainPath } from '../../edits/values/paths.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { type FileFix, type Finding, messageWithLocation } from '../../finding.ts'
 import { addressFor, baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
@@ -159,7 +159,7 @@ export function driftSince(session: Session, report: DriftInput, runs: Runs): Dr
     return { fixedFiles, reasons }
   }
 
-  const planned = resultOf(() => driftAfter(safeFixes))
+  const planned = valueOrError(() => driftAfter(safeFixes))
   if (planned instanceof UserError || planned.reasons.length === 0) return undefined
 
   const { fixedFiles, reasons } = planned
@@ -171,7 +171,7 @@ export function driftSince(session: Session, report: DriftInput, runs: Runs): Dr
   const edits = ofWholeFiles.map((changed) => restoringEdit(session, report, changed))
 
   // repoint offers only a complete restore: it must not restore the address without the key.
-  const restored = resultOf(() => driftAfter([...safeFixes, ...fixes], edits))
+  const restored = valueOrError(() => driftAfter([...safeFixes, ...fixes], edits))
   const isComplete = !(restored instanceof UserError) && restored.reasons.length === 0
   return {
     reasons,

@@ -1,6 +1,6 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile } from '../../clients/contract/files.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
@@ -36,7 +36,7 @@ export function examineClient(
   runs: Runs | undefined,
   isFixTried = false,
 ): ExaminedClient {
-  const checked = resultOf((): CheckedClient => {
+  const checked = valueOrError((): CheckedClient => {
     const report = clientReport(session, client, runs ?? [])
     const { files } = report
 

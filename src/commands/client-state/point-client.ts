@@ -7,7 +7,7 @@ import {
 } from '../../clients/contract/program.ts'
 import { checkOptions } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -65,7 +65,7 @@ export function pointClient(
 /** The provider ID in use, because the client records conversations under it, or else the default ID. */
 export function providerIdOf(session: Session, client: Client): string {
   const { providerId } = stateNow(session, client)?.options ?? {}
-  const problem = resultOf(() => checkOptions(client, { providerId }))
+  const problem = valueOrError(() => checkOptions(client, { providerId }))
   return problem instanceof UserError ? defaultProviderId : (providerId ?? defaultProviderId)
 }
 

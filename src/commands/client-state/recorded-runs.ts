@@ -1,5 +1,5 @@
 import { errorCodes } from '../../error-codes.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { listRuns } from '../../transaction/records/records.ts'
 import { type RecoveredRun, recoverRun } from '../../transaction/recover.ts'
@@ -53,8 +53,8 @@ export function runsSoFar(session: Session): Runs {
 }
 
 /** Lists the runs for a command that changes no client, or returns why the records cannot be read. */
-export function runsIfReadable(session: Session): Runs | UserError {
-  const result = resultOf(() => {
+export function runsOrError(session: Session): Runs | UserError {
+  const result = valueOrError(() => {
     recoverAndReport(session)
     return runsSoFar(session)
   })

@@ -2,7 +2,7 @@ import type { Client } from '../../clients/contract/client.ts'
 import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
@@ -64,7 +64,7 @@ export async function askCatalog(
   }
   if (isOptional && earlyProbe !== undefined)
     void ifSlow(catalogRequest, access, async (slowCatalog) => {
-      const request = resultOf(() => earlyProbe(finder.access))
+      const request = valueOrError(() => earlyProbe(finder.access))
       if (!(request instanceof UserError)) probe(request, slowCatalog).catch(() => {})
     })
   const answer = await session.step('Asking the gateway for its models', catalogRequest)

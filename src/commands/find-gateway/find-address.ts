@@ -1,4 +1,4 @@
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { knownHosts } from '../../gateway/hosts.ts'
 import { normaliseAddress } from '../../gateway/input/address.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -120,7 +120,7 @@ function chosenGateway(
   const byName = gateways.find(({ name }) => name === answer)
   if (byName !== undefined || hasKey) return byName
 
-  const address = resultOf(() => normaliseAddress(answer, { allowHttp: true }).address)
+  const address = valueOrError(() => normaliseAddress(answer, { allowHttp: true }).address)
   const byAddress = gateways.filter((gateway) => gateway.address === address)
   return byAddress.length === 1 ? byAddress[0] : undefined
 }

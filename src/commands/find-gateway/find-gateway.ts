@@ -9,7 +9,7 @@
  * The *preset* is what the command knows already: the gateway of `repoint key`, or of a first try.
  */
 import { compact } from '../../compact.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { assumedBaseUrls } from '../../gateway/base-urls.ts'
 import { type AddressOptions, normaliseAddress } from '../../gateway/input/address.ts'
 import {
@@ -178,7 +178,7 @@ function findBaseUrls(
 
 /** @throws UserError `usage` */
 function readMessagesUrl(text: string, allowed: AddressOptions): string {
-  const address = resultOf(() => normaliseAddress(text, allowed))
+  const address = valueOrError(() => normaliseAddress(text, allowed))
   const isError = address instanceof UserError
   if (!isError && address.query.length === 0) return address.address
   const reason = isError ? address.message : 'no client of it can send its query'

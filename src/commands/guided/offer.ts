@@ -4,7 +4,7 @@ import type { Client } from '../../clients/contract/client.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { blocksSetup, type Finding, findingFrom, messageWithLocation } from '../../finding.ts'
 import { supportsAny } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
@@ -63,7 +63,7 @@ function localProblem(
   access: GatewayAccess,
   program: InstalledProgram = {},
 ): Finding | undefined {
-  const now = resultOf(() => clientReport(session, client, runs))
+  const now = valueOrError(() => clientReport(session, client, runs))
   if (now instanceof UserError) return findingFrom(now)
   const { state, files } = now
   const message = whyUnreadable(state)

@@ -7,7 +7,7 @@ import { clientRows, environmentRows, familyIds, loadClients, rowOf } from '../.
 import { type EarlierFiles, isAtGateway, planOwnService } from '../../clients/plan/own-service.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { FileContents } from '../../transaction/contents.ts'
 import { type Runs, settingChange } from '../../transaction/record.ts'
@@ -41,7 +41,7 @@ export async function planClients(
   const isNamed = ids.length > 0
   const clients = await selectClients(session, runs, ids)
   return clients.flatMap((client) => {
-    const planned = resultOf(() => planClient(session, client, runs, isNamed))
+    const planned = valueOrError(() => planClient(session, client, runs, isNamed))
     if (!(planned instanceof UserError)) {
       const isAffected = planned.edits.length > 0 || planned.findings.length > 0
       return isNamed || isAffected ? [planned] : []

@@ -12,7 +12,7 @@
  *
  * `cli.ts` prints help and errors. All of these mask secrets, except `print` and help, whose text is ours.
  */
-import { type FilesState, resultOf, UserError } from '../../errors.ts'
+import { type FilesState, UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import { maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
@@ -168,7 +168,7 @@ export class Session {
 
   /** Why an answer is not valid, in the words that a prompt shows. The answer itself can be a secret. */
   problemAtPrompt(check: () => unknown): true | string {
-    const problem = resultOf(check)
+    const problem = valueOrError(check)
     if (!(problem instanceof UserError)) return true
     const { message, hintAtPrompt } = problem
     const text = this.forPeople(hintAtPrompt ? `${message}. ${hintAtPrompt}` : message)

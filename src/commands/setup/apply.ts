@@ -3,7 +3,7 @@ import type { Client } from '../../clients/contract/client.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/types.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { forgetAddress } from '../../state/last-address.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
@@ -128,7 +128,7 @@ function acceptUnchanged(plan: SetupPlan): void {
 function mismatchesIn({ setup: { session, access }, clients }: SetupPlan): readonly UserError[] {
   return clients
     .map(({ client }) =>
-      resultOf(() => refuseMismatch(client, readClientFiles(session, client), access)),
+      valueOrError(() => refuseMismatch(client, readClientFiles(session, client), access)),
     )
     .filter((result) => result instanceof UserError)
 }

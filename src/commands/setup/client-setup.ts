@@ -2,7 +2,7 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { ResolvedOptions, ResolveInput } from '../../clients/contract/setup.ts'
 import { ModelNeeded } from '../../clients/models/model-needed.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 
 /** One client before step 3, with everything that decides its options. */
@@ -33,7 +33,7 @@ export type Resolution =
 
 /** Applies a client's rules. */
 export function resolveClient(setup: ClientSetup): Resolution {
-  const result = resultOf(() => resolvedSetup(setup))
+  const result = valueOrError(() => resolvedSetup(setup))
   if (!(result instanceof UserError)) return { kind: 'decided', setup: result }
 
   return { kind: result instanceof ModelNeeded ? 'undecided' : 'impossible', error: result }

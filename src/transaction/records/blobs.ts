@@ -1,7 +1,7 @@
 /** Saved contents of files, named by their SHA-256 hash: `blobs/<sha256>`, compressed. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Bytes } from '../../edits/types.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { createDurably, displayPath, errorCode, randomName, sha256Of } from '../files.ts'
 import type { FileVersion, World } from '../record.ts'
 import { type StatePaths, statePaths } from './state-folder.ts'
@@ -32,7 +32,7 @@ export function contentsOf(world: World, version: FileVersion | null): Bytes | n
 
 /** Like `contentsOf`, but returns null if the copy is gone or damaged. */
 export function contentsIfAvailable(world: World, version: FileVersion | null): Bytes | null {
-  const bytes = resultOf(() => contentsOf(world, version))
+  const bytes = valueOrError(() => contentsOf(world, version))
   return bytes instanceof UserError ? null : bytes
 }
 

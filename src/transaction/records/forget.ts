@@ -1,4 +1,4 @@
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { withLock } from '../lock.ts'
 import type { RunRecord, World } from '../record.ts'
 import { abandonRun, recoverUnderLock } from '../recover.ts'
@@ -55,7 +55,7 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
   if (paths === undefined) return
 
   withLock(world, paths, () => {
-    const recovered = resultOf(() => recoverUnderLock(world, paths))
+    const recovered = valueOrError(() => recoverUnderLock(world, paths))
     if (recovered instanceof UserError) {
       if (!isAll) throw recovered
       abandonRun(world, paths)

@@ -5,7 +5,7 @@
  *     run 2           it was B before, and C after
  *     merged run 2    it was A before, and C after: its undo restores A, as the undo of both would
  */
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { type Contents, type Copies, withChanges } from '../contents.ts'
 import {
   type FileVersion,
@@ -142,7 +142,7 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
   const contents = withChanges({ copies, get: () => null, changes: new Map() }, beforeLater)
-  const undone = resultOf(() => undoRun(earlier, contents, {}).undone)
+  const undone = valueOrError(() => undoRun(earlier, contents, {}).undone)
   if (!(undone instanceof UserError)) return undone
 
   // A copy is missing, or a file cannot be parsed. The first copy must not be lost.

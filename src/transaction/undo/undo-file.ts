@@ -8,7 +8,7 @@
  *     A         B          no file       no file
  */
 import { isDeepStrictEqual } from 'node:util'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { isSameContent, type KeptSetting, type RecordedFile } from '../record.ts'
 import {
   compareSettings,
@@ -108,7 +108,7 @@ function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
 
 /** Undoes a file with scope `keys`. */
 function undoKeysFile(undoKeys: () => UndoneFile): UndoneFile {
-  const result = resultOf(undoKeys)
+  const result = valueOrError(undoKeys)
   if (!(result instanceof UserError)) return result
   if (result.code === 'backup-missing') throw result
 

@@ -1,7 +1,7 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import type { FirstRequestInput } from '../../../clients/contract/program.ts'
 import { isBefore } from '../../../clients/program/tested.ts'
-import { resultOf, UserError } from '../../../errors.ts'
+import { UserError, valueOrError } from '../../../errors.ts'
 import type { Findings } from '../../../finding.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { listWords } from '../../../text.ts'
@@ -223,7 +223,7 @@ export async function stopOldServers(
 }
 
 function oldServers(session: Session, client: Client) {
-  const files = resultOf(() => readClientFiles(session, client))
+  const files = valueOrError(() => readClientFiles(session, client))
   if (files instanceof UserError) return []
 
   const findings = [...client.check(contextOf(session, client, files, []))]

@@ -23,7 +23,13 @@ import { chooseModels } from './choose-models.ts'
 import { type ProbeAnswer, rejectionsIn } from './probes.ts'
 import { expectUsable, installedProgram, programFindings } from './programs.ts'
 import { proveByClient } from './prove-by-client.ts'
-import { continueWith, failuresIn, resultFor, type SetupResults, workingSetups } from './results.ts'
+import {
+  continueWith,
+  failuresIn,
+  type SetupResults,
+  valueOrClientError,
+  workingSetups,
+} from './results.ts'
 
 /**
  * Resolves each client's options, and sends each client's first request to each of its models, in parallel. A
@@ -75,7 +81,7 @@ async function resolveAll(context: SetupContext, gateway: AskedGateway): Promise
   const results = new Map<Client, ResolvedSetup | UserError>()
   for (const client of context.clients) {
     const program = await installedProgram(context, client)
-    const result = await resultFor(async () => {
+    const result = await valueOrClientError(async () => {
       expectUsable(context, client, gateway.finder.access, program)
       return chooseModels(context, gateway, client)
     })

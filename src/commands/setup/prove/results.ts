@@ -26,7 +26,9 @@ export function failuresIn(results: SetupResults): ReadonlyMap<Client, UserError
  *
  * @throws UserError if the failure concerns all clients
  */
-export async function resultFor<Result>(work: () => Promise<Result>): Promise<Result | UserError> {
+export async function valueOrClientError<Result>(
+  work: () => Promise<Result>,
+): Promise<Result | UserError> {
   try {
     return await work()
   } catch (error) {
@@ -42,7 +44,8 @@ export async function continueWith(
 ): Promise<SetupResults> {
   const next = new Map<Client, ResolvedSetup | UserError>()
   for (const [client, before] of results) {
-    const result = before instanceof UserError ? before : await resultFor(() => step(before))
+    const result =
+      before instanceof UserError ? before : await valueOrClientError(() => step(before))
     if (result !== undefined) next.set(client, result)
   }
   return next
