@@ -66,6 +66,12 @@ test('the example client in docs/adding-a-client.md compiles, and can be set up,
   const { machine, edits, target } = planOn(client, disk)
   const state = readValues(client, machine, written(disk, machine, edits))
   expect(state).toMatchObject({ baseUrl: target.baseUrl, key, model: target.resolved.model })
+
+  // Before its requests are recorded, a probe sends a minimal one.
+  const input = { protocol: 'chat', model: 'gpt-5.6-sol', env: {} } as const
+  const { body } = client.firstRequest(await client.loadRecordings(), [], input)
+  expect(body).toMatchObject({ messages: [{ role: 'user' }], stream: true })
+
   for (const { before, after, changes, format, path } of edits) {
     const paths = changes.map((change) => change.path)
     const versions = { before, written: after, now: after }

@@ -1,9 +1,11 @@
+import { plainBody } from '../../gateway/probe/probe-request.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { RecordedRequest, Recordings } from '../contract/program.ts'
 import { isBefore } from './tested.ts'
 
 /**
- * The complete request of a version: the newest recording that is not newer, or the oldest of all.
+ * The complete request of a version: the newest recording that is not newer, or the oldest of all. A client
+ * without any recording, such as a draft, gets a minimal request.
  *
  * @param version of the installed client. Absent: the newest
  */
@@ -16,6 +18,8 @@ export function recordedRequest(
   },
 ): Pick<RecordedRequest, 'query' | 'headers' | 'body'> {
   const { kind, protocol, version = newest } = wanted
+  if (requests.length === 0) return { headers: {}, body: plainBody(protocol) }
+
   const all = requests.filter((request) => request.kind === kind && request.protocol === protocol)
   const found = all.findLast((request) => !isBefore(version, request.version))
   const recorded = found ?? all[0]

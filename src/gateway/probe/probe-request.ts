@@ -38,7 +38,7 @@ export function hasLimit(clientRequest: FirstRequest | undefined): boolean {
 /** The probe's request for the gateway at `baseUrl`. */
 export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
   const { protocol, model, isLimited = false, needsEnd = false, tools, clientRequest } = form
-  const { headers, limit, body } = questions[protocol]
+  const { headers, limit } = questions[protocol]
   const addsLimit = (isLimited || protocol === 'messages') && !hasLimit(clientRequest)
 
   return {
@@ -54,7 +54,7 @@ export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
     },
     body: JSON.stringify({
       model,
-      ...(clientRequest ? clientRequest.body : { ...body, stream: true }),
+      ...(clientRequest?.body ?? plainBody(protocol)),
       ...(addsLimit ? { [limit]: maxTokens } : {}),
       ...(tools ? { tools: tools === 'noop' ? [emptyTools[protocol]] : tools } : {}),
       ...safeguardsMember(clientRequest),
@@ -125,6 +125,11 @@ const questions: Readonly<Record<Protocol, ProtocolQuestion>> = {
     limit: 'max_tokens',
     body: { messages },
   },
+}
+
+/** The body of a minimal request, except the model and the limit. */
+export function plainBody(protocol: Protocol): FirstRequest['body'] {
+  return { ...questions[protocol].body, stream: true }
 }
 
 const tool = { name: 'noop', description: 'Does nothing.' }
