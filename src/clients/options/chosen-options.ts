@@ -36,22 +36,40 @@ export function optionsToKeep(
   const { providerId = '' } = kept
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
   return compact({
-    ...withoutSuffixes(kept, modelSuffix),
+    ...(modelSuffix ? withModels(kept, (id) => id.replace(modelSuffix, '')) : kept),
     providerId: isUsable ? providerId : undefined,
   })
 }
 
-function withoutSuffixes(options: ClientOptions, suffix: RegExp | undefined): ClientOptions {
-  if (suffix === undefined) return options
-  const { startModel, subagentModel, slotModels = {} } = options
-  const idOf = (model: string | undefined) => model?.replace(suffix, '')
-  const bySlot = Object.entries(slotModels).map(([slot, model]) => [slot, idOf(model)])
-  return {
-    ...options,
-    startModel: idOf(startModel),
-    subagentModel: idOf(subagentModel),
-    slotModels: Object.fromEntries(bySlot),
-  }
+/** The options that name models, in the order in which reports show them. `slotModels` holds several. */
+const modelOptions = ['model', 'startModel', 'slotModels', 'subagentModel', 'smallModel'] as const
+
+/** Every model in the options, once. */
+export function modelsIn(options: ClientOptions): readonly string[] {
+  const all = modelOptions.flatMap((name) => {
+    const value = options[name]
+    return typeof value === 'object' ? Object.values(value) : [value]
+  })
+  return [...new Set(all.filter((id) => id !== undefined))]
+}
+
+/** The options without these models. */
+export function withoutModels(options: ClientOptions, ids: readonly string[]): ClientOptions {
+  return withModels(options, (id) => (ids.includes(id) ? undefined : id))
+}
+
+/** The options with each model replaced by the result of `replace`. Undefined removes a model. */
+function withModels(
+  options: ClientOptions,
+  replace: (id: string) => string | undefined,
+): ClientOptions {
+  const replaced = modelOptions.map((name) => {
+    const value = options[name]
+    if (typeof value !== 'object') return [name, value === undefined ? undefined : replace(value)]
+    const bySlot = Object.entries(value).map(([slot, id]) => [slot, replace(id)])
+    return [name, compact(Object.fromEntries(bySlot))]
+  })
+  return { ...options, ...Object.fromEntries(replaced) }
 }
 
 /**
@@ -60,11 +78,4 @@ function withoutSuffixes(options: ClientOptions, suffix: RegExp | undefined): Cl
  */
 export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
   return previous !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
-}
-
-/** Every model in the options, once. */
-export function modelsIn(options: ClientOptions): readonly string[] {
-  const { model, startModel, slotModels = {}, subagentModel, smallModel } = options
-  const all = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
-  return [...new Set(all.filter((id) => id !== undefined))]
 }

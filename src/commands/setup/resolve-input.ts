@@ -8,7 +8,7 @@ import type { GatewayInfo, ResolveInput } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
-import { modelsIn } from '../../clients/options/chosen-options.ts'
+import { modelsIn, withoutModels } from '../../clients/options/chosen-options.ts'
 import { UserError } from '../../errors.ts'
 import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { lacksModel } from '../../gateway/judge/traits.ts'
@@ -130,22 +130,6 @@ function withoutStartSlot(
 ): ClientOptions['slotModels'] {
   const { [requested.slot ?? slot]: _, ...otherSlots } = slotModels
   return otherSlots
-}
-
-/** The options without these models. */
-export function withoutModels(options: ClientOptions, ids: readonly string[]): ClientOptions {
-  const unlessRemoved = (id: string | undefined) =>
-    id !== undefined && ids.includes(id) ? undefined : id
-  const slotModels = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRemoved(id))
-
-  return {
-    ...options,
-    model: unlessRemoved(options.model),
-    startModel: unlessRemoved(options.startModel),
-    subagentModel: unlessRemoved(options.subagentModel),
-    smallModel: unlessRemoved(options.smallModel),
-    slotModels: Object.fromEntries(slotModels),
-  }
 }
 
 /** Whether the previous setup was for this gateway. */

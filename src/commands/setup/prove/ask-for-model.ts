@@ -2,14 +2,14 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
 import type { ResolveInput } from '../../../clients/contract/setup.ts'
-import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
+import { effectiveOptions, withoutModels } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import type { Session } from '../../screen/session.ts'
 import { type ClientSetup, type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
-import { requestedFor, withoutModels } from '../resolve-input.ts'
+import { requestedFor } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
