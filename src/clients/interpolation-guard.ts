@@ -1,7 +1,13 @@
 import { UserError } from '../errors.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client } from './contract/client.ts'
-import type { ResolvedOptions, ResolveInput, SetupTarget } from './contract/setup.ts'
+import {
+  catalogIn,
+  type ResolvedOptions,
+  type ResolveInput,
+  type SetupTarget,
+  toCatalogAnswer,
+} from './contract/setup.ts'
 import { effectiveOptions, modelsIn } from './options/chosen-options.ts'
 
 /**
@@ -30,7 +36,7 @@ export function withInterpolationGuard(client: Client): Client {
 
 /** @throws UserError `config-conflict`, or as the client's own `resolve` does */
 function resolveLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   const { names } = client.config.interpolation
   if (names === null) return client.resolve(input, version)
 
@@ -44,8 +50,7 @@ function resolveLiteral(client: Client, input: ResolveInput, version?: string): 
     throw refusal(client, `the model ${first.id}`)
 
   const models = listed.filter((model) => !matching.includes(model)).map(withoutName(names))
-  const gatewayInfo = { ...input.gatewayInfo, catalog: catalog && { ...catalog, models } }
-  const resolved = client.resolve({ ...input, gatewayInfo }, version)
+  const resolved = client.resolve(withModels(input, models), version)
   if (first === undefined) return resolved
 
   const others = matching.length === 1 ? '' : ` and ${matching.length - 1} more`
@@ -54,6 +59,17 @@ function resolveLiteral(client: Client, input: ResolveInput, version?: string): 
     message: `repoint leaves the model ${first.id}${others} out of ${client.label}'s list, because ${client.label} would replace a part of the name`,
   }
   return { ...resolved, findings: [...resolved.findings, note] }
+}
+
+/** The input with other models in the catalog. */
+function withModels(input: ResolveInput, models: readonly CatalogModel[]): ResolveInput {
+  const { catalogAnswer } = input.gatewayInfo
+  if (catalogAnswer.kind !== 'received') return input
+  const catalog = { ...catalogAnswer.catalog, models }
+  return {
+    ...input,
+    gatewayInfo: { ...input.gatewayInfo, catalogAnswer: toCatalogAnswer(catalog) },
+  }
 }
 
 function withoutName(names: RegExp) {

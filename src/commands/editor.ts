@@ -1,12 +1,11 @@
 import { Option } from '@commander-js/extra-typings'
 import { slots } from '../clients/contract/options.ts'
-import type { ResolvedOptions } from '../clients/contract/setup.ts'
+import type { CatalogAnswer, ResolvedOptions } from '../clients/contract/setup.ts'
 import { nameFindings, pickModel } from '../clients/models/resolve.ts'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/local-host.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
-import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand, modelId, newestGateway } from './command-line/flags.ts'
@@ -93,7 +92,7 @@ export const command = commandOf(define, async (session, flags) => {
   const { access, models } = await proveModel(session, flags, {
     // The editor has one field for the key.
     client: { label, protocols: ['chat'] },
-    choose: (catalog) => chooseModel(id, catalog, flags.model),
+    choose: (catalogAnswer) => chooseModel(id, catalogAnswer, flags.model),
   })
   const { address, baseUrls } = access
   if (id === 'cursor') session.addFindings(...outOfReachFinding(address))
@@ -144,10 +143,10 @@ function* outOfReachFinding(address: string): Generator<Finding> {
 /** @throws UserError `protocol-unsupported` for a model that the editor cannot route */
 function chooseModel(
   editor: string,
-  catalog: Catalog | undefined,
+  catalogAnswer: CatalogAnswer,
   model: string | undefined,
 ): Pick<ResolvedOptions, 'probeModel' | 'findings'> {
-  const input = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
+  const input = { requested: { model }, gatewayInfo: { catalogAnswer, rejected: [] } }
   const id = pickModel(input, ['chat'])
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))

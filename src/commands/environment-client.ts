@@ -45,7 +45,8 @@ async function showVariables(
   const firstRequests = await loadFirstRequests(session, client, { files: [], ...program })
   const { access, models } = await proveModel(session, flags, {
     client,
-    choose: (catalog) => client.resolve({ requested, gatewayInfo: { catalog, rejected: [] } }),
+    choose: (catalogAnswer) =>
+      client.resolve({ requested, gatewayInfo: { catalogAnswer, rejected: [] } }),
     firstRequestFor: firstRequests,
   })
 

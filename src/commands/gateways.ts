@@ -66,8 +66,10 @@ export const command = commandOf(define, async (session, action, gateway, flags)
 
 /** A saved gateway as `--json` prints it. */
 function asDocument(saved: SavedGateway, clients: readonly ClientReport[]) {
-  const { headers = [], query, baseUrls, ...members } = saved
+  const { name, address, headers = [], query, baseUrls, ...members } = saved
   return {
+    name,
+    baseUrl: address,
     ...members,
     roots: baseUrls,
     key: maskSecret(saved.key),

@@ -8,24 +8,22 @@ const slowCatalogMs = 2_000
 /** With a short time limit, the catalog is slow after this share of it. */
 const slowCatalogShare = 1 / 15
 
-/**
- * Runs `work` while a slow catalog is still loading, so that a silent gateway is noticed sooner.
- *
- * @param work receives an error to use instead of the catalog until it arrives
- * @returns undefined if the catalog is not slow
- */
-export async function ifSlow<Result>(
+/** What a probe uses instead of the catalog until it arrives. */
+export const slowCatalog = new UserError({
+  code: 'gateway-fault',
+  message: 'The gateway is slow to list its models',
+})
+
+/** Runs `work` while a slow catalog is still loading, so that a silent gateway is noticed sooner. */
+export async function ifSlow(
   catalog: Promise<unknown>,
   { timeoutMs }: GatewayAccess,
-  work: (slow: UserError) => Promise<Result>,
-): Promise<Result | undefined> {
+  work: () => Promise<void>,
+): Promise<void> {
   const slowMs = Math.min(slowCatalogMs, slowCatalogShare * timeoutMs)
   const isSlow = await Promise.race([
     catalog.then(() => false),
     pause(slowMs, true, { ref: false }),
   ])
-  if (!isSlow) return undefined
-  return work(
-    new UserError({ code: 'gateway-fault', message: 'The gateway is slow to list its models' }),
-  )
+  if (isSlow) await work()
 }

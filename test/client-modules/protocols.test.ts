@@ -167,7 +167,7 @@ describe('a model that is only offered', () => {
     protocolToOffer(
       { id, ...(types.length > 0 && { endpointTypes: types }) },
       proven,
-      { catalog: undefined, rejected: [] },
+      { catalogAnswer: { kind: 'not-asked' }, rejected: [] },
       protocols,
     )
 
@@ -183,7 +183,7 @@ describe('a model that is only offered', () => {
   test('shares the base URL of the first model', () => {
     const beside = (first: Protocol, chat: string, messages: string) =>
       protocolsOfProvider(first, protocols, {
-        catalog: undefined,
+        catalogAnswer: { kind: 'not-asked' },
         rejected: [],
         gateway: { baseUrls: { chat, messages } },
       })

@@ -2,11 +2,12 @@ import { configuredGateway, overrideFindings } from '../../src/clients/checks/ov
 import type { Client, ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
 import type { LoadedFiles } from '../../src/clients/contract/files.ts'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
-import type {
-  GatewayInfo,
-  PreviousSetup,
-  ResolveInput,
-  SetupTarget,
+import {
+  type GatewayInfo,
+  type PreviousSetup,
+  type ResolveInput,
+  type SetupTarget,
+  toCatalogAnswer,
 } from '../../src/clients/contract/setup.ts'
 import {
   type ClientState,
@@ -125,7 +126,11 @@ export function inputFor(
   previous?: PreviousSetup,
   gatewayInfo: Partial<GatewayInfo> = {},
 ): ResolveInput {
-  return { requested, previous, gatewayInfo: { catalog, rejected: [], ...gatewayInfo } }
+  return {
+    requested,
+    previous,
+    gatewayInfo: { catalogAnswer: toCatalogAnswer(catalog), rejected: [], ...gatewayInfo },
+  }
 }
 
 /** The values of a client's files that a setup keeps. */

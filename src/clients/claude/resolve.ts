@@ -9,7 +9,13 @@ import {
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type ClientOptions, defaultSlot, type Slot, slots } from '../contract/options.ts'
-import type { GatewayInfo, ModelUse, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import {
+  catalogIn,
+  type GatewayInfo,
+  type ModelUse,
+  type ResolvedOptions,
+  type ResolveInput,
+} from '../contract/setup.ts'
 import { type WindowHandling, windowOf } from '../models/context-window.ts'
 import { ModelNeeded } from '../models/model-needed.ts'
 import { allModels, checkedModel, nameFindings } from '../models/resolve.ts'
@@ -40,7 +46,7 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
   const subagentModel = checkedSubagent(input)
 
   const filled = fillSlots({ input, slot, pins, version })
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   return resolvedWith({
     command: claudeName.id,
     input,
@@ -58,7 +64,7 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
  * @throws ModelNeeded if no rule fits and the user requested no model
  */
 export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   const { slot = defaultSlot } = effectiveOptions(input)
   const pins = checkedPins(input, slot)
   const subagentModel = checkedSubagent(input)
@@ -105,7 +111,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
     command,
     slot: startSlot(input, slot, version),
     pins: idsOf(pins),
-    catalog: gatewayInfo.catalog,
+    catalog: catalogIn(gatewayInfo),
     version,
   })
 
@@ -129,7 +135,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
 
 /** @throws ModelNeeded that names every slot that no rule fills */
 function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
-  const { catalog } = gatewayInfo
+  const catalog = catalogIn(gatewayInfo)
   const rules = catalog && gptMapping(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
   const modelOf = (slot: Slot) => {
@@ -215,10 +221,11 @@ function idsOf(pins: Pins): Pins {
 }
 
 function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): ModelNeeded {
-  const { catalog, catalogError } = gatewayInfo
+  const catalog = catalogIn(gatewayInfo)
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
-    const [why, otherWay] = catalogError
+    const isAsked = gatewayInfo.catalogAnswer.kind !== 'not-asked'
+    const [why, otherWay] = isAsked
       ? ['The gateway has no list of models', '']
       : ['repoint does not ask the gateway', '. Or remove --no-verify.']
     return new ModelNeeded({

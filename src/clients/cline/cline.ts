@@ -3,6 +3,7 @@ import { catalogEntry } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
+import { catalogIn } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
@@ -134,7 +135,7 @@ export const cline: ClientModule = {
     const { model, findings } = resolved
 
     const limit = withKnownFacts(
-      catalogEntry(input.gatewayInfo.catalog, model) ?? { id: model },
+      catalogEntry(catalogIn(input.gatewayInfo), model) ?? { id: model },
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
     const chosenWindow =

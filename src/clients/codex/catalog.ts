@@ -5,7 +5,7 @@ import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import { catalogEntry, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
-import type { ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import { catalogIn, type ResolvedOptions, type ResolveInput } from '../contract/setup.ts'
 import { offeredModels } from '../models/picker.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 
@@ -66,12 +66,12 @@ export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): Res
     return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
 
   // Without a catalog of the gateway, the existing file stays: nothing new is known about its models.
-  if (table.length === 0 || (gatewayInfo.catalog === undefined && !requested.writeModelCatalog))
+  if (table.length === 0 || (catalogIn(gatewayInfo) === undefined && !requested.writeModelCatalog))
     return resolved
 
   // The picker offers the models that the gateway lists for responses. If the gateway does not say that of
   // the chosen model, it also offers the models about which the gateway says nothing.
-  const listed = catalogEntry(gatewayInfo.catalog, resolved.model)
+  const listed = catalogEntry(catalogIn(gatewayInfo), resolved.model)
   const chosenSupport = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
   const canUse = (model: CatalogModel) =>
     [true, chosenSupport].includes(supportsProtocol(model, 'responses'))

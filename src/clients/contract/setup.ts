@@ -1,5 +1,5 @@
 import type { Bytes } from '../../edits/types.ts'
-import type { UserError } from '../../errors.ts'
+import { UserError } from '../../errors.ts'
 import type { FileFix, Finding } from '../../finding.ts'
 import type { ChosenModel } from '../../gateway/models/rules.ts'
 import type {
@@ -32,11 +32,31 @@ export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'>
   readonly isOtherGateway?: boolean
 }
 
+/** What repoint knows about the gateway's catalog. */
+export type CatalogAnswer =
+  | { readonly kind: 'received'; readonly catalog: Catalog }
+  /** The gateway has no catalog, or one that cannot be read. */
+  | { readonly kind: 'failed'; readonly error: UserError }
+  /** The catalog has not arrived. Options that need it cannot be decided yet. */
+  | { readonly kind: 'pending' }
+  /** repoint does not ask, for example with `--no-verify`. */
+  | { readonly kind: 'not-asked' }
+
+/** @param response undefined: repoint does not ask */
+export function toCatalogAnswer(response: Catalog | UserError | undefined): CatalogAnswer {
+  if (response === undefined) return { kind: 'not-asked' }
+  if (response instanceof UserError) return { kind: 'failed', error: response }
+  return { kind: 'received', catalog: response }
+}
+
+/** Undefined: repoint has no catalog. */
+export function catalogIn({ catalogAnswer }: GatewayInfo): Catalog | undefined {
+  return catalogAnswer.kind === 'received' ? catalogAnswer.catalog : undefined
+}
+
 /** The gateway's answers so far. */
 export interface GatewayInfo {
-  readonly catalog: Catalog | undefined
-  /** Why the gateway's catalog cannot be read. */
-  readonly catalogError?: UserError | undefined
+  readonly catalogAnswer: CatalogAnswer
   /** The route that the gateway answered last, for any client. */
   readonly proven?: ModelRoute | undefined
   /** The routes that the gateway rejected for this client. `resolve` does not choose one of them again. */

@@ -1,7 +1,7 @@
 import type { Finding } from '../../finding.ts'
 import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
-import type { ResolveInput } from '../contract/setup.ts'
+import { catalogIn, type ResolveInput } from '../contract/setup.ts'
 import { keepsModels } from '../options/chosen-options.ts'
 
 /** How a client treats the context windows of models. */
@@ -31,7 +31,7 @@ export function windowOf(
   if (chosen !== undefined)
     return { contextWindow: chosen, notes: notesUnlessKept(smallWindowFindings(chosen)) }
 
-  const listedWindows = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
+  const listedWindows = ids.map((id) => catalogEntry(catalogIn(gatewayInfo), id)?.contextWindow)
   const isEveryListed = ids.length > 0 && !listedWindows.includes(undefined)
   if (before !== undefined && !isEveryListed) return { contextWindow: before, notes: [] }
 

@@ -5,7 +5,12 @@ import type { BaseUrls, Catalog, Protocol } from '../../gateway/types.ts'
 import type { Client } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { ClientOptions } from '../contract/options.ts'
-import type { OfferedModel, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import {
+  catalogIn,
+  type OfferedModel,
+  type ResolvedOptions,
+  type ResolveInput,
+} from '../contract/setup.ts'
 import { modelsIn } from '../options/chosen-options.ts'
 import type { WindowHandling } from './context-window.ts'
 import { protocolsOfProvider, protocolToOffer, usualProtocol } from './protocols.ts'
@@ -23,8 +28,8 @@ export function offeredModels(
   protocols: readonly Protocol[],
 ): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
   const { images, reasoning, maxOutputTokens } = requested
-  const all = gatewayInfo.catalog?.models ?? []
-  const chosen = withKnownFacts(catalogEntry(gatewayInfo.catalog, model) ?? { id: model })
+  const all = catalogIn(gatewayInfo)?.models ?? []
+  const chosen = withKnownFacts(catalogEntry(catalogIn(gatewayInfo), model) ?? { id: model })
   const others: OfferedModel[] = []
   for (const listed of all) {
     if (listed.id === model || listed.tools === false) continue

@@ -9,12 +9,13 @@ import { lacksModel, lacksRoute, traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { Client, ClientModule } from '../contract/client.ts'
-import type {
-  GatewayInfo,
-  OfferedModel,
-  RejectedModel,
-  ResolvedOptions,
-  ResolveInput,
+import {
+  catalogIn,
+  type GatewayInfo,
+  type OfferedModel,
+  type RejectedModel,
+  type ResolvedOptions,
+  type ResolveInput,
 } from '../contract/setup.ts'
 import { ModelNeeded } from './model-needed.ts'
 
@@ -53,7 +54,7 @@ export function chooseProtocol(
   protocols: readonly Protocol[],
 ): Protocol {
   const { requested, previous, gatewayInfo } = input
-  const entry = catalogEntry(gatewayInfo.catalog, model) ?? { id: model }
+  const entry = catalogEntry(catalogIn(gatewayInfo), model) ?? { id: model }
   const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
   const possible = withoutRejected(entry, allowed, gatewayInfo)
 

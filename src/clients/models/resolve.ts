@@ -11,7 +11,14 @@ import {
 } from '../../gateway/models/rules.ts'
 import type { Catalog, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { Client } from '../contract/client.ts'
-import type { GatewayInfo, ModelUse, ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import {
+  catalogIn,
+  type GatewayInfo,
+  type ModelUse,
+  type ResolvedOptions,
+  type ResolveInput,
+  toCatalogAnswer,
+} from '../contract/setup.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type WindowHandling, windowOf } from './context-window.ts'
 import { ModelNeeded } from './model-needed.ts'
@@ -47,14 +54,14 @@ export function resolveOneModel(
 
 /** What the rules would choose the models of a catalog for. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
-  const gatewayInfo = { catalog, rejected: [] }
+  const gatewayInfo = { catalogAnswer: toCatalogAnswer(catalog), rejected: [] }
   const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
   return resolved instanceof UserError ? [] : (resolved.uses ?? [])
 }
 
 /** The ID of the model that `resolveOneModel` chooses. @throws UserError as it does */
 export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
   if (model !== undefined) return checkedModel(input, model, protocols)
@@ -81,10 +88,11 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
 }
 
 /** Where to see the rest of a list that shows the first `shown` models. */
-export function allModels({ catalog, gateway }: GatewayInfo, shown: number): string {
-  const count = catalog?.models.length ?? 0
-  if (count <= shown || gateway?.baseUrls === undefined) return ''
-  return `. All ${count}: repoint models --base-url ${gateway.baseUrls.chat}`
+export function allModels(gatewayInfo: GatewayInfo, shown: number): string {
+  const count = catalogIn(gatewayInfo)?.models.length ?? 0
+  const chat = gatewayInfo.gateway?.baseUrls?.chat
+  if (count <= shown || chat === undefined) return ''
+  return `. All ${count}: repoint models --base-url ${chat}`
 }
 
 function protocolsFor(
@@ -96,7 +104,7 @@ function protocolsFor(
 
 /** The default model, unless the user chose one. */
 function modelByRule(input: ResolveInput, supported: readonly Protocol[]): ChosenModel | undefined {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   if (catalog === undefined || effectiveOptions(input).model !== undefined) return undefined
   return defaultModel(catalog, ...protocolsFor(input, supported))
 }
@@ -140,7 +148,7 @@ export function checkedModel(
   name: string,
   protocols: readonly Protocol[],
 ): string {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   if (catalog === undefined || keepsModels(input)) return name
   const listed = resolveModel(catalog, name)
   if (listed === undefined) return name
@@ -162,7 +170,7 @@ export function nameFindings(
   input: ResolveInput,
   names: readonly (string | undefined)[],
 ): readonly Finding[] {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   if (catalog === undefined || keepsModels(input)) return []
 
   return [...new Set(names)].flatMap((name): Finding[] => {

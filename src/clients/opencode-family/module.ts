@@ -3,7 +3,7 @@ import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
 import { asReasoningEffort } from '../contract/options.ts'
 import type { Program } from '../contract/program.ts'
-import type { ResolvedOptions, ResolveInput } from '../contract/setup.ts'
+import { catalogIn, type ResolvedOptions, type ResolveInput } from '../contract/setup.ts'
 import { originOf, unreadable } from '../files/parse-file.ts'
 import { numberIn, tableIn, textIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
@@ -40,7 +40,7 @@ const sends: SendingRules = {
 
 /** The options with the model for titles: the user's, or that of a rule, if the client's picker offers it. */
 function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): ResolvedOptions {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   const { smallModel: chosen } = effectiveOptions(input)
   // The chosen one may belong to another provider, about which this catalog says nothing.
   if (keepsModels(input) && chosen !== undefined) return resolved

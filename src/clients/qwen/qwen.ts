@@ -5,7 +5,7 @@ import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { DiskReader } from '../contract/files.ts'
-import type { OfferedModel, ResolveInput } from '../contract/setup.ts'
+import { catalogIn, type OfferedModel, type ResolveInput } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf, layersOf, originOf, unreadable } from '../files/parse-file.ts'
@@ -168,7 +168,7 @@ export const qwen: ClientModule = {
       otherwise: 'Qwen Code assumes 200,000 tokens',
     })
 
-    const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
+    const listed = new Map(catalogIn(input.gatewayInfo)?.models.map((model) => [model.id, model]))
     const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
       const listedWindow = listed.get(model.id)?.contextWindow
       return compact({

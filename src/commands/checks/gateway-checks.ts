@@ -1,6 +1,10 @@
 /** The checks of `doctor` over the network. `check-client.ts` has those without it. */
 import type { Client } from '../../clients/contract/client.ts'
-import type { ResolvedOptions } from '../../clients/contract/setup.ts'
+import {
+  type CatalogAnswer,
+  type ResolvedOptions,
+  toCatalogAnswer,
+} from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { isLoopbackUrl } from '../../clients/files/addresses.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'
@@ -28,7 +32,6 @@ import type { Session } from '../screen/session.ts'
 import { type ResolvedSetup, resolveClient } from '../setup/client-setup.ts'
 import { loadFirstRequests } from '../setup/prove/first-requests.ts'
 import { type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
-import { catalogInfo } from '../setup/resolve-input.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
 import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
@@ -101,8 +104,8 @@ async function* networkChecks(
   )
 
   // While a slow catalog loads, the probe of the configured model is sent already.
-  const early = ifSlow(shared.catalog, access, async (slowCatalog) => {
-    const setup = valueOrError(() => setupNow(examined, slowCatalog))
+  const early = ifSlow(shared.catalog, access, async () => {
+    const setup = valueOrError(() => setupNow(examined, { kind: 'pending' }))
     if (!(setup instanceof UserError)) void probes.askFor(setup)
   })
   const list = await shared.catalog
@@ -112,7 +115,7 @@ async function* networkChecks(
   yield* [...certificateFindings(session, client, state.endpoint, caFile)].map(asWarning)
   yield* checkCatalog(session, examined, access, list)
 
-  const setup = setupNow(examined, list)
+  const setup = setupNow(examined, toCatalogAnswer(list))
   yield* setup.resolved.findings.map(asWarning)
   await early
   for (const answer of await probes.askFor(setup)) yield probeCheck(list, answer)
@@ -241,14 +244,14 @@ function* checkPicker(
  */
 function setupNow(
   { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
-  list: Catalog | UserError,
+  catalogAnswer: CatalogAnswer,
 ): ResolvedSetup {
-  const gatewayInfo = { ...catalogInfo(list), rejected: [], modelTable }
+  const gatewayInfo = { catalogAnswer, rejected: [], modelTable }
   const input = { requested: {}, previous: { options, defaults }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })
   if (resolution.kind === 'decided') return resolution.setup
-  throw list instanceof UserError ? list : resolution.error
+  throw catalogAnswer.kind === 'failed' ? catalogAnswer.error : resolution.error
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */

@@ -1,5 +1,9 @@
 import type { Client } from '../../clients/contract/client.ts'
-import type { ResolvedOptions } from '../../clients/contract/setup.ts'
+import {
+  type CatalogAnswer,
+  type ResolvedOptions,
+  toCatalogAnswer,
+} from '../../clients/contract/setup.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { UserError, valueOrError } from '../../errors.ts'
@@ -13,6 +17,7 @@ import { saveModels } from '../../state/model-cache.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
+import { catalogOrReason } from '../setup/prove/probes.ts'
 import { findGateway } from './find-gateway.ts'
 import { presetUnlessNamed } from './gateways-in-use.ts'
 
@@ -56,19 +61,24 @@ export async function askCatalog(
   const catalogRequest = finder.askCatalog({ isOptional })
 
   const probes = new Map<string, Promise<ProbeResult>>()
-  const probe = ({ protocol, model, sender }: ProbeRequest, catalog: Catalog | UserError) => {
+  const probe = ({ protocol, model, sender }: ProbeRequest, catalogAnswer: CatalogAnswer) => {
     const id = `${protocol} ${model}`
+    const catalog = catalogOrReason(catalogAnswer)
     const result = probes.get(id) ?? finder.probe(protocol, model, { catalog, sender })
     probes.set(id, result)
     return result
   }
   if (isOptional && earlyProbe !== undefined)
-    void ifSlow(catalogRequest, access, async (slowCatalog) => {
+    void ifSlow(catalogRequest, access, async () => {
       const request = valueOrError(() => earlyProbe(finder.access))
-      if (!(request instanceof UserError)) probe(request, slowCatalog).catch(() => {})
+      if (!(request instanceof UserError)) probe(request, { kind: 'pending' }).catch(() => {})
     })
   const answer = await session.step('Asking the gateway for its models', catalogRequest)
-  const result = { finder, answer, probe: (request: ProbeRequest) => probe(request, answer) }
+  const result = {
+    finder,
+    answer,
+    probe: (request: ProbeRequest) => probe(request, toCatalogAnswer(answer)),
+  }
 
   session.addFindings(...findings)
   if (answer instanceof UserError) {
@@ -82,7 +92,7 @@ export async function askCatalog(
 
 interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
-  readonly choose: (catalog: Catalog | undefined) => Models
+  readonly choose: (catalogAnswer: CatalogAnswer) => Models
   /** Absent: what the client sends besides messages and tools is not known. */
   readonly firstRequestFor?: (route: ModelRoute) => Sender
 }
@@ -104,15 +114,14 @@ export async function proveModel<
     const route = { model: models.probeModel, protocol: protocolOf(client, models) }
     return { ...route, sender: firstRequestFor?.(route) }
   }
-  const earlyProbe = () => requestFor(choose(undefined))
+  const earlyProbe = () => requestFor(choose({ kind: 'pending' }))
   const { finder, answer, probe } = await askCatalog(session, flags, earlyProbe)
-  const hasNoCatalog = answer instanceof UserError
-  const models = choose(hasNoCatalog ? undefined : answer)
+  const models = choose(toCatalogAnswer(answer))
   await session.step(`Asking ${models.probeModel} for one word`, probe(requestFor(models)))
 
   const { access } = finder
   refuseBlocked([...sendingFindings(client, access)])
-  if (hasNoCatalog) session.addFindings(catalogUnavailable(answer))
+  if (answer instanceof UserError) session.addFindings(catalogUnavailable(answer))
   session.addFindings(...models.findings)
   return { access, models }
 }

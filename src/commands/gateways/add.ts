@@ -1,5 +1,9 @@
 /** `repoint gateways add URL`: tests a gateway and saves it. No client changes. */
-import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
+import {
+  type GatewayInfo,
+  type RejectedModel,
+  toCatalogAnswer,
+} from '../../clients/contract/setup.ts'
 import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
@@ -29,12 +33,13 @@ export async function addGateway(
   const { finder, answer, probe } = await askCatalog(
     session,
     { ...flags, baseUrl: address },
-    (gateway) => probeFor(flags.model, { catalog: undefined, rejected: [], gateway }),
+    (gateway) =>
+      probeFor(flags.model, { catalogAnswer: { kind: 'pending' }, rejected: [], gateway }),
   )
   checkNameIsFree(session.platform, flags.name, finder.access.address)
 
-  const catalog = answer instanceof UserError ? undefined : answer
-  const gatewayInfo = { catalog, rejected: [], gateway: finder.access }
+  const catalogAnswer = toCatalogAnswer(answer)
+  const gatewayInfo = { catalogAnswer, rejected: [], gateway: finder.access }
   const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
 
   const { name = flags.name, ...access } = finder.access

@@ -1,6 +1,8 @@
 /** One client in the list of guided setup: whether the gateway can serve it, and how its line reads. */
+
 import { configuredGateway } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
+import { catalogIn } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
@@ -42,7 +44,7 @@ export function offerOf(
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {
-  const { catalog } = info
+  const catalog = catalogIn(info)
   const input = resolveInputFor(context, client, access, { ...info, ...program })
   const problem =
     localProblem(context, client, access, program) ??

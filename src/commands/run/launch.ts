@@ -5,7 +5,7 @@
 import { basename } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
-import type { RejectedModel } from '../../clients/contract/setup.ts'
+import { type RejectedModel, toCatalogAnswer } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
@@ -159,7 +159,8 @@ function resolveForLaunch(
     const isOtherGateway = before !== undefined && !pointsAt(client, before, access)
     const rejected = isOtherGateway && catalog ? unlisted(client, before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, previous }
-    const gatewayInfo = { catalog, rejected, noProbeFollows: true, proven, gateway: access }
+    const catalogAnswer = toCatalogAnswer(catalog)
+    const gatewayInfo = { catalogAnswer, rejected, noProbeFollows: true, proven, gateway: access }
     const input = resolveInputFor(setup, client, access, gatewayInfo)
     const program = versions.get(client.program.command) ?? {}
     return resolveClient({ client, program, input })

@@ -1,5 +1,7 @@
 /** What the user should know about the plan of one client. */
+
 import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { catalogIn } from '../../clients/contract/setup.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { keepsModels, modelsIn, optionsToKeep } from '../../clients/options/chosen-options.ts'
@@ -54,7 +56,7 @@ function* unlistedModelFindings(
   { client, input, resolved }: ResolvedSetup,
   after: LoadedFiles,
 ): Generator<Finding> {
-  const { catalog } = input.gatewayInfo
+  const catalog = catalogIn(input.gatewayInfo)
   const unlisted =
     catalog && resolved.offersWholeCatalog ? unlistedModels(client, after, catalog, resolved) : []
   if (unlisted.length > 0)

@@ -4,16 +4,15 @@
  */
 import type { Client } from '../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot } from '../../clients/contract/options.ts'
-import type { GatewayInfo, ResolveInput } from '../../clients/contract/setup.ts'
+import { catalogIn, type GatewayInfo, type ResolveInput } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { modelsIn, withoutModels } from '../../clients/options/chosen-options.ts'
-import { UserError } from '../../errors.ts'
 import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { lacksModel } from '../../gateway/judge/traits.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
-import type { Catalog, Gateway } from '../../gateway/types.ts'
+import type { Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { configuredOptions, isSetUp } from '../client-state/client-report.ts'
@@ -50,18 +49,9 @@ interface InputSources extends Pick<SetupContext, 'previous'> {
   }
 }
 
-/** The response to the catalog request, as a client's rules receive it. */
-export function catalogInfo(
-  response: Catalog | UserError,
-): Pick<GatewayInfo, 'catalog' | 'catalogError'> {
-  return response instanceof UserError
-    ? { catalog: undefined, catalogError: response }
-    : { catalog: response }
-}
-
 /** Nothing asked, and no probe follows. */
 export const noGatewayInfo: GatewayInfo = {
-  catalog: undefined,
+  catalogAnswer: { kind: 'not-asked' },
   rejected: [],
   noProbeFollows: true,
 }
@@ -150,8 +140,9 @@ export function pointsAt(
 export function unavailableModels(
   client: Client,
   { options }: ClientState,
-  { catalog, rejected }: GatewayInfo,
+  gatewayInfo: GatewayInfo,
 ): readonly string[] {
+  const catalog = catalogIn(gatewayInfo)
   if (catalog === undefined) return []
 
   const probed = modelsIn({ ...options, smallModel: undefined })
@@ -161,7 +152,7 @@ export function unavailableModels(
     if (listed === 'absent' && !probed.includes(id)) return true
     // `listing` also accepts another spelling of the ID, which the gateway may reject.
     const isListedExactly = catalogEntry(catalog, id) !== undefined
-    return !isListedExactly && isRejectedEverywhere(id, client, rejected)
+    return !isListedExactly && isRejectedEverywhere(id, client, gatewayInfo.rejected)
   })
 }
 

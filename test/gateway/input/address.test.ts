@@ -160,10 +160,10 @@ describe('base URL: accepted input', () => {
     ['notsk-1234.example', 'https://notsk-1234.example', https],
     ['abcdefghijklmnopqrstuvwxyz1.example', 'https://abcdefghijklmnopqrstuvwxyz1.example', https],
     ['https://gw.example./v1', gw, `${dot}, ${removed('/v1')}`],
-  ])('%j is %s', (input, baseUrl, said) => {
+  ])('%j is %s', (input, address, said) => {
     const result = read(input)
-    expect(result.address).toBe(baseUrl)
-    const message = `Using ${baseUrl} (${said})`
+    expect(result.address).toBe(address)
+    const message = `Using ${address} (${said})`
     expect(result.findings).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
   })
 
@@ -432,17 +432,17 @@ describe('base URL: any input', () => {
           parts.map((list) => list.join('')),
         ),
         (input) => {
-          let baseUrl: string
+          let address: string
           try {
-            baseUrl = read(input, true).address
+            address = read(input, true).address
           } catch (error) {
             expect((error as UserError).name).toBe('UserError')
             expect((error as UserError).hint).toBeTruthy()
             return
           }
-          expect(baseUrl).toMatch(/^https?:\/\/[^/]+(?:\/.*[^/])?$/)
-          expect(baseUrl).not.toMatch(/[^/]\/v1$/)
-          expect(read(baseUrl, true)).toEqual({ baseUrl, query: [], findings: [] })
+          expect(address).toMatch(/^https?:\/\/[^/]+(?:\/.*[^/])?$/)
+          expect(address).not.toMatch(/[^/]\/v1$/)
+          expect(read(address, true)).toEqual({ address, query: [], findings: [] })
         },
       ),
       { numRuns: 2_000 },

@@ -38,7 +38,7 @@ describe("a gateway's link", () => {
     expect(isImportLink(claude)).toBe(true)
     expect(readImportLink(claude, {})).toEqual({
       key,
-      baseUrls: ['https://gw.example'],
+      addresses: ['https://gw.example'],
       client: 'claude',
       name: 'My Claude',
       model: 'claude-sonnet-5-5',
@@ -48,7 +48,7 @@ describe("a gateway's link", () => {
     const codex = linkOf({ ...given, app: 'codex', endpoint: 'https://gw.example/v1' })
     expect(readImportLink(` <${codex}>\n`, {})).toMatchObject({
       client: 'codex',
-      baseUrls: ['https://gw.example'],
+      addresses: ['https://gw.example'],
     })
   })
 

@@ -3,7 +3,7 @@ import { compareVersions, removeVendor } from '../../../gateway/models/ids.ts'
 import { messagesTiers, onlyModel } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { type Slot, slots } from '../../contract/options.ts'
-import type { GatewayInfo, ResolveInput } from '../../contract/setup.ts'
+import { catalogIn, type GatewayInfo, type ResolveInput } from '../../contract/setup.ts'
 import { keepsModels } from '../../options/chosen-options.ts'
 import { withoutWindow } from '../settings.ts'
 import { isOwnId, knowsModel, tableVersions } from './sent.ts'
@@ -39,7 +39,7 @@ export function fillSlots(options: {
     gatewayInfo.rejected.length > 0 || (gatewayInfo.noProbeFollows && previous?.isOtherGateway)
   if (keepsModels(input) && !mayBeRejected) return {}
 
-  const { catalog } = gatewayInfo
+  const catalog = catalogIn(gatewayInfo)
   const only = catalog && onlyModel(catalog, 'messages')
   if (only === undefined && hasOwnIds(gatewayInfo, slot, pins)) return {}
 
@@ -78,10 +78,11 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
 }
 
 /** Judges by the models of the start slot. If the gateway has none, judges by the models of the others. */
-function hasOwnIds({ catalog, catalogError }: GatewayInfo, slot: Slot, pins: Pins): boolean {
+function hasOwnIds(gatewayInfo: GatewayInfo, slot: Slot, pins: Pins): boolean {
+  const catalog = catalogIn(gatewayInfo)
   if (catalog === undefined) {
     const ids = Object.values(pins).map(withoutWindow)
-    return catalogError === undefined || ids.length === 0 || ids.some(isOwnId)
+    return gatewayInfo.catalogAnswer.kind === 'not-asked' || ids.length === 0 || ids.some(isOwnId)
   }
   const tiers = messagesTiers(catalog, slots)
   const [first, all] = [tiers[slot], slots.flatMap((name) => tiers[name])]

@@ -1,7 +1,7 @@
 /** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
 import type { Client } from '../../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
-import type { ResolveInput } from '../../../clients/contract/setup.ts'
+import { catalogIn, type ResolveInput } from '../../../clients/contract/setup.ts'
 import { effectiveOptions, withoutModels } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
@@ -101,10 +101,11 @@ function optionsForNewModel(
  */
 export async function askForModel(
   context: SetupContext,
-  { probes, info: { catalog } }: AskedGateway,
+  { probes, info }: AskedGateway,
   setup: ClientSetup,
   reason: UserError,
 ): Promise<ResolvedSetup | undefined> {
+  const catalog = catalogIn(info)
   if (catalog !== undefined) {
     const model = await pickModel(context, catalog, setup, reason)
     return model === undefined ? undefined : withModel(setup, model)

@@ -1,14 +1,17 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-import type { GatewayInfo } from '../../../clients/contract/setup.ts'
+import {
+  type CatalogAnswer,
+  type GatewayInfo,
+  toCatalogAnswer,
+} from '../../../clients/contract/setup.ts'
 import { UserError } from '../../../errors.ts'
 import { mayStillServe } from '../../../gateway/catalog.ts'
 import { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
 import { ifSlow } from '../../../gateway/slow-catalog.ts'
-import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
+import type { GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
 import { resolveClient } from '../client-setup.ts'
-import { catalogInfo } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { clientSetup, isDecided } from './choose-models.ts'
 import { probesFor } from './first-requests.ts'
@@ -45,8 +48,8 @@ export async function askGateway(
 
   const catalogRequest = finder.askCatalog({ isOptional: isCatalogOptional })
   const earlyProbes = isCatalogOptional
-    ? ifSlow(catalogRequest, finder.access, (slowCatalog) =>
-        startProbes(context, { finder, probes, info: infoFrom(finder, slowCatalog) }),
+    ? ifSlow(catalogRequest, finder.access, () =>
+        startProbes(context, { finder, probes, info: infoFrom(finder, { kind: 'pending' }) }),
       )
     : undefined
 
@@ -57,11 +60,11 @@ export async function askGateway(
   )
   if (catalogResult instanceof UserError && !mayStillServe(catalogResult)) throw catalogResult
   await earlyProbes
-  return { finder, probes, info: infoFrom(finder, catalogResult) }
+  return { finder, probes, info: infoFrom(finder, toCatalogAnswer(catalogResult)) }
 }
 
-function infoFrom({ access }: GatewayFinder, response: Catalog | UserError): GatewayInfo {
-  return { ...catalogInfo(response), rejected: [], gateway: access }
+function infoFrom({ access }: GatewayFinder, catalogAnswer: CatalogAnswer): GatewayInfo {
+  return { catalogAnswer, rejected: [], gateway: access }
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */

@@ -3,7 +3,7 @@
  * same models over another protocol, then other models by its rules, then a model from the user. If nothing
  * is left to try, it keeps its choice, and step 4 reports the rejection.
  */
-import type { RejectedModel } from '../../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { modelsIn } from '../../../clients/options/chosen-options.ts'
@@ -58,7 +58,7 @@ export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
 function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): ProtocolAttempt {
   const { access } = gateway.finder
-  const { catalog } = gateway.info
+  const catalog = catalogIn(gateway.info)
   const { client, input } = setup
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
@@ -86,7 +86,7 @@ function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Protoco
 async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const { context, gateway, setup, rejections } = probed
   const { replacements = 0 } = setup
-  const unlisted = rejectedAndUnlisted(rejections, gateway.info.catalog)
+  const unlisted = rejectedAndUnlisted(rejections, catalogIn(gateway.info))
   const [rejection] = unlisted
   if (rejection === undefined || replacements > 0 || !mayReplaceModels(probed, unlisted))
     return { kind: 'nothing-to-try' }
@@ -94,7 +94,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const rejected = allRejected(probed)
   // Without a catalog the rules would choose the rejected model again.
   const next =
-    gateway.info.catalog === undefined
+    catalogIn(gateway.info) === undefined
       ? await askForModel(context, gateway, withRejected(setup, rejected), rejection.error)
       : await chooseModels(context, gateway, setup.client, rejected)
   return replaceModels(probed, next)
@@ -150,7 +150,7 @@ function mayReplaceModels(
   const { client } = setup
   const requested = modelsIn(requestedFor(request, client))
   if (unlisted.every(({ model }) => requested.includes(model))) return false
-  if (gateway.info.catalog === undefined)
+  if (catalogIn(gateway.info) === undefined)
     return consent === 'ask' && requested.length === 0 && !previous.has(client)
   return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
 }

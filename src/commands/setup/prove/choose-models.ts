@@ -2,7 +2,6 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
-import { UserError } from '../../../errors.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
@@ -32,7 +31,8 @@ export async function chooseModels(
   if (resolution.kind === 'impossible') throw resolution.error
 
   const { error } = resolution
-  const { catalogError } = gateway.info
+  const { catalogAnswer } = gateway.info
+  const catalogError = catalogAnswer.kind === 'failed' ? catalogAnswer.error : undefined
   const hasModel = modelsIn(effectiveOptions(setup.input)).length > 0
   const reason = catalogError === undefined || hasModel ? error : adviseNamingModel(catalogError)
 
@@ -62,11 +62,8 @@ export async function clientSetup(
  * @throws UserError if the client cannot use the gateway, whatever its catalog lists
  */
 export function isDecided(context: SetupContext, client: Client, access: GatewayAccess): boolean {
-  const catalogError = new UserError({
-    code: 'usage',
-    message: 'repoint did not ask the gateway for its models',
-  })
-  const input = resolveInputFor(context, client, access, { ...noGatewayInfo, catalogError })
+  const gatewayInfo = { ...noGatewayInfo, catalogAnswer: { kind: 'pending' } as const }
+  const input = resolveInputFor(context, client, access, gatewayInfo)
   const resolution = resolveClient({ client, program: {}, input })
   if (resolution.kind === 'impossible') throw resolution.error
   return resolution.kind === 'decided'

@@ -1,7 +1,9 @@
 /** The first requests of a client, which a probe sends. */
+
 import type { Client } from '../../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
+import { catalogIn } from '../../../clients/contract/setup.ts'
 import { asPlanned } from '../../../clients/files/parse-file.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
@@ -52,7 +54,9 @@ function filesAfter(
   if (request.isKeyOnly) return files
 
   const { providerId = defaultProviderId } = effectiveOptions(input)
-  const ids = routesToProve(client, resolved, input.gatewayInfo.catalog).map(({ model }) => model)
+  const ids = routesToProve(client, resolved, catalogIn(input.gatewayInfo)).map(
+    ({ model }) => model,
+  )
   const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
   const onlyProbed = { ...resolved, ...(offered && { offered }) }
   const target = targetFor({ client, input, resolved: onlyProbed }, access, providerId)

@@ -1,11 +1,17 @@
 import type { Client } from '../../../clients/contract/client.ts'
-import type { RejectedModel, ResolvedOptions } from '../../../clients/contract/setup.ts'
+import {
+  type CatalogAnswer,
+  catalogIn,
+  type RejectedModel,
+  type ResolvedOptions,
+} from '../../../clients/contract/setup.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
 import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
-import type { ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
+import { slowCatalog } from '../../../gateway/slow-catalog.ts'
+import type { Catalog, ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 
 /** A model that a client will request, with the gateway's answer. */
@@ -61,7 +67,6 @@ export class Probes {
   /** Probes everything that a client will request, in parallel. Never throws. */
   async askFor(setup: ResolvedSetup): Promise<readonly ProbeAnswer[]> {
     const { client, input, resolved } = setup
-    const { catalog, catalogError } = input.gatewayInfo
     const routes = routesOf(setup)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
     const requestFor = await this.#requestsOf(setup)
@@ -72,7 +77,7 @@ export class Probes {
       routes.map((route) => {
         const { model, protocol } = route
         return this.#ask(protocol, model, {
-          catalog: catalog ?? catalogError,
+          catalog: catalogOrReason(input.gatewayInfo.catalogAnswer),
           unservedHint: hintFor(model),
           sender: requestFor(route),
           searches,
@@ -108,9 +113,23 @@ export class Probes {
   }
 }
 
+/** The catalog, or why repoint has none, as far as a probe's verdict depends on it. */
+export function catalogOrReason(catalogAnswer: CatalogAnswer): Catalog | UserError | undefined {
+  switch (catalogAnswer.kind) {
+    case 'received':
+      return catalogAnswer.catalog
+    case 'failed':
+      return catalogAnswer.error
+    case 'pending':
+      return slowCatalog
+    case 'not-asked':
+      return undefined
+  }
+}
+
 /** The models that a client will request, over their protocols. */
 function routesOf({ client, input, resolved }: ResolvedSetup): readonly ModelRoute[] {
-  return routesToProve(client, resolved, input.gatewayInfo.catalog)
+  return routesToProve(client, resolved, catalogIn(input.gatewayInfo))
 }
 
 /** Identifies a request. Equal requests are sent once for all clients that accept the same responses. */

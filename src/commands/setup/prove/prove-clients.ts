@@ -1,6 +1,6 @@
 /** Steps 3 and 4 of a setup: resolves each client's options, and proves its models. */
 import type { Client } from '../../../clients/contract/client.ts'
-import type { RejectedModel } from '../../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
@@ -45,7 +45,8 @@ export async function proveClients(
   gateway: AskedGateway,
 ): Promise<ProvenSetup> {
   const { finder, info } = gateway
-  const { catalog, catalogError } = info
+  const { catalogAnswer } = info
+  const catalog = catalogIn(info)
   const balanceRequest = askBalanceBeside(finder.access, catalog)
 
   try {
@@ -66,7 +67,7 @@ export async function proveClients(
       findings: [
         ...(catalog?.findings ?? []),
         ...(await programFindings(context)),
-        ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
+        ...(catalogAnswer.kind === 'failed' ? [catalogUnavailable(catalogAnswer.error)] : []),
         ...findings,
         ...(balance?.remaining === 0 ? [emptyKey] : []),
       ],

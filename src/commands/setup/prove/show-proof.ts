@@ -1,4 +1,5 @@
 /** The lines that a terminal shows while a gateway is being proven. */
+import { catalogIn } from '../../../clients/contract/setup.ts'
 import { overProtocol } from '../../../clients/models/protocols.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { shownBalance } from '../../../gateway/balance.ts'
@@ -9,7 +10,8 @@ import type { Session } from '../../screen/session.ts'
 import type { AskedGateway, ProvenSetup } from '../types.ts'
 
 /** Shows how many models the gateway has, as soon as its catalog has answered. */
-export function showAnswer(session: Session, { finder, info: { catalog } }: AskedGateway): void {
+export function showAnswer(session: Session, { finder, info }: AskedGateway): void {
+  const catalog = catalogIn(info)
   if (catalog === undefined) return
   const supported = protocols.filter((protocol) =>
     catalog.models.some((model) => supportsProtocol(model, protocol) === true),
