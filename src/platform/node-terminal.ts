@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs'
 import type { Ask, Terminal } from './platform.ts'
+import type { PromptTerminal } from './prompts.ts'
 
 /** The width if there is no terminal, or if the terminal does not report its width. */
 const defaultColumns = 80
@@ -107,8 +108,8 @@ const pasteEndMs = 30
 /** The byte that a terminal in raw mode sends for Ctrl-C. */
 const ctrlC = 0x03
 
-/** The questions on the terminal of this process. */
-export function terminalAsk(): Ask {
+/** The questions on a terminal: the one of this process, or a test's. */
+export function terminalAsk(terminal: PromptTerminal = process): Ask {
   let isHeld = false
   let lastTyped = 0
 
@@ -116,8 +117,8 @@ export function terminalAsk(): Ask {
     lastTyped = performance.now()
     if (typed.includes(ctrlC)) process.kill(process.pid, 'SIGINT')
   }
-  const start = () => process.stdin.setRawMode(true).on('data', discardInput)
-  const stop = () => process.stdin.off('data', discardInput).pause()
+  const start = () => terminal.stdin.setRawMode(true).on('data', discardInput)
+  const stop = () => terminal.stdin.off('data', discardInput).pause()
 
   /** Discards what was typed before the question, then lets the prompt read the terminal. */
   async function question<T>(answer: (prompts: typeof import('./prompts.ts')) => Promise<T>) {
@@ -138,7 +139,7 @@ export function terminalAsk(): Ask {
 
   return {
     hold() {
-      if (isHeld || !process.stdin.isTTY) return
+      if (isHeld || !terminal.stdin.isTTY) return
       isHeld = true
       start()
     },
@@ -147,11 +148,14 @@ export function terminalAsk(): Ask {
       isHeld = false
       stop().setRawMode(false)
     },
-    input: (options) => askUntilAccepted(() => question(({ askInput }) => askInput(options))),
-    secret: (options) => askUntilAccepted(() => question(({ askSecret }) => askSecret(options))),
-    confirm: (options) => question(({ askConfirm }) => askConfirm(options)),
-    search: (options) => askUntilAccepted(() => question(({ askSearch }) => askSearch(options))),
-    checkbox: (options) => question(({ askCheckbox }) => askCheckbox(options)),
+    input: (options) =>
+      askUntilAccepted(() => question(({ askInput }) => askInput(options, terminal))),
+    secret: (options) =>
+      askUntilAccepted(() => question(({ askSecret }) => askSecret(options, terminal))),
+    confirm: (options) => question(({ askConfirm }) => askConfirm(options, terminal)),
+    search: (options) =>
+      askUntilAccepted(() => question(({ askSearch }) => askSearch(options, terminal))),
+    checkbox: (options) => question(({ askCheckbox }) => askCheckbox(options, terminal)),
   }
 }
 

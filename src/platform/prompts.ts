@@ -5,6 +5,16 @@ import { UserError } from '../errors.ts'
 import { maskSecret, secretMask } from '../text.ts'
 import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
 
+/** The terminal that shows the questions: `process`, or a test's. */
+export interface PromptTerminal {
+  readonly stdin: NodeJS.ReadableStream & {
+    readonly isTTY?: boolean
+    setRawMode(isRaw: boolean): NodeJS.ReadableStream
+  }
+  readonly stdout: { readonly rows: number }
+  readonly stderr: NodeJS.WritableStream
+}
+
 type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
 
 type SearchQuestion = Parameters<Ask['search']>[0]
@@ -14,11 +24,10 @@ type AnswerCheck = (answer: string) => true | string
 /** An answer. Undefined if it was rejected, and the terminal shows why. */
 export type TypedAnswer = Promise<string | undefined>
 
-export function askInput({
-  message,
-  default: defaultAnswer,
-  validate,
-}: Parameters<Ask['input']>[0]): TypedAnswer {
+export function askInput(
+  { message, default: defaultAnswer, validate }: Parameters<Ask['input']>[0],
+  terminal: PromptTerminal,
+): TypedAnswer {
   return askOnce(validate, (check, { signal }) =>
     input(
       {
@@ -27,7 +36,7 @@ export function askInput({
         validate: check,
         ...compact({ default: defaultAnswer }),
       },
-      { ...promptContext(), signal },
+      { ...contextOn(terminal), signal },
     ),
   )
 }
@@ -41,8 +50,11 @@ function isPastedKey(text: string): boolean {
   return /^\s*(?:sk|pk)-/.test(text)
 }
 
-export async function askSecret({ message, validate }: Parameters<Ask['secret']>[0]): TypedAnswer {
-  const paste = watchPaste()
+export async function askSecret(
+  { message, validate }: Parameters<Ask['secret']>[0],
+  terminal: PromptTerminal,
+): TypedAnswer {
+  const paste = watchPaste(terminal)
   let answer = ''
 
   try {
@@ -58,7 +70,7 @@ export async function askSecret({ message, validate }: Parameters<Ask['secret']>
       }
       // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
       const question = { message, toggleMask: false, validate: checkWhole, theme: { style } }
-      return password(question, { ...promptContext(), signal })
+      return password(question, { ...contextOn(terminal), signal })
     })
     return result === undefined ? undefined : answer
   } finally {
@@ -91,20 +103,27 @@ async function askOnce(
   }
 }
 
-export async function askConfirm(question: ConfirmQuestion): Promise<boolean> {
+export async function askConfirm(
+  question: ConfirmQuestion,
+  terminal: PromptTerminal,
+): Promise<boolean> {
   const { message, default: defaultAnswer, showDetails } = question
   if (showDetails === undefined)
-    return withCancelError(confirm({ message, default: defaultAnswer }, promptContext()))
+    return withCancelError(confirm({ message, default: defaultAnswer }, contextOn(terminal)))
 
   for (;;) {
-    const answer = await askLetter(message, defaultAnswer)
+    const answer = await askLetter(message, defaultAnswer, terminal)
     if (answer === 'd') showDetails()
     else if (answer !== undefined) return answer === 'y'
   }
 }
 
 /** Asks for y, n or d. Undefined if the answer was rejected. */
-async function askLetter(message: string, defaultAnswer: boolean): Promise<string | undefined> {
+async function askLetter(
+  message: string,
+  defaultAnswer: boolean,
+  terminal: PromptTerminal,
+): Promise<string | undefined> {
   const firstLetter = (text: string) =>
     (text.trim().toLowerCase() || (defaultAnswer ? 'y' : 'n')).charAt(0)
   const words: Record<string, string> = { y: 'Yes', n: 'No', d: 'Details' }
@@ -119,14 +138,17 @@ async function askLetter(message: string, defaultAnswer: boolean): Promise<strin
             isFinal ? words[firstLetter(text)]! : hidePastedKey(text),
           validate,
         },
-        { ...promptContext(), signal },
+        { ...contextOn(terminal), signal },
       ),
   )
 
   return answer === undefined ? undefined : firstLetter(answer)
 }
 
-export function askSearch({ message, choices, validateOther }: SearchQuestion): TypedAnswer {
+export function askSearch(
+  { message, choices, validateOther }: SearchQuestion,
+  terminal: PromptTerminal,
+): TypedAnswer {
   const isListed = (answer: string) => choices.some(({ value }) => value === answer)
   const validateTyped = (answer: string) =>
     isListed(answer) || validateOther === undefined || validateOther(answer)
@@ -144,7 +166,7 @@ export function askSearch({ message, choices, validateOther }: SearchQuestion): 
 
   return askOnce(validateTyped, (validate, { signal }) => {
     const theme = { style: { searchTerm: hidePastedKey, highlight: hideKeyInChoice } }
-    return search({ message, source, validate, theme }, { ...promptContext(), signal })
+    return search({ message, source, validate, theme }, { ...contextOn(terminal), signal })
   })
 }
 
@@ -161,7 +183,10 @@ function hideKeyInChoice(line: string): string {
 /** The lines around a list: the question, the help and an error. */
 const linesAroundList = 4
 
-export async function askCheckbox(question: CheckboxQuestion): Promise<string[]> {
+export async function askCheckbox(
+  question: CheckboxQuestion,
+  terminal: PromptTerminal,
+): Promise<string[]> {
   let outdated = new AbortController()
   let isTouched = false
   const touch = () => {
@@ -171,23 +196,24 @@ export async function askCheckbox(question: CheckboxQuestion): Promise<string[]>
     if (!isTouched) outdated.abort()
   }
 
-  process.stdin.prependListener('data', touch)
+  terminal.stdin.prependListener('data', touch)
   for (const update of question.updates ?? []) void update.then(redraw, redraw)
 
   try {
     for (;;) {
-      const chosen = await checkboxUntil(question, outdated.signal)
+      const chosen = await checkboxUntil(question, terminal, outdated.signal)
       if (chosen !== undefined) return chosen
       outdated = new AbortController()
     }
   } finally {
-    process.stdin.off('data', touch)
+    terminal.stdin.off('data', touch)
   }
 }
 
 /** @returns undefined if the choices became outdated */
 async function checkboxUntil(
   { message, choices, updates, validate = () => true }: CheckboxQuestion,
+  terminal: PromptTerminal,
   outdated: AbortSignal,
 ): Promise<string[] | undefined> {
   const currentChoices = choices()
@@ -196,12 +222,15 @@ async function checkboxUntil(
     {
       message,
       choices: currentChoices.map(compact),
-      pageSize: Math.max(7, Math.min(currentChoices.length, process.stdout.rows - linesAroundList)),
+      pageSize: Math.max(
+        7,
+        Math.min(currentChoices.length, terminal.stdout.rows - linesAroundList),
+      ),
       // Selecting all at once would select two setups of the same files.
       shortcuts: { all: null, invert: null },
       validate: (chosen) => validate(chosen.map(({ value }) => value)),
     },
-    { ...promptContext(), signal: outdated, clearPromptOnDone: updates !== undefined },
+    { ...contextOn(terminal), signal: outdated, clearPromptOnDone: updates !== undefined },
   )
 
   try {
@@ -219,7 +248,7 @@ const pasteGapMs = 30
  * Collects the input after the first line break of a paste. The prompt treats a line break as the Enter
  * key: if a key was copied with a line break in it, the prompt would drop the second half.
  */
-function watchPaste() {
+function watchPaste({ stdin }: PromptTerminal) {
   let afterLineBreak = ''
   let hasBegun = false
 
@@ -232,7 +261,7 @@ function watchPaste() {
   }
 
   // Before the prompt's own listener, which already draws the effect of these keys.
-  process.stdin.prependListener('data', onData)
+  stdin.prependListener('data', onData)
 
   return {
     /** Whether any input has arrived. */
@@ -243,7 +272,7 @@ function watchPaste() {
       return text + afterLineBreak.trimEnd()
     },
     stop() {
-      process.stdin.off('data', onData)
+      stdin.off('data', onData)
     },
   }
 }
@@ -258,8 +287,8 @@ async function withCancelError<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-function promptContext() {
-  return { output: process.stderr }
+function contextOn({ stdin, stderr }: PromptTerminal) {
+  return { input: stdin, output: stderr }
 }
 
 /** The choices that have every typed word. */

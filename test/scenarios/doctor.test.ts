@@ -5,7 +5,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { setUp } from '../support/setup.ts'
-import { runOnTerminal } from '../support/terminal.ts'
+import { askInProcess } from '../support/terminal.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
@@ -422,7 +422,7 @@ describe('repoint doctor', () => {
       const home = aHome()
       await setUp(home, 'codex', gateway)
       home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
-      const terminal = runOnTerminal(home, ['status', 'codex'], {
+      const terminal = askInProcess(home, ['status', 'codex'], {
         columns,
         env: { TERM: 'dumb', NO_COLOR: '1' },
       })

@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, keys } from '../support/terminal.ts'
 
 const canary = 'sk-canary-aa00bb11cc22dd33ee44ff55'
 
@@ -81,7 +81,7 @@ test.each([
 )
 
 test('on a terminal, repoint asks for the editor', async () => {
-  const run = runOnTerminal(aHome(), ['editor', '--base-url', gateway.url], {
+  const run = askInProcess(aHome(), ['editor', '--base-url', gateway.url], {
     env: { REPOINT_API_KEY: canary },
   })
   await run.shows('Which editor?')

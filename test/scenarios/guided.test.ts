@@ -3,7 +3,7 @@ import { builtInCatalog, type CatalogEntry, type Gateway } from '../../src/serve
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
-import { keys, runOnTerminal, typeAddress } from '../support/terminal.ts'
+import { askInProcess, keys, typeAddress } from '../support/terminal.ts'
 
 const canary = 'sk-canary-7788990011aabbccddeeff22'
 
@@ -14,7 +14,7 @@ const gptAlone = await withGateway({ key: canary, models })
 
 test('--yes on a terminal does not ask for values that the environment has', async () => {
   const home = aHome()
-  const run = runOnTerminal(home, ['codex', '--yes'], {
+  const run = askInProcess(home, ['codex', '--yes'], {
     env: { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: canary },
   })
   expect(await run.ended).toBe(0)
@@ -24,7 +24,7 @@ test('--yes on a terminal does not ask for values that the environment has', asy
 
 /** Selects Codex and Claude Code at a gateway that has no model for the slots of Claude Code. */
 async function askedForAModel(home: Home) {
-  const run = runOnTerminal(home, [], {
+  const run = askInProcess(home, [], {
     env: { REPOINT_BASE_URL: gptAlone.url, REPOINT_API_KEY: canary },
   })
   await run.shows(`❯ ${gptAlone.url}`)
@@ -113,7 +113,7 @@ test.each(terminals)(
   async (_, columns, env) => {
     const narrow = await aNarrowGateway()
     const home = homeWith({ codex: 'codex-cli 0.169.0', claude: '2.1.330', cline: '3.1.1' })
-    const run = runOnTerminal(home, [], { env: { PATH: pathOf(home), ...env }, columns })
+    const run = askInProcess(home, [], { env: { PATH: pathOf(home), ...env }, columns })
 
     // The address, and then the key that was typed for it.
     await typeAddress(run, 'http://127.0.0.1:9')
@@ -169,7 +169,7 @@ test.each(terminals.filter(([name]) => name !== '100 columns' && name !== 'a dum
     const home = homeWith({ claude: '2.1.330' })
     const script = '[ "$1" = --version ] && echo codex-cli 0.169.0 && exit\necho 403 >&2\nexit 1'
     home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
-    const run = runOnTerminal(home, [], { env: { PATH: pathOf(home), ...env }, columns })
+    const run = askInProcess(home, [], { env: { PATH: pathOf(home), ...env }, columns })
 
     await typeAddress(run, picky.url)
     await run.shows('API key')
@@ -192,7 +192,7 @@ test.each(terminals.filter(([name]) => name !== '100 columns' && name !== 'a dum
 
 test('the next run offers an address after Ctrl-C and after an error, without its key, until a setup succeeds', async () => {
   const home = aHome()
-  const first = runOnTerminal(home, [])
+  const first = askInProcess(home, [])
   await typeAddress(first, `${gateway.url}/v1`)
   await first.shows('API key')
   first.type(keys.ctrlC)
@@ -200,7 +200,7 @@ test('the next run offers an address after Ctrl-C and after an error, without it
   const state = home.text('.local/state/repoint/address.txt')
   expect(state).toBe(`${gateway.url}\n`)
 
-  const second = runOnTerminal(home, [])
+  const second = askInProcess(home, [])
   await second.shows(`❯ ${gateway.url}`)
   second.type(keys.enter)
   await second.shows('API key')
@@ -213,7 +213,7 @@ test('the next run offers an address after Ctrl-C and after an error, without it
   expect(home.everything().filter((path) => path.includes('address'))).toEqual([])
 
   // Now it is a saved gateway, which needs no key.
-  const third = runOnTerminal(home, [])
+  const third = askInProcess(home, [])
   await third.shows(/❯ 127\.0\.0\.1 +http/)
   third.type(keys.enter)
   await third.shows('Which clients')
@@ -231,7 +231,7 @@ test('repoint asks for a new key of a saved gateway that rejects its key, and se
   await old.close()
   const other = await withGateway({ key: `${canary}-other` }, onTestFinished)
 
-  const secondRun = runOnTerminal(home, [])
+  const secondRun = askInProcess(home, [])
   await secondRun.shows(/❯ work +http/)
   secondRun.type(keys.enter)
   await secondRun.shows(/✗ |X /)
@@ -244,7 +244,7 @@ test('repoint asks for a new key of a saved gateway that rejects its key, and se
   const renewed = `${canary}-2`
   const port = Number(new URL(old.url).port)
   await withGateway({ port, key: renewed }, onTestFinished)
-  const run = runOnTerminal(home, [])
+  const run = askInProcess(home, [])
   await run.shows('Gateway address')
   run.type('work')
   await run.shows(/❯ work +http/)
@@ -265,7 +265,7 @@ test.each([
   ['openrouter', 'OpenRouter', 'openrouter.ai'],
   ['kimi coding', 'Kimi Code', 'api.kimi.com'],
 ])('the name of a known host selects its address: %s', async (typed, name, address) => {
-  const run = runOnTerminal(aHome(), [])
+  const run = askInProcess(aHome(), [])
   await run.shows('Gateway address')
   expect(run.screen()).not.toContain(name)
   run.type(typed)
@@ -280,7 +280,7 @@ test('a client whose file is broken cannot be selected; if no client can work, t
   const home = homeWith({ codex: 'codex-cli 0.169.0', claude: '2.1.330' })
   home.put('.codex/config.toml', 'model = \n')
   const env = { PATH: pathOf(home), REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: canary }
-  const run = runOnTerminal(home, [], { env })
+  const run = askInProcess(home, [], { env })
   await run.shows(`❯ ${gateway.url}`)
   run.type(keys.enter)
   await run.shows(/◉ Claude Code 2\.1\.330/)
@@ -290,7 +290,7 @@ test('a client whose file is broken cannot be selected; if no client can work, t
 
   const alone = homeWith({ codex: 'codex-cli 0.169.0' })
   alone.put('.codex/config.toml', 'model = \n')
-  const none = runOnTerminal(alone, [], { env: { ...env, PATH: pathOf(alone) } })
+  const none = askInProcess(alone, [], { env: { ...env, PATH: pathOf(alone) } })
   await none.shows(`❯ ${gateway.url}`)
   none.type(keys.enter)
   expect(await none.ended).toBe(8)

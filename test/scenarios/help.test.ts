@@ -4,7 +4,7 @@ import { clientRows, environmentRows } from '../../src/clients/list.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, runOnTerminal } from '../support/terminal.ts'
 
 async function helpOf(...command: string[]): Promise<string> {
   const { status, stdout, stderr } = await runInProcess(aHome(), [...command, '--help'])
@@ -65,7 +65,7 @@ describe('--help', () => {
 
   test('on a terminal it is as wide as the terminal', async () => {
     for (const command of [[], ['codex'], ['codex', '--all']]) {
-      const terminal = runOnTerminal(aHome(), [...command, '--help'], { columns: 60 })
+      const terminal = askInProcess(aHome(), [...command, '--help'], { columns: 60 })
       expect(await terminal.ended).toBe(0)
       const lines = terminal.screen().split(/\r?\n/)
       expect(lines.some((line) => line.length > 50)).toBe(true)
@@ -75,7 +75,7 @@ describe('--help', () => {
   })
 
   test('on a terminal without UTF-8 it is plain ASCII', async () => {
-    const terminal = runOnTerminal(aHome(), ['claude', '--help', '--all'], { env: { LANG: 'C' } })
+    const terminal = askInProcess(aHome(), ['claude', '--help', '--all'], { env: { LANG: 'C' } })
     expect(await terminal.ended).toBe(0)
     expect(terminal.raw()).toContain("gateway's models")
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII

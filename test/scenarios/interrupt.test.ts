@@ -4,7 +4,7 @@ import { aServer } from '../gateway/forged.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { aHomeWith } from '../support/setup.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
@@ -56,7 +56,7 @@ test('Ctrl-C ends repoint while it reads an absurdly large answer', async () => 
 test('Ctrl-C at the question of a rollback: status 130, nothing changed', async () => {
   const home = await aHomeWith('codex', gateway)
   const before = home.snapshot()
-  const run = runOnTerminal(home, ['rollback'])
+  const run = askInProcess(home, ['rollback'])
   await run.shows('Undo this?')
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)

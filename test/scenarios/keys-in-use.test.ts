@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { aHomeWith } from '../support/setup.ts'
-import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
+import { askInProcess, keys, type TerminalRun } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
@@ -18,7 +18,7 @@ async function takeKeyInUse(run: TerminalRun, url: string): Promise<void> {
 
 test('a setup of the next client offers the key that the first client has for that address', async () => {
   const home = await aHomeWith('codex', gateway)
-  const run = runOnTerminal(home, ['claude'])
+  const run = askInProcess(home, ['claude'])
   await takeKeyInUse(run, gateway.url)
   await run.shows('Apply?')
   run.type(keys.enter)
@@ -29,7 +29,7 @@ test('a setup of the next client offers the key that the first client has for th
   })
 
   const other = await withGateway({ key: `${canary}-2` }, onTestFinished)
-  const elsewhere = runOnTerminal(home, ['opencode', '--base-url', other.url])
+  const elsewhere = askInProcess(home, ['opencode', '--base-url', other.url])
   await elsewhere.shows(`API key for ${other.url}:`)
   elsewhere.type(keys.enter)
   await elsewhere.shows('The key is empty')
@@ -44,7 +44,7 @@ test('a key in use is sent to no other address, even if its own address is no lo
   // Started before `first` is closed: otherwise it may get the same port.
   const other = await withGateway({ key: `${canary}-2` }, onTestFinished)
   await first.close()
-  const run = runOnTerminal(home, ['claude'])
+  const run = askInProcess(home, ['claude'])
   await takeKeyInUse(run, first.url)
   await run.shows('✗ ')
   await run.shows('Gateway address')
@@ -58,7 +58,7 @@ test('a key in use is sent to no other address, even if its own address is no lo
 test('a key in use that is no longer valid is not offered', async () => {
   const home = await aHomeWith('codex', gateway)
   home.put('.codex/auth.json', '{"OPENAI_API_KEY": "sk-two words"}\n')
-  const run = runOnTerminal(home, ['claude', '--base-url', gateway.url])
+  const run = askInProcess(home, ['claude', '--base-url', gateway.url])
   await run.shows(`API key for ${gateway.url}:`)
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
@@ -70,7 +70,7 @@ test('repoint asks for a new key if the gateway now rejects the one in use', asy
   await first.close()
   const renewed = `${canary}-renewed`
   await withGateway({ port, key: renewed }, onTestFinished)
-  const run = runOnTerminal(home, ['codex'])
+  const run = askInProcess(home, ['codex'])
   await takeKeyInUse(run, url)
   await run.shows('✗ ')
   await run.shows(`API key for ${url}:`)
@@ -83,7 +83,7 @@ test('repoint asks for a new key if the gateway now rejects the one in use', asy
 
 test('repoint asks again for an address that does not answer, and for a key that the gateway rejects', async () => {
   const home = aHome()
-  const run = runOnTerminal(home, ['codex'])
+  const run = askInProcess(home, ['codex'])
   await run.shows('Gateway address')
   run.type(`http://127.0.0.1:9${keys.enter}`)
   await run.shows('API key')

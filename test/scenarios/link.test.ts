@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, keys } from '../support/terminal.ts'
 
 /** A gateway's ccswitch link, wherever repoint accepts a key. */
 
@@ -108,7 +108,7 @@ describe('a link instead of a key', () => {
 
 test('a link at the hidden prompt sets the address, and none of it is shown', async () => {
   const home = aHome()
-  const terminal = runOnTerminal(home, ['codex'])
+  const terminal = askInProcess(home, ['codex'])
   await terminal.shows('Gateway address')
   terminal.type(`http://127.0.0.1:1${keys.enter}`)
   await terminal.shows('API key')

@@ -7,7 +7,7 @@ import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { aSafeguardsFront } from '../support/safeguards-front.ts'
 import { setUpOffline } from '../support/setup.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, keys } from '../support/terminal.ts'
 
 const key = 'sk-canary-of-a-setup-0123456789abcdef'
 /** No test sends a request to it. */
@@ -390,7 +390,7 @@ describe('the question before a change', () => {
 
   test('on a terminal, off asks once, and says what to type next', async () => {
     const home = aHome(foreignHome('codex'))
-    const run = runOnTerminal(home, ['off'])
+    const run = askInProcess(home, ['off'])
     await run.shows('Codex: back to its own service')
     await run.shows('Apply?')
     run.type(keys.enter)

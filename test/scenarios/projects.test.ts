@@ -3,7 +3,7 @@ import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
@@ -262,7 +262,7 @@ test('a setup asks about a variable that blocks a client, and --yes continues wi
 test('a setup on a terminal asks about it, and Enter alone means no', async () => {
   const [client, name, content] = leading[0]!
   const { home, env, cwd } = aProject(name, content)
-  const run = runOnTerminal(home, [client, '--base-url', gateway.url], { env, cwd })
+  const run = askInProcess(home, [client, '--base-url', gateway.url], { env, cwd })
   await run.shows('sends your key to https://elsewhere.example')
   await run.shows('marked "!"?')
   run.type(keys.enter)

@@ -5,7 +5,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { aHomeWith } from '../support/setup.ts'
-import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
+import { askInProcess, keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
 
 const canary = 'sk-canary-4d3c2b1a09f8e7d6c5b4a392'
 
@@ -23,7 +23,7 @@ function homeWith(programs: Readonly<Record<string, string>>): Home {
 
 /** A program that answers as soon as the test puts its gate into the home. */
 function gated(name: string, answer: string): string {
-  return `until test -e "$HOME/${name}-may"; do sleep 0.02; done; echo ${answer}`
+  return `until test -e "\${0%/*}/../${name}-may"; do sleep 0.02; done; echo ${answer}`
 }
 
 function withBin(home: Home, env: Record<string, string> = {}) {
@@ -33,7 +33,7 @@ function withBin(home: Home, env: Record<string, string> = {}) {
 /** The guided setup, once it has asked the gateway. */
 async function atList(home: Home): Promise<TerminalRun> {
   const env = withBin(home, { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url })
-  const run = runOnTerminal(home, [], { env })
+  const run = askInProcess(home, [], { env })
   await run.shows(`❯ ${gateway.url}`)
   run.type(keys.enter)
   return run
@@ -72,13 +72,15 @@ describe('the list of clients', () => {
   })
 
   test('keeps the ticks of the user when a version appears', async () => {
-    const home = homeWith({ codex: gated('codex', 'codex-cli 0.169.0; touch "$HOME/answered"') })
+    const home = homeWith({
+      codex: gated('codex', 'codex-cli 0.169.0; touch "${0%/*}/../answered"'),
+    })
     const run = await atList(home)
     await run.shows(/◉ Codex \.\.\./)
     run.type(keys.space)
     await run.shows(/◯ Codex \.\.\./)
     home.put('codex-may', '')
-    await expect.poll(() => existsSync(home.at('answered'))).toBe(true)
+    await expect.poll(() => existsSync(home.at('answered')), { timeout: 20_000 }).toBe(true)
     await new Promise((settle) => setTimeout(settle, 300))
     run.type(keys.enter)
     await run.shows('Select at least one')
@@ -90,7 +92,7 @@ describe('the list of clients', () => {
   test('a dumb terminal gets one line for each step', async () => {
     const home = homeWith({ codex: 'echo codex-cli 0.169.0' })
     const env = { TERM: 'dumb', REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
-    const run = runOnTerminal(home, [], { env: withBin(home, env) })
+    const run = askInProcess(home, [], { env: withBin(home, env) })
     await run.shows(`❯ ${gateway.url}`)
     run.type(keys.enter)
     await run.shows(/Asking the gateway for its models …\r?\n/)
@@ -108,7 +110,7 @@ describe('the output of a setup', () => {
   test('has the findings, two lines for each client, every setting on request, and what to type next', async () => {
     const home = homeWith({ codex: 'echo codex-cli 0.169.0', pgrep: 'exit 1' })
     const env = withBin(home, { REPOINT_API_KEY: canary })
-    const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], { env })
+    const run = askInProcess(home, ['codex', '--base-url', gateway.url], { env })
     const { host } = new URL(gateway.url)
     await run.shows(new RegExp(`✔ ${host} answers: \\d+ models, over chat, responses and messages`))
     await run.shows('✔ Codex: gpt-5.6-sol answers, with tools')
@@ -158,7 +160,7 @@ describe('the output of a setup', () => {
 
   test('shows in full what needs consent, before a question whose default is no', async () => {
     const home = aHome({ '.codex/auth.json': '{"tokens": {"access_token": "eyJ0"}}\n' })
-    const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], {
+    const run = askInProcess(home, ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
     await run.shows('! Replace your ChatGPT login in auth.json by the key')
@@ -198,7 +200,7 @@ describe('a pasted key', () => {
   test.each([canary, `${canary}${canary}${canary}`])(
     'is shown as eight asterisks, whatever its length: %#',
     async (pasted) => {
-      const run = runOnTerminal(aHome(), ['codex', '--base-url', gateway.url])
+      const run = askInProcess(aHome(), ['codex', '--base-url', gateway.url])
       await run.shows('API key')
       expect(run.screen()).not.toContain('*')
       run.type(pasted)
@@ -211,7 +213,7 @@ describe('a pasted key', () => {
   )
 
   test('is not shown at the question to apply', async () => {
-    const run = runOnTerminal(aHome(), ['codex', '--base-url', gateway.url], {
+    const run = askInProcess(aHome(), ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
     await run.shows('Apply?')
@@ -251,7 +253,7 @@ describe('a change of the model of a client that is set up', () => {
 
   test('without an ID, offers the models of the gateway that the client can use', async () => {
     const home = await aHomeWith('codex', gateway)
-    const run = runOnTerminal(home, ['codex', '--model'])
+    const run = askInProcess(home, ['codex', '--model'])
     await run.shows('Which model should Codex use?')
     await run.shows('gpt-5.6-sol')
     run.type('5.4-m')
@@ -285,7 +287,7 @@ describe('Ctrl-C', () => {
     const home = aHome()
     const all = args.at(-1) === '--base-url' ? [...args, gateway.url] : args
     const key: Record<string, string> = 'canary' in env ? { REPOINT_API_KEY: canary } : {}
-    const run = runOnTerminal(home, all, { env: key })
+    const run = askInProcess(home, all, { env: key })
     await run.shows(question)
     run.type(keys.ctrlC)
     expect(await run.ended).toBe(130)

@@ -5,7 +5,7 @@ import { replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { aHomeWith } from '../support/setup.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
@@ -51,7 +51,7 @@ test('a pasted key with a line break in it is accepted as a whole', async () => 
 test('a rejected answer is discarded: only the address and the key typed after it count', async () => {
   const gateway = await withGateway({ key: canary }, onTestFinished)
   const home = aHome()
-  const run = runOnTerminal(home, ['codex'], { columns: 200 })
+  const run = askInProcess(home, ['codex'], { columns: 200 })
   await run.shows('Gateway address')
   run.type(`YOUR_BASE_URL${keys.enter}`)
   await run.shows(/placeholder.*\r?\n\? Gateway address/)
@@ -70,7 +70,7 @@ test('a rejected answer is discarded: only the address and the key typed after i
 
 test('codex on a terminal: the next run offers the last base URL', async () => {
   const home = await aHomeWith('codex', gateway)
-  const run = runOnTerminal(home, ['codex'], { env: { REPOINT_API_KEY: canary } })
+  const run = askInProcess(home, ['codex'], { env: { REPOINT_API_KEY: canary } })
   await run.shows(gateway.url)
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
@@ -80,7 +80,7 @@ test('codex on a terminal: the next run offers the last base URL', async () => {
 test('repoint asks again for a model that the gateway rejects, and offers the nearest first', async () => {
   const home = aHome()
   const args = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.4-minni']
-  const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
+  const run = askInProcess(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
   await run.shows('Which model should Codex use?')
   await run.shows('❯ gpt-5.4-mini')
   run.type(keys.enter)
@@ -96,7 +96,7 @@ test('the model that the user chooses after a rejection replaces the one of an e
   const first = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.6-sol', '--yes']
   expect(await runInProcess(home, first, { env })).toMatchObject({ status: 0 })
 
-  const run = runOnTerminal(home, ['codex', '--model', 'gpt-5.4-minni'], { columns: 200 })
+  const run = askInProcess(home, ['codex', '--model', 'gpt-5.4-minni'], { columns: 200 })
   await run.shows('Which model should Codex use?')
   await run.shows('❯ gpt-5.4-mini')
   run.type(keys.enter)
@@ -111,7 +111,7 @@ test('a client that cannot use the gateway is left out of several, with the reas
   const vendor = await withGateway({ families: 'vendor', key: canary }, onTestFinished)
   const home = aHome()
   const args = ['setup', 'codex', 'cline', '--base-url', vendor.url]
-  const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
+  const run = askInProcess(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
   await run.shows('Which model should Cline use?')
   await run.shows('❯ none: skip Cline')
   run.type(keys.enter)
@@ -125,7 +125,7 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
   const home = await aHomeWith('codex', gateway)
   const before = home.snapshot()
   const asked = async (args: readonly string[], question: string, answer: string) => {
-    const run = runOnTerminal(home, args)
+    const run = askInProcess(home, args)
     await run.shows('config.toml (will be')
     await run.shows(question)
     run.type(`${answer}${keys.enter}`)
@@ -149,7 +149,7 @@ test('rollback offers the latest runs, and undoes an older one together with the
   const second = await runInProcess(home, again, { env: { REPOINT_API_KEY: canary } })
   expect(second.status).toBe(0)
 
-  const run = runOnTerminal(home, ['rollback'])
+  const run = askInProcess(home, ['rollback'])
   await run.shows('What do you want to undo?')
   await run.shows("Codex's setup of a moment ago, and 1 newer run")
   run.type(`${keys.down}${keys.enter}`)
@@ -165,7 +165,7 @@ test('key on a terminal: asks only for the new key, hides it, and asks again aft
   const newCanary = 'sk-canary-ff99ee88dd77cc66bb55aa44'
   await replaceGateway(old, { key: newCanary })
 
-  const run = runOnTerminal(home, ['key'])
+  const run = askInProcess(home, ['key'])
   await run.shows(`API key for ${old.url}:`)
   expect(run.screen()).not.toMatch(/Gateway address|Enter: the key/)
   run.type(`${canary}${keys.enter}`)
@@ -187,7 +187,7 @@ test('repoint alone: ticks the current one of the two setups of Claude Code', as
     PATH: `${home.at('bin')}:${process.env['PATH']}`,
   }
   const ticked = async () => {
-    const run = runOnTerminal(home, [], { env })
+    const run = askInProcess(home, [], { env })
     await run.shows(`❯ ${gateway.url}`)
     run.type(keys.enter)
     await run.shows(/Claude Code with GPT models[\s\S]*space select/)
@@ -201,7 +201,7 @@ test('repoint alone: ticks the current one of the two setups of Claude Code', as
 })
 
 test('repoint alone: rejects a selection with two setups of one client, and names them', async () => {
-  const run = runOnTerminal(aHome(), [], {
+  const run = askInProcess(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
   })
   await run.shows(`❯ ${gateway.url}`)
@@ -222,7 +222,7 @@ test('repoint alone: reports an unknown context window for the clients that woul
   const ids = ['gpt-5.6-sol', 'gpt-5.5-terra', 'gpt-5.5-luna']
   const models = ids.map((id) => ({ ...flagship!, id }))
   const unknown = await withGateway({ key: canary, models }, onTestFinished)
-  const run = runOnTerminal(aHome(), [], {
+  const run = askInProcess(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: unknown.url },
     columns: 300,
   })

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
-import { keys, runOnTerminal, typeAddress } from '../support/terminal.ts'
+import { askInProcess, keys, runOnTerminal, typeAddress } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
@@ -68,7 +68,7 @@ test('a key that is typed during a request to the gateway is not shown', async (
 })
 
 test('a key that is typed as the address is shown as dots', async () => {
-  const run = runOnTerminal(aHome(), ['codex'])
+  const run = askInProcess(aHome(), ['codex'])
   await run.shows('Gateway address')
   run.type(`${canary}${keys.enter}`)
   await run.shows('looks like a key')

@@ -6,7 +6,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { setUp } from '../support/setup.ts'
-import { keys as keyboard, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, keys as keyboard } from '../support/terminal.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 const files = {
@@ -155,7 +155,7 @@ describe('repoint use', () => {
 
   test('without arguments on a terminal, asks which gateway and which clients', async () => {
     const home = await aHomeBetween()
-    const run = runOnTerminal(home, ['use'])
+    const run = askInProcess(home, ['use'])
     await run.shows('Which gateway?')
     run.type(`${keyboard.down}${keyboard.enter}`)
     await run.shows('Which clients?')
@@ -170,7 +170,7 @@ describe('repoint use', () => {
 
   test('--model without an ID offers the models that all the clients can use', async () => {
     const home = await aHomeBetween(['codex', 'opencode'])
-    const run = runOnTerminal(home, ['use', 'two', 'codex', 'opencode', '--model'])
+    const run = askInProcess(home, ['use', 'two', 'codex', 'opencode', '--model'])
     await run.shows('Which model should Codex and opencode use?')
     run.type('5.4-m')
     await run.shows('❯ gpt-5.4-mini')
@@ -184,7 +184,7 @@ describe('repoint use', () => {
 
   test('repoint alone offers the saved gateways before it asks for an address', async () => {
     const home = await aHomeBetween()
-    const run = runOnTerminal(home, [])
+    const run = askInProcess(home, [])
     await run.shows('Gateway address')
     await run.shows('tested just now')
     run.type(`${keyboard.down}${keyboard.enter}`)
