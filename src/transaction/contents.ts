@@ -19,8 +19,8 @@ export interface Contents {
   readonly copies: Copies
   /** @throws UserError if the file cannot be read */
   readonly get: (path: string) => FileVersion | null
-  /** The changes of a plan so far. */
-  readonly changes: ReadonlyMap<string, FileVersion | null>
+  /** The versions that a plan gives its files, so far. */
+  readonly planned: ReadonlyMap<string, FileVersion | null>
 }
 
 /** The current files. Each is read once, when it is needed. */
@@ -29,7 +29,7 @@ export function currentContents(world: World): Contents {
   const versions = new Map<string, FileVersion | null>()
   return {
     copies,
-    changes: new Map(),
+    planned: new Map(),
     get: (path) => {
       if (!versions.has(path)) versions.set(path, readCurrentVersion(world, copies, path))
       return versions.get(path) ?? null
@@ -51,10 +51,10 @@ export function withChanges(
   contents: Contents,
   changed: ReadonlyMap<string, FileVersion | null>,
 ): Contents {
-  const changes = new Map([...contents.changes, ...changed])
+  const changes = new Map([...contents.planned, ...changed])
   return {
     copies: contents.copies,
-    changes,
+    planned: changes,
     get: (path) => (changes.has(path) ? (changes.get(path) ?? null) : contents.get(path)),
   }
 }

@@ -160,7 +160,7 @@ function onContents(breaksClient: BreaksClient | undefined): UndoOptions['breaks
   if (breaksClient === undefined) return undefined
   return (client, undone, now) => {
     const bytesIn = ({ copies, get }: Contents): FileContents =>
-      new Map([...undone.changes.keys()].map((path) => [path, copies.bytesOf(get(path))]))
+      new Map([...undone.planned.keys()].map((path) => [path, copies.bytesOf(get(path))]))
 
     return breaksClient(client, bytesIn(undone), bytesIn(now))
   }
@@ -186,7 +186,7 @@ function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord
 
 /**
  * Refuses if a damaged record may belong to the run that the user means. Nobody can read which files
- * it is about, so it may contain a change of any file:
+ * it is about, so it may be about any file:
  *
  *     rollback                       a record that is newer than the runs to undo may be meant
  *     rollback --original            any record

@@ -41,7 +41,7 @@ export class UndoMachine {
 
   get contents(): Contents {
     const disk = new Map(this.#disk)
-    return { copies: this.copies, changes: new Map(), get: (path) => disk.get(path) ?? null }
+    return { copies: this.copies, planned: new Map(), get: (path) => disk.get(path) ?? null }
   }
 
   text(path: string): string | null {

@@ -62,7 +62,7 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
     }
 
     if (!isAll) {
-      // An undo must not be deleted before the change that it undid.
+      // An undo must not be deleted before the run that it undid.
       const records = runs.map(({ id }) => paths.record(id)).toReversed()
       return removeRecords(world, paths, [...records, ...damaged])
     }

@@ -141,7 +141,7 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
     ...earlier.files.map(({ path, written }) => [path, written] as const),
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
-  const contents = withChanges({ copies, get: () => null, changes: new Map() }, beforeLater)
+  const contents = withChanges({ copies, get: () => null, planned: new Map() }, beforeLater)
   const undone = valueOrError(() => undoRun(earlier, contents, {}).undone)
   if (!(undone instanceof UserError)) return undone
 

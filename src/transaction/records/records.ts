@@ -125,7 +125,7 @@ function hashesOf({ files }: RunRecord): string[] {
  * Removes records, then the copies that no other record names. The caller holds the lock.
  *
  * @param records the paths, oldest first. The folder is flushed after each, because an undo must not
- *   be deleted before the change that it undid.
+ *   be deleted before the run that it undid.
  */
 export function removeRecords(world: World, paths: StatePaths, records: readonly string[]): void {
   const { files } = world

@@ -1,8 +1,8 @@
 /**
- * Which changes are not undone.
+ * Which runs are active: not undone.
  *
  * Every run stays recorded, also one that was undone, because an undo is a run too. For example, after
- * `change A, change B, undo of B` only A is active. A redo of that undo makes B active again.
+ * `setup A, setup B, undo of B` only A is active. A redo of that undo makes B active again.
  *
  * A run can be undone for one of its clients and not for another. So the unit is a part: the files of
  * one client in one run.
@@ -10,25 +10,25 @@
 import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record.ts'
 
 /**
- * The changes that are not undone, newest first. A change that was undone for some of its clients has
- * only the files of the others. A redone change counts at the time of its redo, so that the next
+ * The setups, `off`s and repairs that are not undone, newest first. A run that was undone for some of its
+ * clients has only the files of the others. A redone run counts at the time of its redo, so that the next
  * rollback undoes it.
  *
- * Promise: every change is in this list, or a recorded undo undid it and no redo followed.
+ * Promise: every such run is in this list, or a recorded undo undid it and no redo followed.
  */
 export function activeRuns(runs: Runs, clients?: readonly string[]): Runs {
   const undone = undoneParts(runs)
   const redone = redoneParts(runs)
   const isActive = ({ id }: RunRecord, client: string) => !undone.has(partName({ run: id, client }))
 
-  return recordedChanges(runs, clients, isActive)
+  return runsWithoutUndos(runs, clients, isActive)
     .flatMap((run) => splitByPosition(run, redone))
     .toSorted((a, b) => compareIds(b.position, a.position))
     .map(({ run }) => run)
 }
 
-/** The recorded changes with the files of these clients, also those that were undone. */
-export function recordedChanges(
+/** The setups, `off`s and repairs with the files of these clients, also those that were undone. */
+export function runsWithoutUndos(
   runs: Runs,
   clients: readonly string[] | undefined,
   isIncluded: (run: RunRecord, client: string) => boolean = () => true,
@@ -42,14 +42,14 @@ export function recordedChanges(
   })
 }
 
-/** A change, or the files of it that have the same position in the stack. */
+/** A run, or the files of it that have the same position in the order of undos. */
 interface PlacedRun {
   readonly run: RunRecord
   /** The ID of the run, or of its redo. */
   readonly position: string
 }
 
-/** Splits a change that was redone for some of its clients only. */
+/** Splits a run that was redone for some of its clients only. */
 function splitByPosition(run: RunRecord, redone: ReadonlyMap<string, string>): PlacedRun[] {
   const positionOf = (client: string) => redone.get(partName({ run: run.id, client })) ?? run.id
   const positions = new Set(run.files.map(({ client }) => positionOf(client)))
@@ -66,7 +66,7 @@ function compareIds(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-/** For each part of a change that was redone, the newest redo of it. */
+/** For each part that was redone, the newest redo of it. */
 function redoneParts(runs: Runs): ReadonlyMap<string, string> {
   const byId = new Map(runs.map((run) => [run.id, run]))
   const redone = new Map<string, string>()
@@ -74,8 +74,8 @@ function redoneParts(runs: Runs): ReadonlyMap<string, string> {
   for (const { id, kind, undoes: undos = [] } of runs.toReversed()) {
     if (kind !== 'redo') continue
     for (const undo of undos)
-      for (const change of byId.get(undo.run)?.undoes ?? [])
-        if (change.client === undo.client) redone.set(partName(change), id)
+      for (const part of byId.get(undo.run)?.undoes ?? [])
+        if (part.client === undo.client) redone.set(partName(part), id)
   }
 
   return redone

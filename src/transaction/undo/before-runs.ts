@@ -50,14 +50,14 @@ export function* filesBeforeRuns(
 
   const undone = new Map([...now].map(([path, bytes]) => [path, asVersion(copies, bytes)]))
   const settings = new Map<string, readonly RecordedSetting[]>()
-  const stateSoFar = (): FilesBeforeRuns => ({
+  const filesSoFar = (): FilesBeforeRuns => ({
     recorded: bytesOf(copies, recorded),
     undone: bytesOf(copies, undone),
     settings: new Map(settings),
   })
 
   try {
-    yield stateSoFar()
+    yield filesSoFar()
 
     for (const { files } of activeRuns(clientRuns, clients)) {
       for (const file of files) {
@@ -67,7 +67,7 @@ export function* filesBeforeRuns(
         recorded.set(path, before)
         settings.set(path, [...(settings.get(path) ?? []), ...file.settings])
       }
-      yield stateSoFar()
+      yield filesSoFar()
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error

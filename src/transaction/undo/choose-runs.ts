@@ -1,17 +1,22 @@
 /**
- * Undo as a stack of runs: which runs `repoint rollback` undoes. Pure functions over values.
+ * Chooses the runs that `repoint rollback` undoes. Pure functions over values.
  *
- * For example, run 1 sets up Codex, and run 2 changes its model:
+ *     rollback                        the newest active run whose undo the user can see
+ *     rollback --run ID               that run, and the newer active runs of its clients
+ *     rollback --original             every active run
+ *     rollback --original --force     every run, also those that are undone already
+ *     rollback --redo                 the newest undo, unless a later run wrote its files
+ *     rollback --force, directly      the files that this undo kept
+ *       after an undo
  *
- *     repoint rollback               undoes run 2: Codex has the model of run 1
- *     repoint rollback               undoes run 1: Codex has its configuration from before repoint
- *     repoint rollback --redo        undoes the newest undo: run 1 is active again
- *     repoint rollback --redo        undoes the undo before it: both runs are active again
- *     repoint rollback --original    undoes both runs in one plan
+ * A run is active if it is not undone (`active-runs.ts`). For example, run 1 sets up Codex, and run 2
+ * gives it another model:
  *
- * An undo and a redo are recorded as runs too, so nothing is taken from the stack. `active-runs.ts`
- * finds the changes that are not undone, and `undo-runs.ts` plans the undo of one run or of several.
- * `../rollback.ts` reads the files and applies the plan.
+ *     command               undoes                     active afterwards
+ *     rollback              run 2                      run 1
+ *     rollback              run 1                      -
+ *     rollback --redo       the undo of run 1          run 1
+ *     rollback --redo       the undo of run 2          run 1, run 2
  */
 import { basename } from 'node:path'
 import type { Contents } from '../contents.ts'
@@ -23,14 +28,14 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, isSelected, partName, recordedChanges, redoneUndos } from './active-runs.ts'
+import { activeRuns, isSelected, partName, redoneUndos, runsWithoutUndos } from './active-runs.ts'
 import { settingAt } from './compare.ts'
 import type { UndoOptions } from './undo-client.ts'
 import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
 
 /**
- * `repoint rollback`: undoes the newest change whose undo would change a file or keep a setting. An undo
- * that keeps settings counts, because the user must see them.
+ * `repoint rollback`: undoes the newest active run whose undo changes a file or keeps a setting. The user
+ * must see the kept ones.
  *
  * Promise: the same command again goes one run further back. It returns undefined if nothing is left.
  * Directly after an undo that kept settings, `--force` restores the files of those settings instead,
@@ -102,7 +107,7 @@ function isSameInstallation(
  */
 export function undoAll(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
   const undone = options.force
-    ? recordedChanges(runs, options.clients)
+    ? runsWithoutUndos(runs, options.clients)
     : activeRuns(runs, options.clients)
   const plan = undoRuns(undone, now, options)
   return hasVisibleEffect(plan, now) ? plan : undefined
@@ -111,7 +116,7 @@ export function undoAll(runs: Runs, now: Contents, options: UndoOptions): UndoPl
 /**
  * `repoint rollback --redo`: undoes the newest undo.
  *
- * Promise: it works until the next change of the same files. The same command again redoes the next
+ * Promise: it works until another run writes the same files. The same command again redoes the next
  * older undo. If nobody wrote the files since the undo, they are restored byte for byte, unless the
  * client would then have a problem. Directly after a redo that kept settings, `--force` restores the
  * files of those settings.
@@ -121,16 +126,16 @@ export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan 
   if (unfinished.length > 0) return undoRuns(unfinished, now, options)
 
   const redone = redoneUndos(runs)
-  const pathsChangedSince = new Set<string>()
+  const pathsWrittenSince = new Set<string>()
 
   for (const run of runs) {
-    if (!isUndoOrRedo(run)) for (const { path } of run.files) pathsChangedSince.add(path)
+    if (!isUndoOrRedo(run)) for (const { path } of run.files) pathsWrittenSince.add(path)
     if (run.kind !== 'undo') continue
 
     const canBeRedone = ({ client }: RunPart) =>
       isSelected(client, options.clients) &&
       !redone.has(partName({ run: run.id, client })) &&
-      run.files.every((file) => file.client !== client || !pathsChangedSince.has(file.path))
+      run.files.every((file) => file.client !== client || !pathsWrittenSince.has(file.path))
     const clients = (run.undoes ?? []).filter(canBeRedone).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))
     if (files.length === 0) continue
