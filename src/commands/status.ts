@@ -12,7 +12,7 @@ import type { SavedFolder } from '../state/folders.ts'
 import type { Runs } from '../transaction/record.ts'
 import { type CheckResult, reportFindings } from './checks/client-checks.ts'
 import { showClients, showTable } from './checks/show.ts'
-import { driftOf, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
+import { driftFrom, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
 import { type CheckedClient, examineClient } from './client-state/examine-client.ts'
 import { isInstalled } from './client-state/program/program.ts'
 import { runsOrError } from './client-state/recorded-runs.ts'
@@ -159,7 +159,7 @@ function reportOf(
   const lastSetup = gatewayOfLastSetup(session, report, runs ?? [])
   const isExpectedToPoint = lastSetup !== undefined || isNamed
   const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
-  const drift = expectedGateway ? driftOf(session, report, expectedGateway) : []
+  const drift = expectedGateway ? driftFrom(session, report, expectedGateway) : []
 
   // Another finding can report the same reason. Then it is not repeated, unless the user asked for drift.
   const findings = reportFindings(report)

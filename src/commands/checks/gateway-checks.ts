@@ -25,9 +25,8 @@ import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
-import { missingKey } from '../client-state/check-client.ts'
+import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { Session } from '../screen/session.ts'
 import { type ResolvedSetup, resolveClient } from '../setup/client-setup.ts'
 import { loadFirstRequests } from '../setup/prove/first-requests.ts'
@@ -142,12 +141,12 @@ function serverGoneHint({ family }: Client, { users }: SharedGateway): string {
 /** The hints of some failures name flags that setup has and doctor does not. */
 function hintFor(
   error: UserError,
-  { client, isSetUp }: CheckedClient,
+  { client, isSetUpByRepoint }: CheckedClient,
   gateway: Gateway,
   caFile: string | undefined,
 ): string | undefined {
   const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && isSetUp) return `repoint key ${addressFlags(gateway, caFile)}`
+  if (blamed === 'key' && isSetUpByRepoint) return `repoint key ${addressFlags(gateway, caFile)}`
   if (blamed === 'key' || blamed === 'address') return setupAgain(client, gateway, caFile)
   if (!error.hint?.includes('--base-url')) return error.hint
   return `${asSentence(error.hint)} To change the address: repoint ${client.family} --base-url URL`

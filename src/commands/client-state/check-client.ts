@@ -1,5 +1,6 @@
 /**
- * The local checks of every command, so that all report the same problems. None of them sends a request.
+ * What keeps a client from using its gateway? The local checks of every command, so that all report the same
+ * problems. None of them sends a request.
  * `gateway-checks.ts` has doctor's checks over the network.
  */
 import {
@@ -8,21 +9,24 @@ import {
   overrideFindings,
 } from '../../clients/checks/overrides.ts'
 import type { Client, ClientContext } from '../../clients/contract/client.ts'
-import type { LoadedFile } from '../../clients/contract/files.ts'
+import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import type { SetupTarget } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { mayNeedNoKey } from '../../clients/files/addresses.ts'
 import { textOf } from '../../clients/files/parse-file.ts'
-import { type Finding, type Findings, hasCause } from '../../finding.ts'
+import { UserError } from '../../errors.ts'
+import { type Finding, type Findings, hasCause, messageWithLocation } from '../../finding.ts'
+import { baseUrlsOf, messagesBaseUrls } from '../../gateway/base-urls.ts'
+import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
+import { savedModels } from '../../state/model-cache.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
-import { worldWritablePaths } from './client-files.ts'
-import type { ClientReport } from './client-report.ts'
-import { describeDrift, driftSince } from './drift.ts'
+import { readShellProfiles, worldWritablePaths } from './client-files.ts'
+import { type ClientReport, writtenBaseUrls } from './client-report.ts'
+import { describeDrift, driftSinceSetup } from './drift.ts'
 import { folderSettings } from './folder-settings.ts'
-import { setupAgain } from './setup-again.ts'
 import type { FileReport } from './written-files.ts'
 
 /** What repoint's records say about a client's files. */
@@ -170,7 +174,7 @@ function* driftFindings(
   earlier: readonly Finding[],
 ): Findings {
   const { client } = report
-  const drift = runs && driftSince(session, { ...report, findings: earlier }, runs)
+  const drift = runs && driftSinceSetup(session, { ...report, findings: earlier }, runs)
   if (drift === undefined) return
 
   const hint = drift.restore
@@ -213,4 +217,68 @@ export function secretFiles(
 function contains(file: LoadedFile, secret: string): boolean {
   const text = textOf(file)
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
+}
+
+export function contextOf(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): ClientContext {
+  return {
+    files,
+    machine: session.platform.machine,
+    writtenBaseUrls: writtenBaseUrls(client, runs),
+    // These read files, and few checks need them.
+    get knownModels() {
+      return savedModels(session.platform)
+    },
+    get shellProfiles() {
+      return readShellProfiles(session)
+    },
+    world: session.platform,
+  }
+}
+
+/** @throws UserError `config-conflict` if a file of this folder sends the key elsewhere */
+export function refuseRedirectedKey(
+  { label }: Pick<Client, 'label'>,
+  findings: readonly Finding[],
+): void {
+  const redirect = findings.find(({ redirectsKey }) => redirectsKey)
+  if (redirect === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${label} would not use the gateway here: ${messageWithLocation(redirect)}`,
+    hint: 'Run the command in another folder, such as your home, or remove that setting from the file.',
+  })
+}
+
+/** The command that sets a client up at its gateway again. */
+export function setupAgain({ id }: Client, gateway: Gateway, caFile: string | undefined): string {
+  return `repoint ${id} ${addressFlags(gateway, caFile)}`
+}
+
+/** The flags with which a command reaches a gateway in the same way. */
+export function addressFlags(gateway: Gateway, caFile: string | undefined): string {
+  const { address } = gateway
+  const { messages } = baseUrlsOf(gateway)
+  const isMessagesDefault = messagesBaseUrls(address).includes(messages)
+  return [
+    `--base-url ${address}`,
+    ...(isMessagesDefault ? [] : [`--messages-url ${messages}`]),
+    ...(needsAllowHttp(address) ? ['--allow-http'] : []),
+    ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
+  ].join(' ')
+}
+
+/** Quotes a path if a shell would not read it as one word. */
+function asWord(path: string): string {
+  return /^[\w./:\\@+-]+$/.test(path) ? path : `"${path}"`
+}
+
+/** Whether the address is plain http to another machine, which a setup accepts only with `--allow-http`. */
+function needsAllowHttp(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  return url?.protocol === 'http:' && !isLoopback(url.hostname)
 }

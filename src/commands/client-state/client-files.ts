@@ -1,3 +1,4 @@
+/** Which files does a client read, what do they contain, and who else can write them? */
 import { posix } from 'node:path'
 import { shellProfilePaths } from '../../clients/checks/shell-profiles.ts'
 import { type Client, isConfiguredAs } from '../../clients/contract/client.ts'

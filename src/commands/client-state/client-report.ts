@@ -1,9 +1,5 @@
-import {
-  type Client,
-  type ClientContext,
-  type ClientName,
-  isConfiguredAs,
-} from '../../clients/contract/client.ts'
+/** Which gateway does a client use now, with which options, and did repoint set it up? */
+import { type Client, type ClientName, isConfiguredAs } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
 import { type ClientState, emptyState, whyUnreadable } from '../../clients/contract/state.ts'
@@ -11,16 +7,14 @@ import { clientRows, familyIds, familyRows, loadClients } from '../../clients/li
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { optionsToKeep } from '../../clients/options/chosen-options.ts'
 import { UserError, valueOrError } from '../../errors.ts'
-import { type Finding, messageWithLocation } from '../../finding.ts'
 import { addressFor, baseUrlFor, gatewayAt, isSameButVersion } from '../../gateway/base-urls.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { findGatewayName, gatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
-import { savedModels } from '../../state/model-cache.ts'
 import { gatewaysIn, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles, stateNow } from './client-files.ts'
+import { readClientFiles, stateNow } from './client-files.ts'
 import { choosesGateway } from './written-files.ts'
 
 /** What a client's files contain now, and whether repoint wrote it. */
@@ -33,7 +27,7 @@ export interface ClientReport {
   /** The options that it is set up with. */
   readonly options: ClientOptions
   /** A setup of repoint is in force. */
-  readonly isSetUp: boolean
+  readonly isSetUpByRepoint: boolean
 }
 
 /** The recorded runs of a client's family. */
@@ -103,7 +97,7 @@ export function gatewayOf(
 }
 
 /** Whether repoint has set up the client, even if the user has changed the address since. */
-export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean {
+export function isSetUpByRepoint(client: Client, state: ClientState, runs: Runs): boolean {
   if (state.endpoint.baseUrl === undefined) return false
   return setupInForce(client, runs) !== undefined || hasWrittenBaseUrl(client, state, runs)
 }
@@ -144,7 +138,7 @@ export async function clientsSetUp(
 }
 
 function isSetUpClient(now: ClientReport | UserError): now is SetUpClient {
-  return !(now instanceof UserError) && now.isSetUp
+  return !(now instanceof UserError) && now.isSetUpByRepoint
 }
 
 function whySkipped(now: ClientReport | UserError): string | undefined {
@@ -248,41 +242,6 @@ export function clientReport(session: Session, client: Client, runs: Runs): Clie
     state,
     gateway: gatewayOf(session, client, state, runs),
     options: configuredOptions(client, state, runs),
-    isSetUp: isSetUp(client, state, runs),
+    isSetUpByRepoint: isSetUpByRepoint(client, state, runs),
   }
-}
-
-export function contextOf(
-  session: Session,
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): ClientContext {
-  return {
-    files,
-    machine: session.platform.machine,
-    writtenBaseUrls: writtenBaseUrls(client, runs),
-    // These read files, and few checks need them.
-    get knownModels() {
-      return savedModels(session.platform)
-    },
-    get shellProfiles() {
-      return readShellProfiles(session)
-    },
-    world: session.platform,
-  }
-}
-
-/** @throws UserError `config-conflict` if a file of this folder sends the key elsewhere */
-export function refuseRedirectedKey(
-  { label }: Pick<Client, 'label'>,
-  findings: readonly Finding[],
-): void {
-  const redirect = findings.find(({ redirectsKey }) => redirectsKey)
-  if (redirect === undefined) return
-  throw new UserError({
-    code: 'config-conflict',
-    message: `${label} would not use the gateway here: ${messageWithLocation(redirect)}`,
-    hint: 'Run the command in another folder, such as your home, or remove that setting from the file.',
-  })
 }

@@ -1,3 +1,7 @@
+/**
+ * Does a client still use the gateway, the key and the models that its last setup wrote? If not: what
+ * differs, and which edits restore it?
+ */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, shownModel, whyUnreadable } from '../../clients/contract/state.ts'
@@ -43,7 +47,7 @@ export interface DriftReason {
 }
 
 /** Why a client does not use the expected gateway. Empty: it uses it. */
-export function driftOf(
+export function driftFrom(
   session: Session,
   report: DriftInput,
   expected: ExpectedGateway,
@@ -145,7 +149,11 @@ export interface Drift {
 }
 
 /** @returns undefined if no setup is in force, or if safe fixes alone restore what the last setup wrote */
-export function driftSince(session: Session, report: DriftInput, runs: Runs): Drift | undefined {
+export function driftSinceSetup(
+  session: Session,
+  report: DriftInput,
+  runs: Runs,
+): Drift | undefined {
   const { client, findings, files, state } = report
   const expected = gatewayOfLastSetup(session, report, runs)
   if (expected === undefined || whyUnreadable(state) !== undefined) return undefined

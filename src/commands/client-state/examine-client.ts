@@ -1,11 +1,12 @@
+/** What do `status` and `doctor` report about a client? */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile } from '../../clients/contract/files.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
-import { checkClient } from './check-client.ts'
-import { type ClientReport, clientReport, contextOf } from './client-report.ts'
+import { checkClient, contextOf } from './check-client.ts'
+import { type ClientReport, clientReport } from './client-report.ts'
 import { type FileReport, reportFile } from './written-files.ts'
 
 /** A client as `status` and `doctor` see it: without starting it and without the network. */

@@ -1,3 +1,4 @@
+/** Which files of the current folder configure a client too? */
 import { basename, dirname, join, relative } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
 import type { FolderFiles } from '../../clients/contract/config.ts'

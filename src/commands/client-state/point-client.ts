@@ -1,3 +1,4 @@
+/** What must a client's files, or one process of it, say so that it uses a gateway? */
 import type { Client } from '../../clients/contract/client.ts'
 import { defaultProviderId } from '../../clients/contract/options.ts'
 import {
@@ -5,6 +6,7 @@ import {
   launchKeyVariable,
   type ProcessToStart,
 } from '../../clients/contract/program.ts'
+import type { ResolvedOptions, ResolveInput, SetupTarget } from '../../clients/contract/setup.ts'
 import { checkOptions } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { UserError, valueOrError } from '../../errors.ts'
@@ -13,7 +15,32 @@ import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
 import { readClientFiles, stateNow } from './client-files.ts'
-import { type ResolvedClient, targetFor } from './target.ts'
+
+/** A client with its options for a gateway. */
+export interface ResolvedClient {
+  readonly client: Client
+  readonly input: Omit<ResolveInput, 'gatewayInfo'>
+  readonly resolved: ResolvedOptions
+}
+
+/** What a client's files, or the settings of one process, must say so that it uses the gateway. */
+export function targetFor(
+  { client, input, resolved }: ResolvedClient,
+  access: GatewayAccess,
+  providerId: string,
+): SetupTarget {
+  return {
+    baseUrl: baseUrlFor(access, protocolOf(client, resolved)),
+    baseUrls: access.baseUrls,
+    key: access.key,
+    keyHeader: access.keyHeader,
+    headers: access.headers,
+    query: access.query,
+    providerId,
+    resolved,
+    input,
+  }
+}
 
 /** A process whose client uses the gateway. */
 export interface Launch extends LaunchSettings {

@@ -1,3 +1,4 @@
+/** Which runs has repoint recorded? An unfinished run is recovered first. */
 import { errorCodes } from '../../error-codes.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'

@@ -1,3 +1,4 @@
+/** What did the last runs write into a client's file, and which of it has another value now? */
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { compact } from '../../compact.ts'

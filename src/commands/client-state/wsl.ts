@@ -1,3 +1,4 @@
+/** Do the clients of this machine have a second home, on Windows? */
 import { ifPossible } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'

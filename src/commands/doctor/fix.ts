@@ -13,7 +13,7 @@ import type { Runs } from '../../transaction/record.ts'
 import type { CheckResult } from '../checks/client-checks.ts'
 import { secretFiles } from '../client-state/check-client.ts'
 import { hasWrittenBaseUrl } from '../client-state/client-report.ts'
-import { describeDrift, driftSince } from '../client-state/drift.ts'
+import { describeDrift, driftSinceSetup } from '../client-state/drift.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
@@ -125,7 +125,7 @@ function* availableFixes(
       }
   }
 
-  const drift = driftSince(session, report, runs)
+  const drift = driftSinceSetup(session, report, runs)
   if (drift?.restore !== undefined) {
     const message = describeDrift(client, drift)
     const asks = { problem: message, question: 'Restore the setup?' }

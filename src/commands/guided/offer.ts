@@ -12,9 +12,9 @@ import { supportsAny } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { findGatewayName } from '../../state/find-gateways.ts'
-import { checkFiles } from '../client-state/check-client.ts'
+import { checkFiles, contextOf } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, stateNow } from '../client-state/client-files.ts'
-import { clientReport, contextOf } from '../client-state/client-report.ts'
+import { clientReport } from '../client-state/client-report.ts'
 import {
   type InstalledProgram,
   isInstalled,

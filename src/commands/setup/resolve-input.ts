@@ -15,7 +15,7 @@ import { catalogEntry } from '../../gateway/models/rules.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
-import { configuredOptions, isSetUp } from '../client-state/client-report.ts'
+import { configuredOptions, isSetUpByRepoint } from '../client-state/client-report.ts'
 import type { SetupFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 import type { SetupContext, SetupRequest } from './types.ts'
@@ -28,7 +28,7 @@ export function previousSetups(
 ): ReadonlyMap<Client, ClientState> {
   const setups = clients.flatMap((client): [Client, ClientState][] => {
     const state = stateNow(session, client)
-    if (state?.endpoint.baseUrl === undefined || !isSetUp(client, state, runs)) return []
+    if (state?.endpoint.baseUrl === undefined || !isSetUpByRepoint(client, state, runs)) return []
     return [[client, { ...state, options: configuredOptions(client, state, runs) }]]
   })
   return new Map(setups)

@@ -6,8 +6,8 @@ import type { Findings } from '../../../finding.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { listWords } from '../../../text.ts'
 import type { Consent, Session } from '../../screen/session.ts'
+import { contextOf } from '../check-client.ts'
 import { readClientFiles } from '../client-files.ts'
-import { contextOf } from '../client-report.ts'
 import { packagedVersion } from './packaged-version.ts'
 
 /**
