@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/contract/options.ts'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
 import { documentOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
@@ -17,7 +18,7 @@ import {
 
 /** A value of each kind, as the command line parses it. */
 const samples: Readonly<Record<ValueKind, string | number>> = {
-  tokens: 91_234,
+  tokens: 21_234,
   model: 'gpt-5.6-luna',
 }
 
@@ -61,6 +62,13 @@ test.each(cases)(
   },
 )
 
+/** A flag may repeat what is known of a GPT model, or what is the default for an unknown one. */
+function catalogsFor({ takes }: ClientFlag): readonly Catalog[] {
+  return takes === 'model'
+    ? [catalogWithWindows]
+    : [catalogWithWindows, { models: [{ id: 'house-1' }] }]
+}
+
 /** They decide about a list or a gateway that an earlier setup wrote. */
 const needsEarlierSetup = ['--no-catalog', '--keep-old-gateway']
 
@@ -73,11 +81,8 @@ test.each(cases.filter(({ name }) => !needsEarlierSetup.includes(name)))(
       return edits.map(({ path, after }) => [path, text(after)])
     }
 
-    // A flag may repeat what is known of a GPT model, or what is the default for an unknown one.
-    const catalogs = [catalogWithWindows, { models: [{ id: 'house-1' }] }]
-    const usable = flag.takes === 'model' ? catalogs.slice(0, 1) : catalogs
     const options = flag.toOptions(sampleFor(flag))
-    const isChanged = usable.map(
+    const isChanged = catalogsFor(flag).map(
       (catalog) =>
         JSON.stringify(afterSetup(options, catalog)) !== JSON.stringify(afterSetup({}, catalog)),
     )
@@ -108,5 +113,93 @@ test.each(cases.filter(({ name }) => !choosesEntry.includes(name)))(
     const input = { requested: {}, resetToDefaults: true }
     const reset = valuesAfter(first.after, { target: { input, earlier: () => [null] } })
     expect(reset.values).toEqual(valuesAfter({}, {}).values)
+  },
+)
+
+interface Exception {
+  readonly flag: string
+  /** Absent: every client that has the flag. */
+  readonly ids?: readonly string[]
+  readonly why: string
+}
+
+/** The options that do not reach `launchSettings`. */
+const notLaunched: readonly Exception[] = [
+  { flag: '--no-catalog', why: 'a launch keeps the file with the models' },
+  { flag: '--keep-old-gateway', why: 'a launch keeps the key of the earlier gateway' },
+  {
+    flag: '--provider-id <id>',
+    ids: ['openclaw', 'droid'],
+    why: 'a launch has its own provider, next to those of the user',
+  },
+]
+
+/** The options that do not reach `firstRequest`. */
+const notSent: readonly Exception[] = [
+  ...notLaunched,
+  { flag: '--provider-id <id>', why: 'it only names the provider in the files' },
+  {
+    flag: '--context-window <tokens>',
+    ids: ['codex', 'claude', 'claude-gpt', 'openclaw', 'droid'],
+    why: 'the client needs it only later, to compact a conversation',
+  },
+  {
+    flag: '--images',
+    ids: ['opencode', 'kilo', 'pi', 'qwen', 'droid'],
+    why: 'the first request has no image, and the same tools',
+  },
+  {
+    flag: '--reasoning',
+    ids: ['opencode', 'kilo', 'openclaw'],
+    why: 'the client decides by the ID of the model, or reasons only if the user asks for an effort',
+  },
+  ...['opus', 'haiku', 'fable'].map((slot) => ({
+    flag: `--${slot}-model <id>`,
+    why: 'the first request is for the slot that Claude Code starts with',
+  })),
+  { flag: '--subagent-model <id>', why: 'the first request is not of a subagent' },
+  { flag: '--enable-discovery', why: 'discovery is another request' },
+]
+
+const launchable = cases.map((each) => ({
+  ...each,
+  isLaunched: !isException(notLaunched, each),
+  isSent: !isException(notSent, each),
+}))
+
+function isException(
+  exceptions: readonly Exception[],
+  { id, name }: { readonly id: string; readonly name: string },
+): boolean {
+  return exceptions.some(({ flag, ids }) => flag === name && (ids?.includes(id) ?? true))
+}
+
+test.each(launchable)(
+  '$id $name: reaches a launch ($isLaunched) and the first request ($isSent)',
+  async ({ id, name, row, flag, isLaunched, isSent }) => {
+    const client = await loadClient(row)
+    const recordings = await client.loadRecordings()
+    const args = id === 'cline' ? ['two words'] : []
+    const launchInput = { args, tempFolder: '/run', env: { [launchKeyVariable]: 'key' } }
+
+    const resultOf = (options: ClientOptions, catalog: Catalog) => {
+      const { files, machine, edits, target } = planOn(client, {}, { options, catalog })
+      const { probeModel: model, protocol = client.protocols[0] } = target.resolved
+      const after = filesOf(client, machine, written({}, machine, edits))
+      const sent = client.firstRequest(recordings, after, { model, protocol, env: {} })
+      return {
+        launch: JSON.stringify(client.launchSettings!(files, target, launchInput)),
+        request: JSON.stringify([model, protocol, sent.headers, sent.body]),
+      }
+    }
+
+    const options = flag.toOptions(sampleFor(flag))
+    const results = catalogsFor(flag).map(
+      (catalog) => [resultOf(options, catalog), resultOf({}, catalog)] as const,
+    )
+    const reaches = (part: 'launch' | 'request') =>
+      results.some(([chosen, usual]) => chosen[part] !== usual[part])
+    expect(reaches('launch'), `launchSettings() of ${id} and ${name}`).toBe(isLaunched)
+    expect(reaches('request'), `firstRequest() of ${id} and ${name}`).toBe(isSent)
   },
 )

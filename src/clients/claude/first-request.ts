@@ -32,7 +32,11 @@ export function firstRequest(
   const body = withEffort({ ...recorded.body, output_config }, env[names.effort])
   return {
     ...recorded,
-    body: { ...body, max_tokens: Number(env[names.outputTokens]) || max_tokens },
+    body: {
+      ...body,
+      ...(env[names.attribution] === '0' && { system: withoutAttribution(body['system']) }),
+      max_tokens: Number(env[names.outputTokens]) || max_tokens,
+    },
     safeguards: safeguardsOf(version, isPlain),
     retryWithout: isBefore(version, '2.1.330')
       ? [withoutSystemRole]
@@ -51,6 +55,14 @@ function withEffort(body: FirstRequest['body'], effort: string | undefined): Fir
     ...asObject(change(body)),
     ...(Array.isArray(messages) && { messages: messages.map(change) }),
   }
+}
+
+/** The system prompt without its attribution block, which is its first text (2.1.54 to 2.1.330). */
+function withoutAttribution(system: unknown): unknown {
+  if (!Array.isArray(system)) return system
+  const isAttribution = (part: unknown) =>
+    String(asObject(part)?.['text']).startsWith('x-anthropic-billing-header:')
+  return system.filter((part) => !isAttribution(part))
 }
 
 /** A model that is known, but not the newest of its slot, is requested almost like an unknown one. */
