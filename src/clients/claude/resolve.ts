@@ -12,12 +12,12 @@ import { type ClientOptions, defaultSlot, type Slot, slots } from '../contract/o
 import {
   catalogIn,
   type GatewayInfo,
+  ModelNeeded,
   type ModelUse,
   type ResolvedOptions,
   type ResolveInput,
 } from '../contract/setup.ts'
 import { type WindowHandling, windowOf } from '../models/context-window.ts'
-import { ModelNeeded } from '../models/model-needed.ts'
 import { allModels, checkedModel, nameFindings } from '../models/resolve.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { claudeGptName, claudeName } from './name.ts'

@@ -26,6 +26,9 @@ export interface ResolveInput {
   readonly gatewayInfo: GatewayInfo
 }
 
+/** Thrown if no rule chooses a model, or the gateway has none. A model from the user would help. */
+export class ModelNeeded extends UserError {}
+
 /** The options that an earlier setup left in the client's files. */
 export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
   /** The options were chosen for another gateway. */

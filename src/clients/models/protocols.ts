@@ -12,12 +12,12 @@ import type { Client, ClientModule } from '../contract/client.ts'
 import {
   catalogIn,
   type GatewayInfo,
+  ModelNeeded,
   type OfferedModel,
   type RejectedModel,
   type ResolvedOptions,
   type ResolveInput,
 } from '../contract/setup.ts'
-import { ModelNeeded } from './model-needed.ts'
 
 /** ` over responses`, for a client that speaks several protocols. */
 export function overProtocol(

@@ -14,6 +14,7 @@ import type { Client } from '../contract/client.ts'
 import {
   catalogIn,
   type GatewayInfo,
+  ModelNeeded,
   type ModelUse,
   type ResolvedOptions,
   type ResolveInput,
@@ -21,7 +22,6 @@ import {
 } from '../contract/setup.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type WindowHandling, windowOf } from './context-window.ts'
-import { ModelNeeded } from './model-needed.ts'
 import { chooseProtocol } from './protocols.ts'
 
 /**

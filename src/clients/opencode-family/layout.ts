@@ -4,6 +4,7 @@ import type { ClientName } from '../contract/client.ts'
 import type { FolderFiles } from '../contract/config.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import type { Recordings } from '../contract/program.ts'
+import { wordsIn } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 
 /** The differences between opencode and its forks. The program has the client's ID as its name. */
@@ -35,6 +36,15 @@ export interface Layout extends ClientName {
    */
   readonly refusesPermissionsAs?: string
 }
+
+/** Provider IDs that opencode ships and that a user may choose (of the 225 of 1.18.33, 2026-11-21). */
+export const reservedProviderIds = wordsIn(`
+  alibaba amazon-bedrock anthropic azure azure-cognitive-services baseten cerebras chutes
+  cloudflare-ai-gateway cloudflare-workers-ai cohere databricks deepinfra deepseek digitalocean
+  fireworks-ai github-copilot gitlab google google-vertex google-vertex-anthropic groq helicone
+  huggingface llama lmstudio meta minimax mistral modelscope moonshotai nebius nvidia ollama-cloud
+  openai opencode opencode-go openrouter perplexity requesty scaleway siliconflow snowflake-cortex
+  togetherai v0 venice vercel volcengine wandb watsonx xai zai zhipuai`)
 
 /** Subfolders with agents, each of which may set a model (1.18.34, Kilo 7.7.9). */
 const agentFolders = ['agent', 'agents', 'mode', 'modes']

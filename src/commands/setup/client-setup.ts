@@ -1,7 +1,10 @@
 /** One client on its way through a setup, and the rules that decide its options. */
 import type { Client } from '../../clients/contract/client.ts'
-import type { ResolvedOptions, ResolveInput } from '../../clients/contract/setup.ts'
-import { ModelNeeded } from '../../clients/models/model-needed.ts'
+import {
+  ModelNeeded,
+  type ResolvedOptions,
+  type ResolveInput,
+} from '../../clients/contract/setup.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 

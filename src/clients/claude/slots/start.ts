@@ -8,8 +8,7 @@ import {
 } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { type Slot, slots } from '../../contract/options.ts'
-import type { ResolvedOptions } from '../../contract/setup.ts'
-import { ModelNeeded } from '../../models/model-needed.ts'
+import { ModelNeeded, type ResolvedOptions } from '../../contract/setup.ts'
 import {
   hasSlot,
   isOwnId,

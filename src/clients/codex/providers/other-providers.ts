@@ -11,9 +11,8 @@ import type { SettingPath } from '../../../edits/types.ts'
 import { addressFor } from '../../../gateway/base-urls.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
 import { isUrlOf, shownUrl, withoutTrailingSlash } from '../../files/addresses.ts'
-import { type ParsedFile, parseKind } from '../../files/parse-file.ts'
-import { isTable, type Table, tableIn, textIn } from '../../files/tables.ts'
-import { type LayerStack, layerStacks } from './layers.ts'
+import { type ParsedFile, parseKind, parseLayers } from '../../files/parse-file.ts'
+import { isTable, merged, type Table, tableIn, textIn } from '../../files/tables.ts'
 import {
   builtInAddressPath,
   harmfulSettings,
@@ -67,6 +66,36 @@ export function* otherProviders(
       yield { id, table, url, address, location, isAbove }
     }
   }
+}
+
+/** The files that Codex merges in one of its starts, and the settings that follow. */
+interface LayerStack {
+  readonly settings: Table
+  /** The administrator's defaults and config.toml, weakest first. */
+  readonly below: readonly ParsedFile[]
+  /** The files that override config.toml: a profile, and what the administrator manages. */
+  readonly above: readonly ParsedFile[]
+}
+
+/**
+ * Merges the layers without a profile, then with each profile: Codex uses at most one at a time.
+ *
+ * @param planned what a setup is about to write into config.toml
+ */
+function layerStacks(files: LoadedFiles, planned: Table = {}): readonly LayerStack[] {
+  const below = [...parseLayers(files, 'system'), parseKind(files, 'config')]
+  const managed = parseLayers(files, 'managed')
+  const profiles = parseLayers(files, 'profile').map((profile) => [profile])
+
+  return [[], ...profiles].map((profile) => {
+    const above = [...profile, ...managed]
+    const tables = [...tablesOf(below), planned, ...tablesOf(above)]
+    return { settings: tables.reduce(merged, {}), below, above }
+  })
+}
+
+function tablesOf(files: readonly ParsedFile[]): readonly Table[] {
+  return files.map((file) => file.table([]) ?? {})
 }
 
 /** The setting of a provider's table that sends its key elsewhere. Undefined: none does. */
