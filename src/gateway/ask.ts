@@ -2,8 +2,9 @@ import { UserError } from '../errors.ts'
 import { asSentence } from '../text.ts'
 import { type RequestSpec, request } from './http/request.ts'
 import { withQuery } from './input/query.ts'
-import type { HttpAnswer, NetworkFailure, Outcome, SentRequest } from './judge/answer.ts'
+import type { HttpResponse, NetworkFailure, Outcome, SentRequest } from './judge/answer.ts'
 import { diagnose } from './judge/diagnose.ts'
+import { diagnoseFailure } from './judge/network-failure.ts'
 import type { GatewayAccess } from './types.ts'
 
 /**
@@ -15,7 +16,7 @@ export function ask(
   access: GatewayAccess,
   spec: RequestSpec,
   keyHeader = access.keyHeader,
-): Promise<HttpAnswer | NetworkFailure> {
+): Promise<HttpResponse | NetworkFailure> {
   const headers = {
     ...Object.fromEntries((access.headers ?? []).map(({ name, value }) => [name, value])),
     ...keyIn({ ...access, keyHeader }),
@@ -32,23 +33,45 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
   return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
-/** Diagnoses a result. Undefined: it is what was requested. */
+/** What came of a request. */
+export type Judged =
+  /** The response is what was requested. */
+  | { readonly kind: 'served'; readonly response: HttpResponse }
+  | Rejection
+  /** There is no response. */
+  | { readonly kind: 'failed'; readonly failure: NetworkFailure; readonly outcome: Outcome }
+
+/** A response that is not what was requested. */
+export interface Rejection {
+  readonly kind: 'rejected'
+  readonly response: HttpResponse
+  readonly outcome: Outcome
+}
+
+/** Judges the result of a request. */
 export function judge(
   access: GatewayAccess,
-  result: HttpAnswer | NetworkFailure,
+  result: HttpResponse | NetworkFailure,
   sent: Pick<
     SentRequest,
-    'asked' | 'model' | 'client' | 'catalog' | 'isBaseProven' | 'isRouteProven'
+    'route' | 'model' | 'client' | 'catalog' | 'isBaseProven' | 'isRouteProven'
   >,
-): Outcome | undefined {
-  return diagnose(result, {
+): Judged {
+  const sentRequest: SentRequest = {
     ...sent,
     address: access.address,
     secrets: secretsOf(access),
     authorities: access.authorities,
     hasNodeExtraCa: Boolean(access.env['NODE_EXTRA_CA_CERTS']),
     isCheckRefused: access.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
-  })
+  }
+  if (!('status' in result))
+    return { kind: 'failed', failure: result, outcome: diagnoseFailure(result, sentRequest) }
+
+  const outcome = diagnose(result, sentRequest)
+  return outcome === undefined
+    ? { kind: 'served', response: result }
+    : { kind: 'rejected', response: result, outcome }
 }
 
 /** The values that must not appear in a message. */

@@ -4,7 +4,7 @@ import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
-import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
+import { type HttpResponse, maxCatalogBytes, type NetworkFailure } from './judge/answer.ts'
 import { lacksModel, lacksRoute, traitsOf } from './judge/traits.ts'
 import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
@@ -55,16 +55,17 @@ export async function readCatalog(
 
   let url: string | undefined = firstRequest.url
   for (let pageNumber = 1; url !== undefined && !isCut; pageNumber++) {
-    const answer = await askForPage(access, { ...firstRequest, url, answerWithinMs }, pageNumber)
-    if (answer === undefined) {
+    const request = { ...firstRequest, url, answerWithinMs }
+    const response = await requestPageOrStop(access, request, pageNumber)
+    if (response === undefined) {
       isCut = true
       break
     }
-    serverTime ??= clockOf(answer)
-    if ('x-new-api-version' in answer.headers) isNewApi = true
+    serverTime ??= clockOf(response)
+    if ('x-new-api-version' in response.headers) isNewApi = true
 
     const countBefore = models.size
-    const page = readPage(answer.body, secretsOf(access), maxModels - countBefore)
+    const page = readPage(response.body, secretsOf(access), maxModels - countBefore)
     for (const model of page.models) models.set(model.id, model)
     skipped += page.skipped
     entries += page.entries
@@ -75,7 +76,7 @@ export async function readCatalog(
       lastId: page.lastId,
       pages: pageNumber,
     }
-    const next = nextPage({ ...answer, url }, progress)
+    const next = nextPage({ ...response, url }, progress)
     const mustStop = models.size === countBefore || pageNumber === maxPages || Date.now() > deadline
     isCut = page.isCut || (next !== undefined && mustStop)
     url = mustStop ? undefined : next
@@ -98,31 +99,31 @@ export async function readCatalog(
  * @throws UserError from the closed set; `gateway-fault` if the catalog takes longer than
  *   `answerWithinMs`
  */
-async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<HttpAnswer> {
-  const result = await ask(access, spec)
-  const isSlow =
-    'stage' in result &&
-    result.reason === 'deadline' &&
-    (result.stage === 'first-byte' || result.stage === 'body')
-  if (isSlow && spec.answerWithinMs !== undefined)
+async function requestPage(access: GatewayAccess, spec: RequestSpec): Promise<HttpResponse> {
+  const judged = judge(access, await ask(access, spec), { route: 'catalog' })
+  if (judged.kind === 'served') return judged.response
+
+  if (judged.kind === 'failed' && isSlow(judged.failure) && spec.answerWithinMs !== undefined)
     throw new UserError({
       code: 'gateway-fault',
-      message: `${new URL(result.url).host} did not send its list of models within ${Math.round(spec.answerWithinMs / 1000)} s`,
+      message: `${new URL(judged.failure.url).host} did not send its list of models within ${Math.round(spec.answerWithinMs / 1000)} s`,
     })
+  throw errorFor(judged.outcome)
+}
 
-  const outcome = judge(access, result, { asked: 'catalog' })
-  if (outcome !== undefined) throw errorFor(outcome)
-  return result as HttpAnswer
+/** Whether the gateway accepted the request, and did not answer in time. */
+function isSlow({ reason, stage }: NetworkFailure): boolean {
+  return reason === 'deadline' && (stage === 'first-byte' || stage === 'body')
 }
 
 /** Requests one page. Undefined: a later page failed, and the pages before it are kept. */
-async function askForPage(
+async function requestPageOrStop(
   access: GatewayAccess,
   spec: RequestSpec,
   page: number,
-): Promise<HttpAnswer | undefined> {
+): Promise<HttpResponse | undefined> {
   try {
-    return await askForList(access, spec)
+    return await requestPage(access, spec)
   } catch (error) {
     if (page === 1 || !canContinueAfter(error)) throw error
     return undefined
@@ -205,7 +206,7 @@ function modelsSkipped(count: number): Finding {
 }
 
 /** The gateway's time. A cache keeps the date of its copy, and reports the age (RFC 9111, 5.1). */
-function clockOf({ headers }: HttpAnswer): Date | undefined {
+function clockOf({ headers }: HttpResponse): Date | undefined {
   const sent = Date.parse(headers['date'] ?? '')
   if (Number.isNaN(sent)) return undefined
   const age = /^\d{1,9}$/.exec(headers['age'] ?? '')?.[0] ?? '0'

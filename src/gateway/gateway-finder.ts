@@ -70,31 +70,32 @@ export class GatewayFinder {
 
   /** Requests the catalog, like `catalogOrError`. */
   async askCatalog(options: Omit<CatalogOptions, 'baseUrl'> = {}): Promise<Catalog | UserError> {
-    const answer = await this.#askForList(options)
-    if (!(answer instanceof KeyHeaderError)) return answer
+    const catalog = await this.#searchCatalog(options)
+    if (!(catalog instanceof KeyHeaderError)) return catalog
 
     this.#headerSearch ??= this.#findHeaderByCatalog()
-    return (await this.#headerSearch) === undefined ? answer : this.#askForList(options)
+    return (await this.#headerSearch) === undefined ? catalog : this.#searchCatalog(options)
   }
 
-  async #askForList(options: Omit<CatalogOptions, 'baseUrl'>): Promise<Catalog | UserError> {
+  async #searchCatalog(options: Omit<CatalogOptions, 'baseUrl'>): Promise<Catalog | UserError> {
     const [expectedBaseUrl, ...alternatives] = this.#candidates('chat')
-    const askAt = async (baseUrl: string): Promise<Catalog | UserError> => {
-      const answer = await catalogOrError(this.#current, { ...options, baseUrl })
-      if (!(answer instanceof UserError)) this.#answered.remember({ side: 'chat', baseUrl })
-      return answer
+    const catalogAt = async (baseUrl: string): Promise<Catalog | UserError> => {
+      const catalog = await catalogOrError(this.#current, { ...options, baseUrl })
+      if (!(catalog instanceof UserError)) this.#answered.remember({ side: 'chat', baseUrl })
+      return catalog
     }
 
-    const firstAnswer = await askAt(expectedBaseUrl!)
-    if (!(firstAnswer instanceof UserError) || !isAboutAddress(firstAnswer)) return firstAnswer
+    const expected = await catalogAt(expectedBaseUrl!)
+    if (!(expected instanceof UserError) || !isAboutAddress(expected)) return expected
+
     for (const baseUrl of alternatives) {
-      const answer = await askAt(baseUrl)
-      if (!(answer instanceof UserError) || provesAnApi(answer)) return answer
+      const catalog = await catalogAt(baseUrl)
+      if (!(catalog instanceof UserError) || provesAnApi(catalog)) return catalog
     }
 
-    if (alternatives.length === 0) return firstAnswer
-    const asked = alternatives.map((baseUrl) => `${baseUrl}/models`)
-    return withHint(firstAnswer, `repoint also asked ${asked.join(', ')}.`)
+    if (alternatives.length === 0) return expected
+    const urls = alternatives.map((baseUrl) => `${baseUrl}/models`)
+    return withHint(expected, `repoint also asked ${urls.join(', ')}.`)
   }
 
   /** @throws UserError as `probe` does */
@@ -121,13 +122,7 @@ export class GatewayFinder {
     request: ProbeRequest,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
-    if (this.#headerSearch === undefined) {
-      const trial = this.#tryOtherHeader(request, rejection)
-      this.#headerSearch = trial.then(({ access }) => access)
-      const { result } = await trial
-      if (result instanceof Error) throw result
-      return result
-    }
+    if (this.#headerSearch === undefined) return this.#findHeaderByProbe(request, rejection)
 
     const found = await this.#headerSearch
     if (found === undefined) throw rejection
@@ -203,32 +198,31 @@ export class GatewayFinder {
   }
 
   async #acceptsKey(access: GatewayAccess): Promise<boolean> {
-    const answer = await ask(access, catalogRequest(this.access.baseUrls.chat))
-    if (!('status' in answer) || answer.status === 401 || answer.status === 403) return false
+    const result = await ask(access, catalogRequest(this.access.baseUrls.chat))
+    const judged = judge(access, result, { route: 'catalog' })
+    if (judged.kind !== 'rejected') return judged.kind === 'served'
+
     // Some gateways reject a key in the body of a 200.
-    const outcome = judge(access, answer, { asked: 'catalog' })
-    return outcome === undefined || traitsOf(outcome)?.blames !== 'key'
+    const isKeyStatus = [401, 403].includes(judged.response.status)
+    return !isKeyStatus && traitsOf(judged.outcome)?.blames !== 'key'
   }
 
-  /** Probes with the key in the protocol's usual header other than Bearer. Never throws. */
-  async #tryOtherHeader(request: ProbeRequest, rejection: KeyHeaderError): Promise<Trial> {
+  /** Probes with the key in the protocol's usual header other than Bearer, and finds out whether it works. */
+  async #findHeaderByProbe(request: ProbeRequest, rejection: KeyHeaderError): Promise<ProbeResult> {
     const usualHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
     const access = this.#with({
       keyHeader: this.#original.keyHeader === undefined ? usualHeader : undefined,
     })
-    try {
-      const result = await this.#probeAt(access, request)
-      return { access: this.#use(access), result }
-    } catch (error) {
-      if (!(error instanceof UserError)) return { access: undefined, result: error as Error }
 
-      const isSilent = traitsOf(error)?.blames === 'network'
-      if (error instanceof KeyHeaderError || isSilent)
-        return { access: undefined, result: rejection }
-      // The gateway has answered other requests with the key in the first header.
-      if (error instanceof Contradiction) return { access: undefined, result: error }
-      // The gateway accepts the key in this header, and the error is about something else.
-      return { access: this.#use(access), result: error }
+    const probed = this.#probeAt(access, request)
+    this.#headerSearch = probed.then(
+      () => this.#use(access),
+      (error) => (acceptsKeyDespite(error) ? this.#use(access) : undefined),
+    )
+    try {
+      return await probed
+    } catch (error) {
+      throw error instanceof KeyHeaderError || isUnreachable(error) ? rejection : error
     }
   }
 
@@ -271,13 +265,15 @@ export class GatewayFinder {
   }
 }
 
-/**
- * The result of a probe with the key in another header. Without `access`, the gateway rejects that header
- * too.
- */
-interface Trial {
-  readonly access: GatewayAccess | undefined
-  readonly result: ProbeResult | Error
+/** Whether a probe fails although the gateway accepts the key in its header. */
+function acceptsKeyDespite(error: unknown): boolean {
+  if (!(error instanceof UserError) || error instanceof KeyHeaderError) return false
+  // After a contradiction, other requests have succeeded with the key in the first header.
+  return !(error instanceof Contradiction) && !isUnreachable(error)
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof UserError && traitsOf(error)?.blames === 'network'
 }
 
 /** What a probe asks, without the place. */

@@ -186,5 +186,5 @@ export interface GatewayAccess extends Gateway {
 export interface HostState {
   hasAnswered: boolean
   /** When the first catalog request started, by `performance.now()`. */
-  askedAt?: number
+  firstAskedAt?: number
 }

@@ -102,9 +102,10 @@ async function download(
     headers: { accept: 'application/json', 'user-agent': 'repoint' },
     maxBytes: maxDefaultsBytes,
   })
-  if (!('status' in result)) throw errorFor(judge(access, result, { asked: 'catalog' })!)
+  const judged = judge(access, result, { route: 'catalog' })
+  if (judged.kind === 'failed') throw errorFor(judged.outcome)
 
-  const { status, body, cut } = result
+  const { status, body, cut } = judged.response
   if (status === 200 && cut === undefined) return new TextEncoder().encode(body)
 
   const isRedirect = status >= 300 && status < 400

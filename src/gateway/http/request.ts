@@ -4,7 +4,7 @@
  * connections; response.ts collects what arrives.
  */
 import type { Dispatcher } from 'undici'
-import type { HttpAnswer, NetworkFailure } from '../judge/answer.ts'
+import type { HttpResponse, NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
 import { isPrivatelyTrusted } from './authorities.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
@@ -40,10 +40,11 @@ const defaultStyle: ConnectStyle = { addressTimeoutMs: 250, offersHttp2: false, 
 export async function request(
   access: GatewayAccess,
   spec: RequestSpec,
-): Promise<HttpAnswer | NetworkFailure> {
+): Promise<HttpResponse | NetworkFailure> {
   const started = performance.now()
   const deadline = started + access.timeoutMs
-  if (spec.method === 'GET' && access.hostState !== undefined) access.hostState.askedAt ??= started
+  if (spec.method === 'GET' && access.hostState !== undefined)
+    access.hostState.firstAskedAt ??= started
 
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
@@ -59,7 +60,7 @@ export async function request(
 /** The target of a redirect that stays in the origin and keeps the method. */
 function redirectTarget(
   method: RequestSpec['method'],
-  answer: HttpAnswer,
+  answer: HttpResponse,
   from: URL,
 ): URL | undefined {
   const allowedStatuses = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
@@ -79,7 +80,7 @@ interface Transmission {
 }
 
 /** Sends a request. If the connection failed, and not the gateway, it retries in a different style. */
-async function transmit(transmission: Transmission): Promise<HttpAnswer | NetworkFailure> {
+async function transmit(transmission: Transmission): Promise<HttpResponse | NetworkFailure> {
   // undici is large, so it is loaded only before a request.
   const { newConnection, takeIdle } = await import('./connection.ts')
   const style: ConnectStyle = isPrivatelyTrusted(transmission.access)
@@ -104,7 +105,7 @@ async function transmit(transmission: Transmission): Promise<HttpAnswer | Networ
 function transmitOn(
   connection: Connection,
   transmission: Transmission,
-): Promise<HttpAnswer | FailedRequest> {
+): Promise<HttpResponse | FailedRequest> {
   const { access, spec, url, deadline } = transmission
   const started = deadline - access.timeoutMs
 
@@ -201,8 +202,8 @@ const minShare = 1 / 3
  * catalog was not requested, so a model that loads may keep it busy.
  */
 function silentAt({ hostState, timeoutMs }: GatewayAccess, started: number): number | undefined {
-  if (hostState?.askedAt === undefined || hostState.hasAnswered) return undefined
-  return Math.max(hostState.askedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
+  if (hostState?.firstAskedAt === undefined || hostState.hasAnswered) return undefined
+  return Math.max(hostState.firstAskedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
 }
 
 function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOptions {

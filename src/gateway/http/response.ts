@@ -1,7 +1,7 @@
 /** The response to a request: collects what arrives, decompresses it, and makes plain data of it. */
 import { compact } from '../../compact.ts'
 import { ifPossible } from '../../errors.ts'
-import type { HttpAnswer, NetworkFailure } from '../judge/answer.ts'
+import type { HttpResponse, NetworkFailure } from '../judge/answer.ts'
 import type { Connection } from './connection.ts'
 
 /** How much of a response to read. */
@@ -58,7 +58,7 @@ export class ResponseBuffer {
     connection: Connection
     cut: 'limit' | 'connection' | undefined
     isOpen: boolean
-  }): Promise<HttpAnswer> {
+  }): Promise<HttpResponse> {
     const { limits, status, headers } = this
     const decoded = await decodeBody(Buffer.concat(this.chunks), headers, limits.maxBytes)
     return compact({
@@ -76,7 +76,7 @@ export class ResponseBuffer {
 /** Decompresses and decodes a body, up to `maxBytes`. Keeps a byte order mark. Never throws. */
 async function decodeBody(
   bytes: Uint8Array,
-  headers: HttpAnswer['headers'],
+  headers: HttpResponse['headers'],
   maxBytes: number,
 ): Promise<{ text: string; cut?: 'limit' | 'encoding' }> {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
@@ -118,7 +118,7 @@ async function decodeBody(
   }
 }
 
-function decodeCharset(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
+function decodeCharset(bytes: Uint8Array, headers: HttpResponse['headers']): string {
   const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
   const options = { ignoreBOM: true }
   const decoder =

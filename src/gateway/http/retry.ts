@@ -2,7 +2,7 @@
  * Whether a request is sent again on a new connection: if the connection failed, and not the gateway. The new
  * connection may be opened in another style.
  */
-import type { HttpAnswer, NetworkFailure } from '../judge/answer.ts'
+import type { HttpResponse, NetworkFailure } from '../judge/answer.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
 
 /** A request without a response, and the error. */
@@ -17,7 +17,7 @@ export interface FailedRequest {
  */
 export function wasClosedWhileIdle(
   { wasIdle }: Connection,
-  { status, headers }: HttpAnswer,
+  { status, headers }: HttpResponse,
 ): boolean {
   return wasIdle && status === 408 && headers['connection']?.toLowerCase() === 'close'
 }

@@ -5,10 +5,10 @@ import type { Catalog, CertificateStores, Protocol, Sender } from '../types.ts'
 export const maxCatalogBytes = 8_000_000
 
 /** The largest answer to a probe that is read, in bytes. Clients read one of 2 MB (seen 2026-11-26). */
-export const maxAnswerBytes = 4_000_000
+export const maxResponseBytes = 4_000_000
 
 /** The response to one request, as plain data, so that the diagnosis needs no network. */
-export interface HttpAnswer {
+export interface HttpResponse {
   /** The address that answered, after redirects. */
   readonly url: string
   readonly status: number
@@ -52,7 +52,7 @@ export interface NetworkFailure {
 
 /** The request, as far as the judgement of its answer depends on it. */
 export interface SentRequest {
-  readonly asked: Protocol | 'catalog'
+  readonly route: Protocol | 'catalog'
   readonly address: string
   /** The requested model. */
   readonly model?: string
@@ -82,7 +82,7 @@ export interface Outcome {
   /** What to do next. */
   readonly hint: string
   /** The status and the gateway's own words, as in the message. Absent: the gateway did not answer. */
-  readonly said?: string
+  readonly quote?: string
   /** The gateway's ID of the request, for its operator. */
   readonly requestId?: string
   /** The gateway may accept the key in another header. */

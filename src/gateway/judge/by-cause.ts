@@ -9,10 +9,10 @@ import {
   asksModel,
   hundredsOf,
   isRejection,
-  type JudgedAnswer,
+  type JudgedResponse,
   mentionsModel,
   modelAsked,
-} from './judged-answer.ts'
+} from './judged-response.ts'
 import {
   clientRefused,
   fault,
@@ -31,8 +31,8 @@ import {
 import { wantedHeader } from './wanted-header.ts'
 
 /** The outcome by cause, if a row names one. */
-export function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
-  const { answer, error, request, status } = judged
+export function diagnoseByCause(judged: JudgedResponse): Outcome | undefined {
+  const { response, error, request, status } = judged
   if (status === 402) {
     const causes = causesOf(error, status)
     const isPlanUsedUp = causes.includes('plan') && !causes.includes('quota')
@@ -40,7 +40,9 @@ export function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   }
 
   const header =
-    hundredsOf(status) === 4 && error.kind !== 'page' ? wantedHeader(error, answer.body) : undefined
+    hundredsOf(status) === 4 && error.kind !== 'page'
+      ? wantedHeader(error, response.body)
+      : undefined
   if (header !== undefined) return headerMissing(judged, header)
 
   for (const cause of causesOf(error, status, modelAsked(request))) {
@@ -73,7 +75,7 @@ const routeCodes = [
 ]
 
 /** Makes an outcome of an answer, or none. */
-type OutcomeRule = (judged: JudgedAnswer) => Outcome | undefined
+type OutcomeRule = (judged: JudgedResponse) => Outcome | undefined
 
 /**
  * The outcome of each cause for this answer. Undefined: the status cannot mean that cause, so that the next
@@ -133,18 +135,18 @@ function ifModelAsked(rule: OutcomeRule): OutcomeRule {
   return (judged) => (asksModel(judged) ? rule(judged) : undefined)
 }
 
-function upstreamFault(judged: JudgedAnswer): Outcome {
+function upstreamFault(judged: JudgedResponse): Outcome {
   return fault(judged, 'cannot use the service behind it')
 }
 
 /** A 403 that names the model concerns the model, unless its code says otherwise. */
-function isAboutModel(judged: JudgedAnswer, cause: Cause): boolean {
+function isAboutModel(judged: JudgedResponse, cause: Cause): boolean {
   const { error, status } = judged
   const isByCode = causesOf({ ...error, words: '' }, status).includes(cause)
   return status === 403 && !isByCode && asksModel(judged) && mentionsModel(judged)
 }
 
 /** New API's messages route omits its code. These words are not translated. */
-function isUnbuilt({ error, status }: JudgedAnswer): boolean {
+function isUnbuilt({ error, status }: JudgedResponse): boolean {
   return status === 500 && /^not implemented\b/i.test(error.words)
 }

@@ -8,9 +8,9 @@ import {
   hundredsOf,
   isRouteStatus,
   isUnlisted,
-  type JudgedAnswer,
+  type JudgedResponse,
   mentionsModel,
-} from './judged-answer.ts'
+} from './judged-response.ts'
 import {
   fault,
   forbidden,
@@ -25,9 +25,9 @@ import {
 } from './outcomes.ts'
 
 /** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
-export function diagnosePage(judged: JudgedAnswer): Outcome {
-  const { answer, request, status } = judged
-  if (status === 401) return asksForLogin(answer) ? notAnApi(judged) : keyRejected(judged)
+export function diagnosePage(judged: JudgedResponse): Outcome {
+  const { response, request, status } = judged
+  if (status === 401) return asksForLogin(response) ? notAnApi(judged) : keyRejected(judged)
   if (status === 429) return rateLimited(judged)
   if (status >= 500 && status !== 501 && status !== 505)
     return fault(judged, 'answers with a web page')
@@ -42,12 +42,12 @@ export function diagnosePage(judged: JudgedAnswer): Outcome {
 const titleOfFirewall = /forbidden|denied|blocked|not acceptable|禁止|拦截|阻断/i
 
 /** The outcome by status, if the answer names no cause. */
-export function diagnoseByStatus(judged: JudgedAnswer): Outcome {
-  const { answer, error, status } = judged
+export function diagnoseByStatus(judged: JudgedResponse): Outcome {
+  const { response, error, status } = judged
   const namesModel = asksModel(judged) && mentionsModel(judged)
 
   if (status === 401) {
-    if (asksForLogin(answer) && !error.isApiError) return notAnApi(judged)
+    if (asksForLogin(response) && !error.isApiError) return notAnApi(judged)
     return error.words === '' ? keyRejected(judged) : forbidden(judged, 'unnamed')
   }
   if (status === 403) return namesModel ? modelNotAllowed(judged) : forbidden(judged, 'unnamed')
@@ -67,7 +67,7 @@ export function diagnoseByStatus(judged: JudgedAnswer): Outcome {
 }
 
 /** A 400 or 422 that names no cause: the model, the request, or no API at all. */
-function diagnoseBadRequest(judged: JudgedAnswer): Outcome {
+function diagnoseBadRequest(judged: JudgedResponse): Outcome {
   const { request, error } = judged
   if (asksModel(judged) && mentionsModel(judged) && error.param === '') return modelUnknown(judged)
   if (!error.isApiError) return notAnApi(judged)

@@ -1,5 +1,5 @@
 /**
- * Says what a response of the gateway means, or a failure to get one.
+ * Says what a response of the gateway means. network-failure.ts does so if there is none.
  *
  * - The **cause** is what the codes and words of a rejection blame, such as `key` or `quota` (causes/).
  * - The **subject** is the one thing that a sentence is about. It replaces the cause if no known pattern
@@ -21,10 +21,9 @@
 import { isCatalogBody } from '../models/catalog-page.ts'
 import type { Protocol } from '../types.ts'
 import {
-  type HttpAnswer,
-  maxAnswerBytes,
+  type HttpResponse,
   maxCatalogBytes,
-  type NetworkFailure,
+  maxResponseBytes,
   type Outcome,
   type SentRequest,
 } from './answer.ts'
@@ -34,30 +33,25 @@ import { noStatus } from './causes/row.ts'
 import { errorBodyFrom, readErrorBody } from './error-body.ts'
 import { type Flaw, flawWords } from './flaws.ts'
 import { diagnoseIntermediary } from './intermediary.ts'
-import { hundredsOf, type JudgedAnswer } from './judged-answer.ts'
-import { diagnoseFailure } from './network-failure.ts'
+import { hundredsOf, type JudgedResponse } from './judged-response.ts'
 import { fault, forbidden, notAnApi, protocolUnsupported } from './outcomes.ts'
 import { acceptedBy, proofIn } from './proof.ts'
 
 /**
- * The outcome of a result, or undefined if the result is what was requested. Codes and words decide where
- * the status allows their cause. Without them, the status decides.
+ * The outcome of a response, or undefined if it is what was requested. Codes and words decide where the status
+ * allows their cause. Without them, the status decides.
  */
-export function diagnose(
-  result: HttpAnswer | NetworkFailure,
-  request: SentRequest,
-): Outcome | undefined {
-  if (!('status' in result)) return diagnoseFailure(result, request)
-  if (hundredsOf(result.status) === 2) return diagnoseSuccess(result, request)
-  const { status } = result
-  return diagnoseError({ answer: result, request, error: readErrorBody(result), status })
+export function diagnose(response: HttpResponse, request: SentRequest): Outcome | undefined {
+  const { status } = response
+  const judged: JudgedResponse = { response, request, error: readErrorBody(response), status }
+  return hundredsOf(status) === 2 ? diagnoseSuccess(judged) : diagnoseError(judged)
 }
 
 /**
  * An error, by the first file that recognizes it: intermediary.ts, by-cause.ts, by-status.ts. The order matters,
  * because a code is more precise than a status.
  */
-function diagnoseError(judged: JudgedAnswer): Outcome {
+function diagnoseError(judged: JudgedResponse): Outcome {
   return (
     diagnoseIntermediary(judged) ??
     diagnoseByCause(judged) ??
@@ -65,32 +59,31 @@ function diagnoseError(judged: JudgedAnswer): Outcome {
   )
 }
 
-/** A 2xx answer. Undefined: it is what was requested. */
-function diagnoseSuccess(answer: HttpAnswer, request: SentRequest): Outcome | undefined {
-  const { asked } = request
-  if (asked === 'catalog' && answer.cut === undefined && isCatalogBody(answer.body))
+/** A 2xx response. Undefined: it is what was requested. */
+function diagnoseSuccess(judged: JudgedResponse): Outcome | undefined {
+  const { response, request } = judged
+  const { route } = request
+  if (route === 'catalog' && response.cut === undefined && isCatalogBody(response.body))
     return undefined
 
-  const error = readErrorBody(answer)
-  const judged: JudgedAnswer = { answer, request, error, status: answer.status }
-  if (answer.cut === 'encoding')
+  if (response.cut === 'encoding')
     return fault(judged, 'compressed its answer in a way that nothing here can read')
-  return asked === 'catalog' ? diagnoseNoCatalog(judged) : diagnoseInference(judged, asked)
+  return route === 'catalog' ? diagnoseNoCatalog(judged) : diagnoseInference(judged, route)
 }
 
 /** A 200 to a catalog request, whose body is not a whole catalog. */
-function diagnoseNoCatalog(judged: JudgedAnswer): Outcome {
+function diagnoseNoCatalog(judged: JudgedResponse): Outcome {
   if (isCutOff(judged)) return cutOff(judged)
   return judged.error.isApiError ? diagnoseHidden(judged) : notAnApi(judged)
 }
 
 /** A 200 to a request to a model. */
-function diagnoseInference(judged: JudgedAnswer, protocol: Protocol): Outcome | undefined {
-  const { answer, request, error } = judged
-  const proof = proofIn(protocol, answer)
+function diagnoseInference(judged: JudgedResponse, protocol: Protocol): Outcome | undefined {
+  const { response, request, error } = judged
+  const proof = proofIn(protocol, response)
   if (proof.kind === 'failed')
     return diagnoseHidden({ ...judged, error: errorBodyFrom(proof.error) })
-  if (answer.cut === 'limit' && isCutOff(judged)) return cutOff(judged)
+  if (response.cut === 'limit' && isCutOff(judged)) return cutOff(judged)
 
   if (proof.kind === 'answered') {
     const { rejects } = acceptedBy(request.client, protocol)
@@ -106,11 +99,11 @@ function diagnoseInference(judged: JudgedAnswer, protocol: Protocol): Outcome | 
   return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
 }
 
-function clientLabel({ request }: JudgedAnswer): string {
+function clientLabel({ request }: JudgedResponse): string {
   return request.client?.label ?? 'the client'
 }
 
-function diagnoseFlaw(judged: JudgedAnswer, flaw: Flaw): Outcome {
+function diagnoseFlaw(judged: JudgedResponse, flaw: Flaw): Outcome {
   if (flaw === 'incomplete-filter' || flaw === 'finish-filter') return forbidden(judged, 'content')
   if (flaw === 'whole')
     return fault(judged, `${flawWords.whole}, and ${clientLabel(judged)} can only read a stream`)
@@ -119,18 +112,18 @@ function diagnoseFlaw(judged: JudgedAnswer, flaw: Flaw): Outcome {
 }
 
 /** Whether the body ends early. The beginning of a web page is enough to recognize it. */
-function isCutOff({ answer, error }: JudgedAnswer): boolean {
-  return answer.cut !== undefined && error.kind !== 'page'
+function isCutOff({ response, error }: JudgedResponse): boolean {
+  return response.cut !== undefined && error.kind !== 'page'
 }
 
-function cutOff(judged: JudgedAnswer): Outcome {
-  if (judged.answer.cut !== 'limit') return fault(judged, 'stopped in the middle of its answer')
-  if (judged.request.asked === 'catalog')
+function cutOff(judged: JudgedResponse): Outcome {
+  if (judged.response.cut !== 'limit') return fault(judged, 'stopped in the middle of its answer')
+  if (judged.request.route === 'catalog')
     return fault(judged, `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`)
-  return fault(judged, `sent more than ${maxAnswerBytes / 1_000_000} MB in answer to one word`)
+  return fault(judged, `sent more than ${maxResponseBytes / 1_000_000} MB in answer to one word`)
 }
 
 /** An error in the body of a 200. Its own status counts, or else its codes. */
-function diagnoseHidden(judged: JudgedAnswer): Outcome {
+function diagnoseHidden(judged: JudgedResponse): Outcome {
   return diagnoseError({ ...judged, status: judged.error.status ?? noStatus })
 }

@@ -1,7 +1,7 @@
 /** Reads what the body of an answer says about a failure, in any known shape. */
 import { compact } from '../../compact.ts'
 import { asObject, isFilledText, jsonIn } from '../foreign-text.ts'
-import type { HttpAnswer } from './answer.ts'
+import type { HttpResponse } from './answer.ts'
 
 /** What the body of an answer says about a failure, in any known shape. */
 export interface ErrorBody {
@@ -27,7 +27,7 @@ const maxWords = 2_000
 const maxPageStart = 20_000
 
 /** Reads the error in an answer: JSON and XML of any shape, a web page, or plain text. */
-export function readErrorBody(answer: Pick<HttpAnswer, 'headers' | 'body'>): ErrorBody {
+export function readErrorBody(answer: Pick<HttpResponse, 'headers' | 'body'>): ErrorBody {
   const body = answer.body.replace(/^\ufeff/, '').trim()
   const challenge = challengeIn(answer.headers)
   if (body === '') return { ...nothing, kind: 'empty', ...challenge }
@@ -177,7 +177,7 @@ function xmlIn(body: string): Layer | undefined {
 }
 
 /** The reason in a server's challenge: `Bearer error="invalid_token"` (RFC 6750, 3). */
-function challengeIn(headers: HttpAnswer['headers']): Pick<ErrorBody, 'codes' | 'codeWords'> {
+function challengeIn(headers: HttpResponse['headers']): Pick<ErrorBody, 'codes' | 'codeWords'> {
   const code = /\berror="?(\w{1,60})/i.exec(headers['www-authenticate'] ?? '')?.[1]
   return codesFrom(code === undefined ? [] : [code])
 }
@@ -204,7 +204,7 @@ const nothing: ErrorBody = {
   words: '',
 }
 
-function isPage(headers: HttpAnswer['headers'], body: string): boolean {
+function isPage(headers: HttpResponse['headers'], body: string): boolean {
   if (/^\s*[[{]/.test(body) && jsonIn(body) !== undefined) return false
   return (
     /\b(?:text\/html|application\/xhtml)/i.test(headers['content-type'] ?? '') ||

@@ -1,5 +1,5 @@
 /** Recognizes answers of firewalls, web servers and tunnels in front of a gateway. */
-import type { HttpAnswer } from './answer.ts'
+import type { HttpResponse } from './answer.ts'
 
 /** Pages and headers of firewalls and web servers that reject a request before the gateway sees it. */
 const firewalls: readonly {
@@ -46,7 +46,7 @@ const firewalls: readonly {
 const maxPageSearched = 20_000
 
 /** Whether something in front of the gateway rejected the request. */
-export function isFirewall({ status, headers, body }: HttpAnswer): boolean {
+export function isFirewall({ status, headers, body }: HttpResponse): boolean {
   const start = body.slice(0, maxPageSearched)
   return firewalls.some(
     ({ statuses, header, body: words }) =>
@@ -57,7 +57,7 @@ export function isFirewall({ status, headers, body }: HttpAnswer): boolean {
 }
 
 /** Whether a tunnel answered because the gateway behind it is not connected. */
-export function isTunnelClosed({ body }: HttpAnswer): boolean {
+export function isTunnelClosed({ body }: HttpResponse): boolean {
   return /\bERR_NGROK_\d+\b|cloudflare tunnel error|\bargotunnel\b/i.test(
     body.slice(0, maxPageSearched),
   )

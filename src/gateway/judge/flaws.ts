@@ -5,7 +5,7 @@
  */
 import { asObject } from '../foreign-text.ts'
 import type { Protocol } from '../types.ts'
-import type { HttpAnswer } from './answer.ts'
+import type { HttpResponse } from './answer.ts'
 import { chatChoices, type Event, isEvent, isFilled, isSaid, type StreamData } from './stream.ts'
 
 /** The flaws, with what the gateway does: the words after "The gateway at HOST". */
@@ -89,7 +89,7 @@ export type Flaw = keyof typeof flawWords
 /** The flaws of a streamed answer of this protocol, most serious first. */
 export function flawsOf(
   protocol: Protocol,
-  answer: HttpAnswer,
+  answer: HttpResponse,
   stream: StreamData,
 ): readonly Flaw[] {
   const ends = endFlaws(protocol, stream)
@@ -109,7 +109,7 @@ export function flawsOf(
 /** A limit of Node's own client, and one that Codex has (0.169.0, 2026-11-26). */
 const headerLimits = { node: 16_384, codex: 65_536 }
 
-function transportFlaws({ headers, body }: HttpAnswer): readonly (Flaw | false)[] {
+function transportFlaws({ headers, body }: HttpResponse): readonly (Flaw | false)[] {
   const type = headers['content-type'] ?? ''
   const encodings = (headers['content-encoding'] ?? '').toLowerCase().split(/\s*,\s*/)
   const bytes = Object.entries(headers).reduce(

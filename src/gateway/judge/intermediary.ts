@@ -3,36 +3,36 @@
  * tunnel, a proxy or a network that asks for a login, or a server that requires https.
  */
 import { cleanForeignText } from '../foreign-text.ts'
-import type { HttpAnswer, Outcome } from './answer.ts'
+import type { HttpResponse, Outcome } from './answer.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import {
-  answerHost,
   hundredsOf,
-  type JudgedAnswer,
+  type JudgedResponse,
   outcome,
+  responseHost,
   says,
   withoutQuery,
-} from './judged-answer.ts'
+} from './judged-response.ts'
 import { proxyPassword } from './network-failure.ts'
 import { checkAddress, fault, forbidden } from './outcomes.ts'
 import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
 
 /** The outcome if something in front of the gateway answered. Undefined: the gateway did. */
-export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined {
-  const { answer, status } = judged
-  if (answer.status === 304) {
+export function diagnoseIntermediary(judged: JudgedResponse): Outcome | undefined {
+  const { response, status } = judged
+  if (response.status === 304) {
     return fault(
       judged,
       'answers "not modified" to a first request; a cache in front of it may cause that',
     )
   }
 
-  if (hundredsOf(answer.status) === 3) return redirected(judged)
+  if (hundredsOf(response.status) === 3) return redirected(judged)
 
   if (isCloudflareBlock(judged)) {
     return outcome(judged, {
       code: 'gateway-fault',
-      message: `Cloudflare checks for bots in front of ${answerHost(answer)} and blocks every program${says(judged)}`,
+      message: `Cloudflare checks for bots in front of ${responseHost(response)} and blocks every program${says(judged)}`,
       hint: "Ask the gateway's operator to exempt the API from that check.",
     })
   }
@@ -41,7 +41,7 @@ export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined 
   if (status === 407) {
     return outcome(judged, {
       code: 'proxy',
-      message: `The proxy ${answer.proxy ?? 'on the way'} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
+      message: `The proxy ${response.proxy ?? 'on the way'} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
       hint: proxyPassword,
     })
   }
@@ -54,29 +54,29 @@ export function diagnoseIntermediary(judged: JudgedAnswer): Outcome | undefined 
     })
   }
 
-  if (status >= 400 && isProxysOwn(answer)) {
+  if (status >= 400 && isProxysOwn(response)) {
     return outcome(judged, {
       code: 'proxy',
-      message: `The proxy ${answer.proxy ?? 'on the way'} answered instead of the gateway${says(judged)}`,
-      hint: `Bypass the proxy: NO_PROXY=${new URL(answer.url).hostname}. Or ask the proxy's operator to allow the host.`,
+      message: `The proxy ${response.proxy ?? 'on the way'} answered instead of the gateway${says(judged)}`,
+      hint: `Bypass the proxy: NO_PROXY=${new URL(response.url).hostname}. Or ask the proxy's operator to allow the host.`,
     })
   }
 
   if (status === 400) {
-    const url = new URL(answer.url)
-    if (url.protocol === 'http:' && plainOnTls.test(answer.body)) return httpsRequired(url)
-    if (noCertificate.test(answer.body)) return clientCertificateRequired(url)
+    const url = new URL(response.url)
+    if (url.protocol === 'http:' && plainOnTls.test(response.body)) return httpsRequired(url)
+    if (noCertificate.test(response.body)) return clientCertificateRequired(url)
   }
 
-  if (isFirewall(answer)) return forbidden(judged, 'firewall')
-  return isTunnelClosed(answer) ? fault(judged, 'is not connected to its tunnel') : undefined
+  if (isFirewall(response)) return forbidden(judged, 'firewall')
+  return isTunnelClosed(response) ? fault(judged, 'is not connected to its tunnel') : undefined
 }
 
 /** nginx, if it requires a client certificate. */
 const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
 
 /** Whether a forward proxy wrote the answer itself. An answer that it passes on names the web server. */
-function isProxysOwn({ headers }: HttpAnswer): boolean {
+function isProxysOwn({ headers }: HttpResponse): boolean {
   return (
     headers['x-squid-error'] !== undefined ||
     /^(?:squid|tinyproxy|privoxy|mitmproxy|zscaler|bluecoat)\b/i.test(headers['server'] ?? '')
@@ -88,15 +88,15 @@ const plainOnTls =
   /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
 
 /** A redirect, which `request` did not follow: to another origin, to nowhere, or to itself. */
-function redirected(judged: JudgedAnswer): Outcome {
-  const { answer, request } = judged
-  const location = answer.headers['location'] ?? ''
-  const from = new URL(answer.url)
+function redirected(judged: JudgedResponse): Outcome {
+  const { response, request } = judged
+  const location = response.headers['location'] ?? ''
+  const from = new URL(response.url)
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
   if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
     return outcome(judged, {
       code: 'redirected',
-      message: `${answerHost(answer)} redirects without naming a web address (HTTP ${answer.status})`,
+      message: `${responseHost(response)} redirects without naming a web address (HTTP ${response.status})`,
       hint: `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
     })
   }
@@ -107,7 +107,7 @@ function redirected(judged: JudgedAnswer): Outcome {
   if (to.href === from.href || address === request.address) {
     return outcome(judged, {
       code: 'redirected',
-      message: `${answerHost(answer)} redirects ${withoutQuery(from, request)} to itself (HTTP ${answer.status})`,
+      message: `${responseHost(response)} redirects ${withoutQuery(from, request)} to itself (HTTP ${response.status})`,
       hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
     })
   }
@@ -115,7 +115,7 @@ function redirected(judged: JudgedAnswer): Outcome {
   const unsent = to.origin === from.origin ? '' : '. The key was not sent there'
   return outcome(judged, {
     code: 'redirected',
-    message: `${answerHost(answer)} redirects to ${withoutQuery(to, request)} (HTTP ${answer.status})${unsent}`,
+    message: `${responseHost(response)} redirects to ${withoutQuery(to, request)} (HTTP ${response.status})${unsent}`,
     hint:
       address === undefined
         ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
@@ -137,8 +137,8 @@ function redirectedAddress(from: URL, to: URL, baseUrl: string): string | undefi
  * Whether it is Cloudflare's challenge, in any language, or its block page. Its pages about a broken
  * server look similar.
  */
-function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
-  const { status, headers, body } = answer
+function isCloudflareBlock({ response, error }: JudgedResponse): boolean {
+  const { status, headers, body } = response
   if (status < 400) return false
   if (headers['cf-mitigated'] !== undefined) return true
   if (error.kind !== 'page' || (status !== 403 && status !== 503)) return false

@@ -5,20 +5,20 @@ import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
 import type { Outcome } from './answer.ts'
 import {
-  answerHost,
   asksForLogin,
   isUnlisted,
-  type JudgedAnswer,
+  type JudgedResponse,
   outcome,
+  responseHost,
   says,
   shownModel,
   withoutQuery,
-} from './judged-answer.ts'
+} from './judged-response.ts'
 
 /** The hint for an address that is not that of the API. */
 export const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'
 
-export function keyRejected(judged: JudgedAnswer): Outcome {
+export function keyRejected(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'key-rejected',
     tryOtherKeyHeader: mayAcceptOtherKeyHeader(judged),
@@ -28,20 +28,20 @@ export function keyRejected(judged: JudgedAnswer): Outcome {
 }
 
 /** Where the user finds the keys. */
-function keysPage({ request }: JudgedAnswer): string {
+function keysPage({ request }: JudgedResponse): string {
   return knownHost(request.address)?.keys ?? "the gateway's web page"
 }
 
 /** Whether another header for the key may help. Gateways of the one-api family read the key from all of them. */
-function mayAcceptOtherKeyHeader({ answer }: JudgedAnswer): boolean {
-  return answer.headers['x-oneapi-request-id'] === undefined
+function mayAcceptOtherKeyHeader({ response }: JudgedResponse): boolean {
+  return response.headers['x-oneapi-request-id'] === undefined
 }
 
 /** The key is valid, but not allowed to use this route. */
-export function routeNotAllowed(judged: JudgedAnswer): Outcome {
-  const { answer, request } = judged
-  const isList = request.asked === 'catalog'
-  const path = cleanForeignText(new URL(answer.url).pathname, request.secrets)
+export function routeNotAllowed(judged: JudgedResponse): Outcome {
+  const { response, request } = judged
+  const isList = request.route === 'catalog'
+  const path = cleanForeignText(new URL(response.url).pathname, request.secrets)
   return outcome(judged, {
     code: 'route-not-allowed',
     message: `The gateway does not allow this key to use ${path}${says(judged)}`,
@@ -50,7 +50,7 @@ export function routeNotAllowed(judged: JudgedAnswer): Outcome {
 }
 
 /** Gateways that pass requests on may require a header that names the destination. */
-export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
+export function headerMissing(judged: JudgedResponse, name: string): Outcome {
   return outcome(judged, {
     code: 'header-missing',
     // This header may be the one for the key.
@@ -61,7 +61,7 @@ export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
 }
 
 /** Some gateways admit only requests that look like a certain client's (seen 2026-11-21). */
-export function clientRefused(judged: JudgedAnswer): Outcome {
+export function clientRefused(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'client-refused',
     message: `The gateway accepts only certain clients, and rejected repoint's test request${says(judged)}`,
@@ -70,7 +70,7 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
 }
 
 /** A rejection that names a cause other than the key, or none. */
-export function forbidden(judged: JudgedAnswer, reason: keyof typeof forbiddenReasons): Outcome {
+export function forbidden(judged: JudgedResponse, reason: keyof typeof forbiddenReasons): Outcome {
   const { message, hint } = forbiddenReasons[reason]
   return outcome(judged, {
     code: 'forbidden',
@@ -109,7 +109,7 @@ const forbiddenReasons = {
   },
 } as const
 
-export function modelUnknown(judged: JudgedAnswer): Outcome {
+export function modelUnknown(judged: JudgedResponse): Outcome {
   const { model = '', catalog } = judged.request
   const isListed = catalog?.models.some(({ id }) => id === model) === true
   const suggestions = catalog === undefined ? [] : otherModels(model, catalog)
@@ -129,7 +129,7 @@ function otherModels(model: string, catalog: Catalog): readonly string[] {
     .map((id) => cleanForeignText(id))
 }
 
-export function modelNotAllowed(judged: JudgedAnswer): Outcome {
+export function modelNotAllowed(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
     message: `The gateway does not allow this key to use the model ${shownModel(judged)}${says(judged)}`,
@@ -138,7 +138,7 @@ export function modelNotAllowed(judged: JudgedAnswer): Outcome {
 }
 
 /** The key is not at fault: the gateway's operator has not set a price for the model. */
-export function modelUnpriced(judged: JudgedAnswer): Outcome {
+export function modelUnpriced(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
     message: `The gateway does not serve the model ${shownModel(judged)}, because its operator has set no price for it${says(judged)}`,
@@ -146,9 +146,9 @@ export function modelUnpriced(judged: JudgedAnswer): Outcome {
   })
 }
 
-export function protocolUnsupported(judged: JudgedAnswer): Outcome {
-  const { asked } = judged.request
-  const protocol = asked === 'chat' ? 'chat completions' : asked
+export function protocolUnsupported(judged: JudgedResponse): Outcome {
+  const { route } = judged.request
+  const protocol = route === 'chat' ? 'chat completions' : route
   return outcome(judged, {
     code: 'protocol-unsupported',
     message: `The gateway does not serve ${shownModel(judged)} over the ${protocol} protocol${says(judged)}`,
@@ -157,7 +157,7 @@ export function protocolUnsupported(judged: JudgedAnswer): Outcome {
 }
 
 /** A rejection whose cause nobody can tell from the status and the words. */
-export function requestRejected(judged: JudgedAnswer): Outcome {
+export function requestRejected(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'request-rejected',
     message: `The gateway rejects the request for ${shownModel(judged)}${says(judged)}`,
@@ -165,7 +165,7 @@ export function requestRejected(judged: JudgedAnswer): Outcome {
   })
 }
 
-export function wrongRoute(judged: JudgedAnswer): Outcome {
+export function wrongRoute(judged: JudgedResponse): Outcome {
   const { request } = judged
   if (request.isBaseProven)
     return request.isRouteProven && isUnlisted(request)
@@ -173,19 +173,19 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
       : protocolUnsupported(judged)
   return outcome(judged, {
     code: 'wrong-route',
-    message: `An API answers at ${answerHost(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, request.secrets)}${says(judged)}`,
+    message: `An API answers at ${responseHost(judged.response)}, but it has no ${cleanForeignText(new URL(judged.response.url).pathname, request.secrets)}${says(judged)}`,
     hint: `${checkAddress}${knownAddressHint(judged)}`,
   })
 }
 
-export function notAnApi(judged: JudgedAnswer): Outcome {
-  const { answer, request, error } = judged
-  const url = withoutQuery(new URL(answer.url), request)
+export function notAnApi(judged: JudgedResponse): Outcome {
+  const { response, request, error } = judged
+  const url = withoutQuery(new URL(response.url), request)
 
   let problem = `The answer from ${url} is not from the API of a gateway`
   if (error.kind === 'page') problem = `A web page answers at ${url}, not the API`
-  if (asksForLogin(answer))
-    problem = `The web server at ${answerHost(answer)} asks for its own login before the API`
+  if (asksForLogin(response))
+    problem = `The web server at ${responseHost(response)} asks for its own login before the API`
 
   return outcome(judged, {
     code: 'not-an-api',
@@ -195,18 +195,18 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
 }
 
 /** The known base URL of the host, if the request went elsewhere. */
-function knownAddressHint({ answer, request }: JudgedAnswer): string {
+function knownAddressHint({ response, request }: JudgedResponse): string {
   const known = knownHost(request.address)
-  const path = request.asked === 'messages' ? known?.messages : known?.chat
+  const path = request.route === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined || known.isBelow) return ''
   const address = new URL(request.address).origin + path
-  return answer.url.startsWith(address)
+  return response.url.startsWith(address)
     ? ''
     : ` For ${known.name} it is ${address} (as of ${known.date}).`
 }
 
 /** @param reason whether the balance is zero, or a plan has ended or does not cover the request */
-export function quota(judged: JudgedAnswer, reason: 'balance' | 'plan'): Outcome {
+export function quota(judged: JudgedResponse, reason: 'balance' | 'plan'): Outcome {
   const { message, hint } = shortages(keysPage(judged))[reason]
   return outcome(judged, { code: 'quota', message: message + says(judged), hint })
 }
@@ -224,8 +224,8 @@ function shortages(page: string) {
   }
 }
 
-export function rateLimited(judged: JudgedAnswer): Outcome {
-  const wait = judged.answer.headers['retry-after'] ?? ''
+export function rateLimited(judged: JudgedResponse): Outcome {
+  const wait = judged.response.headers['retry-after'] ?? ''
   const when = /^\d{1,6}$/.test(wait) ? `in ${wait} s` : 'in a minute'
   return outcome(judged, {
     code: 'rate-limited',
@@ -235,10 +235,10 @@ export function rateLimited(judged: JudgedAnswer): Outcome {
 }
 
 /** @param problem what the gateway does, as the rest of the sentence */
-export function fault(judged: JudgedAnswer, problem: string): Outcome {
+export function fault(judged: JudgedResponse, problem: string): Outcome {
   return outcome(judged, {
     code: 'gateway-fault',
-    message: `The gateway at ${answerHost(judged.answer)} ${problem}${says(judged)}`,
+    message: `The gateway at ${responseHost(judged.response)} ${problem}${says(judged)}`,
     hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })
 }

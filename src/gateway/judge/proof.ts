@@ -1,6 +1,6 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { AcceptedResponses, Protocol, Sender } from '../types.ts'
-import type { HttpAnswer } from './answer.ts'
+import type { HttpResponse } from './answer.ts'
 import { type Flaw, flawsOf } from './flaws.ts'
 import { chatChoices, type Event, isEvent, isFilled, readStream } from './stream.ts'
 
@@ -46,7 +46,7 @@ const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
 }
 
 /** Judges a body by the shape of its protocol. The status proves nothing. */
-export function proofIn(protocol: Protocol, answer: HttpAnswer): BodyProof {
+export function proofIn(protocol: Protocol, answer: HttpResponse): BodyProof {
   const whole = asObject(jsonIn(answer.body))
   if (whole !== undefined)
     return isWhole[protocol](whole) ? { kind: 'answered', flaws: ['whole'] } : { kind: 'foreign' }

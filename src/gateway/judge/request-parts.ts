@@ -1,19 +1,19 @@
 /** Which parts of a client's request a rejection blames, and the outcomes that name them. */
 import { asObject, cleanForeignText } from '../foreign-text.ts'
 import type { Sender } from '../types.ts'
-import type { HttpAnswer, Outcome } from './answer.ts'
+import type { HttpResponse, Outcome } from './answer.ts'
 import { readErrorBody } from './error-body.ts'
 
 /** The names of the token limit in the three protocols. */
 export const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
 
 /** Whether an answer rejects a token limit. It names the parameter in any language. */
-export function rejectsLimit({ status, body }: HttpAnswer): boolean {
+export function rejectsLimit({ status, body }: HttpResponse): boolean {
   return (status === 400 || status === 422) && limitWords.test(body)
 }
 
 /** The members and headers of the client's request that a rejection names. */
-export function rejectedParts(answer: HttpAnswer, sender: Sender): readonly string[] {
+export function rejectedParts(answer: HttpResponse, sender: Sender): readonly string[] {
   const { body, headers = {} } = sender
   const { param, words } = readErrorBody(answer)
   const names = optionalMembers(sender)
@@ -74,16 +74,16 @@ function isPlaceIn(body: string, name: string): boolean {
 }
 
 /** vLLM, OpenRouter, Ollama (2026-11-23): a rejection of tools names them. */
-export function speaksOfTools({ said = '' }: Outcome): boolean {
-  return /\btools?\b|\bfunctions?\b|工具|函数/i.test(said)
+export function speaksOfTools({ quote = '' }: Outcome): boolean {
+  return /\btools?\b|\bfunctions?\b|工具|函数/i.test(quote)
 }
 
 /** The gateway serves the model only without tools, and the clients always offer some. */
-export function toolsUnsupported({ said = '', ...rejection }: Outcome, model: string): Outcome {
+export function toolsUnsupported({ quote = '', ...rejection }: Outcome, model: string): Outcome {
   return {
     ...rejection,
     code: 'tools-unsupported',
-    message: `${cleanForeignText(model)} answers, but not with tools, which every client needs${said}`,
+    message: `${cleanForeignText(model)} answers, but not with tools, which every client needs${quote}`,
     hint: 'Name a model that can use tools: --model ID. On your own vLLM server, turn tools on: --enable-auto-tool-choice and --tool-call-parser.',
   }
 }
@@ -123,13 +123,13 @@ export function toolTypesUnsupported(
   sender: Sender,
   unusual: readonly string[],
 ): Outcome {
-  const named = unusual.filter((part) => outcome.said?.includes(part))
+  const named = unusual.filter((part) => outcome.quote?.includes(part))
   const parts = named.length > 0 ? named : unusual
   return partUnsupported(outcome, model, sender, { what: `tools of ${parts.join(', ')}`, parts })
 }
 
 function partUnsupported(
-  { said = '', ...rejection }: Outcome,
+  { quote = '', ...rejection }: Outcome,
   model: string,
   { label, hints = {} }: Sender,
   { what, parts }: { readonly what: string; readonly parts: readonly string[] },
@@ -139,7 +139,7 @@ function partUnsupported(
   return {
     ...rejection,
     code: 'parameter-unsupported',
-    message: `${cleanForeignText(model)} answers, but rejects a request of ${label} with ${what}${said}`,
+    message: `${cleanForeignText(model)} answers, but rejects a request of ${label} with ${what}${quote}`,
     hint:
       hintOfPart ??
       `${label} always sends it. Name another model: --model ID. Or ask the gateway's operator to accept it.`,

@@ -2,14 +2,13 @@
  * One attempt of a probe: the client's first request goes to one base URL, and is repeated as the client
  * would repeat it.
  *
- * A *form* says what a request contains: among other things, the client's own request. The *outcome* of a
- * response says what is wrong, and is undefined if the gateway served the model.
+ * A *form* says what a request contains: among other things, the client's own request.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { UserError } from '../../errors.ts'
-import { ask, judge } from '../ask.ts'
+import { UserError } from '../../errors.ts'
+import { ask, type Judged, judge, type Rejection } from '../ask.ts'
 import { asObject } from '../foreign-text.ts'
-import type { HttpAnswer, NetworkFailure, Outcome } from '../judge/answer.ts'
+import type { HttpResponse, NetworkFailure } from '../judge/answer.ts'
 import { readErrorBody } from '../judge/error-body.ts'
 import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
@@ -22,24 +21,14 @@ export interface ProbeInput {
   readonly access: GatewayAccess
   readonly protocol: Protocol
   readonly model: string
-  readonly catalog: Catalog | undefined
-  /** Why the catalog cannot be read, if it was requested. */
-  readonly catalogError: UserError | undefined
+  /** The catalog or its error, if it was requested. */
+  readonly catalog: Catalog | UserError | undefined
   readonly sender: Sender | undefined
   readonly searches: CauseSearches
 }
 
-/** A response and what it means. */
-interface Judged {
-  readonly result: HttpAnswer | NetworkFailure
-  /** Undefined: the gateway served the model. */
-  readonly outcome: Outcome | undefined
-}
-
-/** The result at one base URL. */
-export interface Attempt extends Judged {
-  readonly baseUrl: string
-}
+/** The result at one base URL. `served`: the gateway served the model. */
+export type Attempt = Judged & { readonly baseUrl: string }
 
 /**
  * How many requests may still search for the cause of a rejection. The probes of one client share the number:
@@ -75,7 +64,7 @@ export async function askAt(input: ProbeInput, baseUrl: string): Promise<Attempt
 /** Sends one request and judges the response. */
 export async function send(input: ProbeInput, baseUrl: string, form: RequestForm): Promise<Judged> {
   const result = await ask(input.access, requestAt(baseUrl, form), input.sender?.keyHeader)
-  return { result, outcome: judgeResult(input, result) }
+  return judgeResult(input, result)
 }
 
 /** The longest wait for a gateway that is busy, in ms. Clients wait for a minute and more. */
@@ -91,21 +80,21 @@ async function sendWithRetry(
   form: RequestForm,
 ): Promise<Judged> {
   const judged = await send(input, baseUrl, form)
-  if (judged.outcome === undefined || !mayHelp('retry', judged.outcome)) return judged
+  if (judged.kind !== 'rejected' || !mayHelp('retry', judged.outcome)) return judged
 
-  const wait = waitMs(judged.result, input.sender?.accepts)
+  const wait = waitMs(judged.response, input.sender?.accepts)
   if (wait === undefined) return judged
   await pause(wait)
   return send(input, baseUrl, form)
 }
 
 /** How long a client waits after a response. Undefined: it does not try again, or much later. */
-function waitMs(result: Judged['result'], accepts: Sender['accepts']): number | undefined {
-  if (!('status' in result) || accepts === undefined) return undefined
+function waitMs(response: HttpResponse, accepts: Sender['accepts']): number | undefined {
+  if (accepts === undefined) return undefined
   const { retries, retriesIfTold = [] } = accepts
-  const seconds = /^\d{1,6}$/.exec(result.headers['retry-after'] ?? '')?.[0]
+  const seconds = /^\d{1,6}$/.exec(response.headers['retry-after'] ?? '')?.[0]
   const retriedStatuses = seconds === undefined ? retries : [...retries, ...retriesIfTold]
-  if (!retriedStatuses.includes(result.status)) return undefined
+  if (!retriedStatuses.includes(response.status)) return undefined
 
   const wait = seconds === undefined ? usualWaitMs : Number(seconds) * 1_000
   return wait <= longestWaitMs ? wait : undefined
@@ -118,11 +107,10 @@ async function repeatAsClient(
   form: RequestForm,
   judged: Judged,
 ): Promise<Judged> {
-  const { result, outcome } = judged
-  if (outcome === undefined || !('status' in result)) return judged
+  if (judged.kind !== 'rejected') return judged
 
   const smallerForm =
-    withoutRejectedSafeguards(form, result, outcome) ?? withoutRejectedPart(form, result)
+    withoutRejectedSafeguards(form, judged) ?? withoutRejectedPart(form, judged.response)
   if (smallerForm === undefined) return judged
   return repeatAsClient(input, baseUrl, smallerForm, await send(input, baseUrl, smallerForm))
 }
@@ -133,25 +121,25 @@ async function repeatAsClient(
  */
 function withoutRejectedSafeguards(
   form: RequestForm,
-  rejection: HttpAnswer,
-  outcome: Outcome,
+  rejection: Rejection,
 ): RequestForm | undefined {
   const { clientRequest } = form
   const safeguards = clientRequest?.safeguards
-  if (typeof safeguards !== 'object' || !isAboutRequest(rejection, outcome)) return undefined
+  if (typeof safeguards !== 'object' || !isAboutRequest(rejection)) return undefined
 
-  const { said = '' } = outcome
-  const isNamed = said.includes('safeguards') || said.includes(safeguards.beta)
+  const { outcome } = rejection
+  const { quote = '' } = outcome
+  const isNamed = quote.includes('safeguards') || quote.includes(safeguards.beta)
   if (!isNamed && speaksOfTools(outcome)) return undefined
   return { ...form, clientRequest: { ...clientRequest!, safeguards: undefined } }
 }
 
 /** The request without the part that the gateway rejects, if the client repeats it so. */
-function withoutRejectedPart(form: RequestForm, rejection: HttpAnswer): RequestForm | undefined {
+function withoutRejectedPart(form: RequestForm, response: HttpResponse): RequestForm | undefined {
   const { clientRequest } = form
-  if (rejectsLimit(rejection) && !hasLimit(clientRequest)) return { ...form, isLimited: false }
+  if (rejectsLimit(response) && !hasLimit(clientRequest)) return { ...form, isLimited: false }
 
-  const { words } = readErrorBody(rejection)
+  const { words } = readErrorBody(response)
   const rule = clientRequest?.retryWithout?.find(({ to }) => to.test(words))
   if (clientRequest === undefined || rule === undefined) return undefined
 
@@ -193,16 +181,23 @@ export function formOf(
 
 /** @param proven what other answers have shown */
 export function judgeResult(
-  { access, protocol, model, catalog, sender }: ProbeInput,
-  result: Judged['result'],
+  input: ProbeInput,
+  result: HttpResponse | NetworkFailure,
   proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
-): Outcome | undefined {
-  const request = { asked: protocol, model, client: sender, ...proven }
+): Judged {
+  const { access, protocol, model, sender } = input
+  const catalog = catalogIn(input)
+  const request = { route: protocol, model, client: sender, ...proven }
   return judge(access, result, catalog === undefined ? request : { ...request, catalog })
 }
 
+/** The catalog, if it was requested and read. */
+export function catalogIn({ catalog }: ProbeInput): Catalog | undefined {
+  return catalog instanceof UserError ? undefined : catalog
+}
+
 /** The status is about the request itself. Without a better clue, the judge blames the model or the gateway. */
-export function isAboutRequest({ status }: HttpAnswer, outcome: Outcome): boolean {
+export function isAboutRequest({ response, outcome }: Rejection): boolean {
   const blames = traitsOf(outcome)?.blames
-  return [400, 413, 422].includes(status) && (blames === 'model' || blames === 'gateway')
+  return [400, 413, 422].includes(response.status) && (blames === 'model' || blames === 'gateway')
 }

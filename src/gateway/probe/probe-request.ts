@@ -1,5 +1,5 @@
 import type { RequestSpec } from '../http/request.ts'
-import { maxAnswerBytes } from '../judge/answer.ts'
+import { maxResponseBytes } from '../judge/answer.ts'
 import { isComplete } from '../judge/proof.ts'
 import { limitNames } from '../judge/request-parts.ts'
 import type { FirstRequest, Protocol } from '../types.ts'
@@ -59,7 +59,7 @@ export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
       ...(tools ? { tools: tools === 'noop' ? [emptyTools[protocol]] : tools } : {}),
       ...safeguardsMember(clientRequest),
     }),
-    maxBytes: maxAnswerBytes,
+    maxBytes: maxResponseBytes,
     isEnough: (text) => isComplete(protocol, text),
     endWithinMs: needsEnd ? slowEndMs : undefined,
   }

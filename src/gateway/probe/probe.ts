@@ -3,8 +3,8 @@ import type { Finding } from '../../finding.ts'
 import { ask, errorFor, judge, withHint } from '../ask.ts'
 import { baseUrlFor } from '../base-urls.ts'
 import { catalogRequest } from '../catalog.ts'
-import type { HttpAnswer, Outcome } from '../judge/answer.ts'
-import { isUnlisted } from '../judge/judged-answer.ts'
+import type { Outcome } from '../judge/answer.ts'
+import { isUnlisted } from '../judge/judged-response.ts'
 import { acceptedBy, answersSafeguards, proofIn } from '../judge/proof.ts'
 import {
   deniesModel,
@@ -19,6 +19,7 @@ import {
   type Attempt,
   askAt,
   type CauseSearches,
+  catalogIn,
   formOf,
   judgeResult,
   newSearches,
@@ -72,26 +73,25 @@ export async function probe(
   model: string,
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
-  const { candidates = [baseUrlFor(access, protocol)], sender, unservedHint } = options
-  const catalogError = options.catalog instanceof UserError ? options.catalog : undefined
-  const catalog = options.catalog instanceof UserError ? undefined : options.catalog
+  const { candidates = [baseUrlFor(access, protocol)], catalog, sender, unservedHint } = options
   const { searches = newSearches() } = options
-  const input: ProbeInput = { access, protocol, model, catalog, catalogError, sender, searches }
+  const input: ProbeInput = { access, protocol, model, catalog, sender, searches }
 
-  const attempt = await askInOrder(input, candidates)
-  const { baseUrl, result, outcome } = await judgeWithProvenBase(input, attempt, candidates)
-  if (outcome !== undefined) throw probeError(outcome, protocol, sender, unservedHint)
+  const first = await askInOrder(input, candidates)
+  const attempt = await judgeWithProvenBase(input, first, candidates)
+  if (attempt.kind !== 'served') throw probeError(attempt.outcome, protocol, sender, unservedHint)
 
-  const answer = result as HttpAnswer
+  const { baseUrl, response } = attempt
   const { repeats = [] } = acceptedBy(sender, protocol)
-  const proof = proofIn(protocol, answer)
+  const proof = proofIn(protocol, response)
   const clientRepeats =
     proof.kind === 'answered' && proof.flaws.some((flaw) => repeats.includes(flaw))
+
   return {
     baseUrl,
     findings: clientRepeats ? [notStreamed] : [],
     ...(sender?.safeguards && {
-      answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(answer.body),
+      answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(response.body),
     }),
   }
 }
@@ -111,13 +111,13 @@ function probeError(
 
 /** The gateway may accept the key in another header, which this client does not use over this protocol. */
 function keyHeaderRejected(
-  { said = '' }: Outcome,
+  { quote = '' }: Outcome,
   { label, keyHeader }: Sender,
   protocol: Protocol,
 ): Outcome {
   return {
     code: 'protocol-unsupported',
-    message: `${label} sends the key as ${keyHeader} over ${protocol}, and the gateway rejects it${said}`,
+    message: `${label} sends the key as ${keyHeader} over ${protocol}, and the gateway rejects it${quote}`,
     hint: 'If the key is right, use another protocol: --protocol chat',
   }
 }
@@ -133,10 +133,10 @@ async function askInOrder(input: ProbeInput, candidates: readonly string[]): Pro
   let first: Attempt | undefined
   for (const baseUrl of candidates) {
     const attempt = await withCause(input, await askAt(input, baseUrl))
-    const { outcome } = attempt
-    if (outcome === undefined) return attempt
+    if (attempt.kind === 'served') return attempt
 
-    // The first answer decides unless its base URL may be wrong. A later one decides only if an API gave it.
+    // The first result decides unless its base URL may be wrong. A later one decides only if an API gave it.
+    const { outcome } = attempt
     const isDecided = first === undefined ? !mayBeElsewhere(outcome) : provesAnApi(outcome)
     if (isDecided) return attempt
     first ??= attempt
@@ -144,32 +144,42 @@ async function askInOrder(input: ProbeInput, candidates: readonly string[]): Pro
   return first!
 }
 
-/** If another answer proves the base URL, a wrong route means that the gateway lacks the protocol or the model. */
+/**
+ * Judges a rejection that blames the address once more. If another response proves the base URL, a wrong route
+ * means that the gateway lacks the protocol or the model.
+ */
 async function judgeWithProvenBase(
   input: ProbeInput,
   attempt: Attempt,
   candidates: readonly string[],
 ): Promise<Attempt> {
-  const { access, catalog, catalogError } = input
-  const { baseUrl, result, outcome } = attempt
-  if (outcome === undefined || !('status' in result) || !isAboutAddress(outcome)) return attempt
+  if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
 
-  const isApi =
-    catalogError !== undefined &&
-    provesAnApi(catalogError) &&
-    traitsOf(catalogError)?.blames !== 'key'
-  if (catalogError !== undefined && !isApi) throw noApiError(catalogError, input, candidates)
-  const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
+  const { baseUrl, response } = attempt
+  const isBaseProven = await hasProvenBase(input, candidates)
+  const judged = judgeResult(input, response, { isBaseProven })
 
-  const judged = judgeResult(input, result, { isBaseProven })
-  const mayLackRoute = judged !== undefined && lacksProtocol(judged) && isUnlisted(input)
-  if (!mayLackRoute || !(await hasRoute(input, baseUrl)))
-    return { baseUrl, result, outcome: judged }
-  return {
-    baseUrl,
-    result,
-    outcome: judgeResult(input, result, { isBaseProven, isRouteProven: true }),
-  }
+  const mayLackRoute =
+    judged.kind === 'rejected' &&
+    lacksProtocol(judged.outcome) &&
+    isUnlisted({ model: input.model, catalog: catalogIn(input) })
+  if (!mayLackRoute || !(await hasRoute(input, baseUrl))) return { baseUrl, ...judged }
+  return { baseUrl, ...judgeResult(input, response, { isBaseProven, isRouteProven: true }) }
+}
+
+/**
+ * Whether the response to the catalog request proves the base URL.
+ *
+ * @throws UserError the error of the catalog if it proves that no API answers
+ */
+async function hasProvenBase(input: ProbeInput, candidates: readonly string[]): Promise<boolean> {
+  const { access, catalog } = input
+  if (catalog === undefined) return servesCatalog(access)
+  if (!(catalog instanceof UserError)) return true
+
+  const isApi = provesAnApi(catalog) && traitsOf(catalog)?.blames !== 'key'
+  if (!isApi) throw noApiError(catalog, input, candidates)
+  return true
 }
 
 /** The catalog's error, which is clearer than that of the route, if neither answers as an API. */
@@ -187,12 +197,11 @@ function noApiError(
 async function hasRoute(input: ProbeInput, baseUrl: string): Promise<boolean> {
   const { access, protocol } = input
   const spec = requestAt(baseUrl, formOf(input, {}))
-  const result = await ask(access, { ...spec, body: '{}' })
-  const outcome = judge(access, result, { asked: protocol })
-  return 'status' in result && outcome !== undefined && !isAboutAddress(outcome)
+  const judged = judge(access, await ask(access, { ...spec, body: '{}' }), { route: protocol })
+  return judged.kind === 'rejected' && !isAboutAddress(judged.outcome)
 }
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
   const result = await ask(access, catalogRequest(access.baseUrls.chat))
-  return judge(access, result, { asked: 'catalog' }) === undefined
+  return judge(access, result, { route: 'catalog' }).kind === 'served'
 }

@@ -3,7 +3,8 @@
  * with smaller requests.
  */
 
-import type { HttpAnswer, Outcome } from '../judge/answer.ts'
+import type { Rejection } from '../ask.ts'
+import type { Outcome } from '../judge/answer.ts'
 import {
   parameterUnsupported,
   rejectedParts,
@@ -16,23 +17,16 @@ import { type Attempt, formOf, isAboutRequest, type ProbeInput, send } from './a
 import type { RequestForm } from './probe-request.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'
 
-/** A rejection by an API. */
-interface RejectedAttempt extends Attempt {
-  readonly result: HttpAnswer
-  readonly outcome: Outcome
-}
-
 /** An attempt whose outcome names the cause, if a part of the client's request may be the cause. */
 export async function withCause(input: ProbeInput, attempt: Attempt): Promise<Attempt> {
-  const { baseUrl, result, outcome } = attempt
-  if (outcome === undefined || !('status' in result)) return attempt
+  if (attempt.kind !== 'rejected') return attempt
 
   const { sender } = input
   const mayBlameClient =
     sender !== undefined &&
-    (rejectedParts(result, sender).length > 0 || isAboutRequest(result, outcome))
-  if (!speaksOfTools(outcome) && !mayBlameClient) return attempt
-  return { ...attempt, outcome: await searchCause(input, { baseUrl, result, outcome }) }
+    (rejectedParts(attempt.response, sender).length > 0 || isAboutRequest(attempt))
+  if (!speaksOfTools(attempt.outcome) && !mayBlameClient) return attempt
+  return { ...attempt, outcome: await searchCause(input, attempt.baseUrl, attempt) }
 }
 
 /**
@@ -42,22 +36,23 @@ export async function withCause(input: ProbeInput, attempt: Attempt): Promise<At
  */
 async function searchCause(
   input: ProbeInput,
-  { baseUrl, result, outcome }: RejectedAttempt,
+  baseUrl: string,
+  { response, outcome }: Rejection,
 ): Promise<Outcome> {
   const { protocol, model, sender, searches } = input
-  const isLimited = !rejectsLimit(result)
+  const isLimited = !rejectsLimit(response)
   const serves = async (more: Partial<RequestForm>): Promise<boolean> => {
     if (searches.left <= 0) return false
     searches.left--
-    const answer = await send(input, baseUrl, formOf(input, { isLimited, ...more }))
-    return answer.outcome === undefined
+    const judged = await send(input, baseUrl, formOf(input, { isLimited, ...more }))
+    return judged.kind === 'served'
   }
   const ifMinimalServed = async (cause: Outcome): Promise<Outcome> =>
     (await serves({})) ? cause : outcome
 
   if (sender === undefined) return ifMinimalServed(toolsUnsupported(outcome, model))
 
-  const rejected = rejectedParts(result, sender)
+  const rejected = rejectedParts(response, sender)
   if (rejected.some((name) => name !== 'tools'))
     return ifMinimalServed(parameterUnsupported(outcome, model, sender, rejected))
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
+import type { HttpResponse } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { isComplete } from '../../../src/gateway/judge/proof.ts'
 
@@ -18,15 +18,15 @@ describe('diagnose: a body on which a slow pattern would take very long', () => 
   ]
   test.each(busy)('%s', (_name, type, body) => {
     const before = process.cpuUsage()
-    for (const asked of ['catalog', 'chat', 'responses', 'messages'] as const) {
+    for (const route of ['catalog', 'chat', 'responses', 'messages'] as const) {
       for (const status of [200, 403, 404, 500]) {
-        const answer: HttpAnswer = {
+        const answer: HttpResponse = {
           url: 'https://gw.example/v1/models',
           status,
           headers: { 'content-type': type },
           body,
         }
-        const request = { asked, model: 'gpt-5.6-sol', address: 'https://gw.example', secrets: [] }
+        const request = { route, model: 'gpt-5.6-sol', address: 'https://gw.example', secrets: [] }
         expect(diagnose(answer, request)?.message.length).toBeLessThan(1_000)
       }
     }

@@ -33,7 +33,7 @@ export function diagnoseAnswer({ asked, status, body, more = {} }: Answer) {
       ...(more.proxy === undefined ? {} : { proxy: more.proxy }),
     },
     {
-      asked,
+      route: asked,
       address: baseUrl,
       secrets: [key],
       ...(asked === 'catalog' ? {} : { model }),

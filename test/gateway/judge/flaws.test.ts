@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { casesOf } from '../../../scripts/responses/cases.js'
 import { loadPrograms } from '../../../src/clients/list.ts'
-import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
+import type { HttpResponse } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { flawWords } from '../../../src/gateway/judge/flaws.ts'
 import { proofIn } from '../../../src/gateway/judge/proof.ts'
@@ -27,7 +27,7 @@ function sent(protocol: Protocol, name: string): Sent {
 }
 
 /** The decoded answer, as the HTTP layer returns it. */
-function answerOf(protocol: Protocol, name: string): HttpAnswer {
+function answerOf(protocol: Protocol, name: string): HttpResponse {
   const { status = 200, headers = {}, pieces, end } = sent(protocol, name)
   const isPacked = headers['content-encoding'] !== undefined
   const plain = isPacked ? sent(protocol, 'ok').pieces : pieces
@@ -111,7 +111,7 @@ describe.each(clients)('$id', ({ label, accepts }) => {
     (name, table) => {
       const protocol = name as Protocol
       for (const { name: caseName } of flawCases.filter((row) => row.protocol === protocol)) {
-        const request = { asked: protocol, address: 'http://127.0.0.1', secrets: [] }
+        const request = { route: protocol, address: 'http://127.0.0.1', secrets: [] }
         const client = { label, accepts: table }
         const outcome = diagnose(answerOf(protocol, caseName), { ...request, client })
         const { flaws = [] } = proofIn(protocol, answerOf(protocol, caseName)) as {

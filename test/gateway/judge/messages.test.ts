@@ -112,7 +112,7 @@ test('a model without a price is not reported as forbidden for the key', () => {
         },
       }),
     },
-    { asked: 'responses', address: 'https://gw.example', model: 'm', secrets: [] },
+    { route: 'responses', address: 'https://gw.example', model: 'm', secrets: [] },
   )
   expect(outcome?.code).toBe('model-not-allowed')
   expect(outcome?.message).toContain('no price')

@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../../../src/error-codes.ts'
 import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
-import type { HttpAnswer, NetworkFailure, SentRequest } from '../../../src/gateway/judge/answer.ts'
+import type {
+  HttpResponse,
+  NetworkFailure,
+  SentRequest,
+} from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
+import { diagnoseFailure } from '../../../src/gateway/judge/network-failure.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const request: SentRequest = {
-  asked: 'catalog',
+  route: 'catalog',
   address: 'https://gw.example',
   secrets: ['sk-secret-1234'],
 }
@@ -106,14 +111,14 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     ['Ctrl-C', { reason: 'cancelled' }, 'cancelled'],
     ['something new', { errorCode: 'EWHATEVER' }, 'refused'],
   ])('%s', (_name, more, code) => {
-    const outcome = diagnose(failed(more), request)
+    const outcome = diagnoseFailure(failed(more), request)
     expect(outcome?.code).toBe(code)
     expect(outcome?.hint).toMatch(/.{5}[^.]$|.{5}[^.]\.$/)
     expect(outcome?.message).not.toMatch(/\.$|undefined|\p{Cc}/u)
   })
 
   test('names the kind of route', () => {
-    const message = (errorCode: string) => diagnose(failed({ errorCode }), request)?.message
+    const message = (errorCode: string) => diagnoseFailure(failed({ errorCode }), request).message
     expect(message('EINVAL')).toContain('gw.example (EINVAL)')
     expect(message('EACCES')).toContain('gw.example (EACCES)')
     expect(message('EINVAL')).not.toBe(message('EACCES')?.replace('EACCES', 'EINVAL'))
@@ -121,7 +126,7 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
 
   test('names the stage of the request and how long it waited', () => {
     const message = (more: Partial<NetworkFailure>) =>
-      diagnose(failed({ reason: 'deadline', ...more }), request)?.message
+      diagnoseFailure(failed({ reason: 'deadline', ...more }), request).message
     expect(message({ stage: 'connect', waitedMs: 10_000 })).toMatch(/gw\.example within 10 s$/)
     expect(message({ stage: 'first-byte' })).toMatch(/^gw\.example .* 1\.2 s$/)
     expect(message({ stage: 'body', proxy: 'p:1 (ALL_PROXY)' })).toContain('p:1 (ALL_PROXY)')
@@ -247,13 +252,17 @@ describe('diagnose: a request without an answer', () => {
     ],
   ])('%j', (more, message, hint) => {
     const { protocol } = new URL(more.url ?? request.address)
-    const outcome = diagnose(failed(more), { ...request, address: `${protocol}//gw.example` })
+    const outcome = diagnoseFailure(failed(more), {
+      ...request,
+      address: `${protocol}//gw.example`,
+    })
     expect(outcome?.message).toContain(message)
     expect(outcome?.hint).toContain(hint)
   })
 
   test('have a message that ends there if nothing else is known', () => {
-    const message = (more: Partial<NetworkFailure>) => diagnose(failed(more), request)?.message
+    const message = (more: Partial<NetworkFailure>) =>
+      diagnoseFailure(failed(more), request).message
     expect(message({ stage: 'tls' })).toMatch(/ failed$/)
     expect(message(atFirstByte({ firstBytes: '\x15\x03\x03' }))).toMatch(/HTTP$/)
     expect(message({ stage: 'first-byte' })).toMatch(/without an answer$/)
@@ -261,7 +270,7 @@ describe('diagnose: a request without an answer', () => {
 
   test('say that repoint ignores NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     const hint = (isCheckRefused: boolean) =>
-      diagnose(failed(atTls('CERT_HAS_EXPIRED')), { ...request, isCheckRefused })?.hint
+      diagnoseFailure(failed(atTls('CERT_HAS_EXPIRED')), { ...request, isCheckRefused }).hint
     expect(hint(true)).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0')
     expect(hint(false)).not.toContain('NODE_TLS_REJECT_UNAUTHORIZED')
   })
@@ -293,7 +302,7 @@ describe('diagnose: random answers', () => {
     fc.json().map((value) => `data: ${value}\n\ndata: {"type":"error","error":${value}}\n\n`),
     fc.json().map((value) => `data: {"choices":[${value}]}\n\n`),
   )
-  const answer: fc.Arbitrary<HttpAnswer> = fc.record({
+  const answer: fc.Arbitrary<HttpResponse> = fc.record({
     url: fc.constantFrom('https://gw.example/v1/models', 'http://127.0.0.1:1/ai/v1/responses'),
     status: fc.oneof(
       fc.constantFrom(200, 204, 301, 400, 401, 403, 404, 429, 500, 503),
@@ -312,7 +321,7 @@ describe('diagnose: random answers', () => {
         (given, asked, isBaseProven) => {
           const outcome = diagnose(given, {
             ...request,
-            asked,
+            route: asked,
             isBaseProven,
             model: 'gpt-5.6-sol',
           })
@@ -336,7 +345,7 @@ describe('diagnose: random answers', () => {
         const { 'www-authenticate': _, server: __, ...rest } = given.headers
         const outcome = diagnose(
           { ...given, status: 401, headers: rest },
-          { ...request, asked: 'chat', model: 'm-1' },
+          { ...request, route: 'chat', model: 'm-1' },
         )
         expect(['not-an-api', 'wrong-route', 'docs-host', 'redirected']).not.toContain(
           outcome?.code,
@@ -349,7 +358,7 @@ describe('diagnose: random answers', () => {
     fc.assert(
       fc.property(answer, (given) => {
         expect(
-          diagnose({ ...given, status: 404 }, { ...request, asked: 'chat', model: 'm-1' })?.code,
+          diagnose({ ...given, status: 404 }, { ...request, route: 'chat', model: 'm-1' })?.code,
         ).not.toBe('key-rejected')
       }),
     )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
+import type { HttpResponse } from '../../../src/gateway/judge/answer.ts'
 import { isComplete, proofIn } from '../../../src/gateway/judge/proof.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
 
@@ -7,7 +7,7 @@ const events = (...all: readonly unknown[]) =>
   all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 const chunk = (finish_reason?: string | null) => ({ choices: [{ finish_reason }] })
 const type = (name: string) => ({ type: name })
-function answerWith(body: string | object, more: Partial<HttpAnswer> = {}): HttpAnswer {
+function answerWith(body: string | object, more: Partial<HttpResponse> = {}): HttpResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return { url: 'https://gw.example/v1', status: 200, headers: {}, body: text, ...more }
 }

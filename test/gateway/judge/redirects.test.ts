@@ -50,7 +50,7 @@ describe('diagnose: redirects', () => {
   const redirectOf = (url: string, location: string, baseUrl = 'https://gw.example/ai') =>
     diagnose(
       { url, status: 302, headers: { location }, body: '' },
-      { asked: 'catalog', address: baseUrl, secrets: [] },
+      { route: 'catalog', address: baseUrl, secrets: [] },
     )!
 
   test.each(['xhttp://new.example/', 'httpsx://new.example/'])(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { HttpAnswer, Outcome, SentRequest } from '../../../src/gateway/judge/answer.ts'
+import type { HttpResponse, Outcome, SentRequest } from '../../../src/gateway/judge/answer.ts'
 import { causeRows } from '../../../src/gateway/judge/causes/find-causes.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
@@ -34,7 +34,7 @@ const rejections: readonly Rejection[] = readFileSync(
   .split('\n')
   .map((line) => JSON.parse(line))
 
-function answerTo({ status, body, headers = {} }: Rejection): HttpAnswer {
+function answerTo({ status, body, headers = {} }: Rejection): HttpResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const isPage = text.startsWith('<')
   const type = isPage ? 'text/html' : /^[[{]/.test(text) ? 'application/json' : 'text/plain'
@@ -49,7 +49,7 @@ function answerTo({ status, body, headers = {} }: Rejection): HttpAnswer {
 function requestOf(rejection: Rejection): SentRequest {
   const { asked = 'chat', model = 'gpt-5.6-sol', listed = true } = rejection
   return {
-    asked,
+    route: asked,
     address: 'https://gw.example',
     model,
     secrets: ['sk-canary-0123456789'],

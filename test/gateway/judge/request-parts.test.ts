@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpAnswer, Outcome } from '../../../src/gateway/judge/answer.ts'
+import type { HttpResponse, Outcome } from '../../../src/gateway/judge/answer.ts'
 import {
   parameterUnsupported,
   rejectedParts,
@@ -7,11 +7,11 @@ import {
   speaksOfTools,
 } from '../../../src/gateway/judge/request-parts.ts'
 
-function answer(body: unknown, status = 400): HttpAnswer {
+function answer(body: unknown, status = 400): HttpResponse {
   return { url: 'http://gw.example/v1/responses', status, headers: {}, body: JSON.stringify(body) }
 }
 
-function says(message: string, param?: string): HttpAnswer {
+function says(message: string, param?: string): HttpResponse {
   return answer({ error: { message, param } })
 }
 
@@ -43,7 +43,7 @@ const sent = {
 describe('the parameters that a rejection names', () => {
   const place = { detail: [{ loc: ['body', 'include'], msg: 'Extra inputs are not permitted' }] }
 
-  test.each<[string, HttpAnswer, string[]]>([
+  test.each<[string, HttpResponse, string[]]>([
     ['its parameter', says('No', 'include'), ['include']],
     ['a member of a parameter', says('No', 'reasoning.effort'), ['reasoning']],
     ['a parameter before its message', says('stream_options of x-mode', 'include'), ['include']],
@@ -86,7 +86,7 @@ test.each([
 })
 
 test('the name of a model is not about tools', () => {
-  const { said: _, ...silent } = outcome('')
+  const { quote: _, ...silent } = outcome('')
   expect(speaksOfTools({ ...silent, message: 'The gateway does not serve x-tools' })).toBe(false)
 })
 

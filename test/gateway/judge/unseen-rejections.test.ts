@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpAnswer, SentRequest } from '../../../src/gateway/judge/answer.ts'
+import type { HttpResponse, SentRequest } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { type UnseenRejection, unseenRejections } from './unseen-rejections.ts'
 
 const baseUrl = 'https://gw.example'
 const request: SentRequest = {
-  asked: 'responses',
+  route: 'responses',
   address: baseUrl,
   model: 'gpt-5.6-sol',
   secrets: ['sk-canary-0123456789'],
@@ -13,7 +13,7 @@ const request: SentRequest = {
   catalog: { models: [{ id: 'gpt-5.6-sol' }] },
 }
 
-function answerOf({ status, body, headers = {} }: UnseenRejection): HttpAnswer {
+function answerOf({ status, body, headers = {} }: UnseenRejection): HttpResponse {
   const isText = typeof body === 'string'
   const text = isText ? body : JSON.stringify(body)
   const type = text.startsWith('<') && !text.startsWith('<?xml') ? 'text/html' : 'text/plain'

@@ -2,14 +2,14 @@
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import type { Catalog } from '../types.ts'
-import type { HttpAnswer, Outcome, SentRequest } from './answer.ts'
+import type { HttpResponse, Outcome, SentRequest } from './answer.ts'
 import { idPattern } from './causes/find-causes.ts'
 import { noStatus } from './causes/row.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with everything that the rules use. */
-export interface JudgedAnswer {
-  readonly answer: HttpAnswer
+export interface JudgedResponse {
+  readonly response: HttpResponse
   readonly request: SentRequest
   readonly error: ErrorBody
   /** The status of the answer. For an error in the body of a 200: its own status, or `noStatus`. */
@@ -17,13 +17,16 @@ export interface JudgedAnswer {
 }
 
 /** The status and the gateway's own words, in parentheses. */
-export function says({ answer, request, error }: JudgedAnswer): string {
+export function says({ response, request, error }: JudgedResponse): string {
   const words = cleanForeignText(error.words.replace(requestIdInWords, ''), request.secrets)
-  return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
+  return ` (HTTP ${response.status}${words === '' ? '' : `: "${words}"`})`
 }
 
 /** An outcome with the words and the request ID of the answer. */
-export function outcome(judged: JudgedAnswer, parts: Omit<Outcome, 'requestId' | 'said'>): Outcome {
+export function outcome(
+  judged: JudgedResponse,
+  parts: Omit<Outcome, 'requestId' | 'said'>,
+): Outcome {
   return compact({ ...parts, said: says(judged), requestId: requestIdOf(judged) })
 }
 
@@ -40,10 +43,10 @@ const requestIdHeaders = [
 const requestIdInWords =
   /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
 
-function requestIdOf({ answer, request, error }: JudgedAnswer): string | undefined {
+function requestIdOf({ response, request, error }: JudgedResponse): string | undefined {
   const fromBody = [...error.words.matchAll(requestIdInWords)][0]?.[1]
   return requestIdHeaders
-    .map((name) => answer.headers[name])
+    .map((name) => response.headers[name])
     .concat(fromBody)
     .find(
       (id) =>
@@ -54,12 +57,12 @@ function requestIdOf({ answer, request, error }: JudgedAnswer): string | undefin
     )
 }
 
-export function answerHost(answer: HttpAnswer): string {
+export function responseHost(answer: HttpResponse): string {
   return new URL(answer.url).host
 }
 
 /** The requested model, as shown. */
-export function shownModel({ request }: JudgedAnswer): string {
+export function shownModel({ request }: JudgedResponse): string {
   return cleanForeignText(request.model ?? '')
 }
 
@@ -69,16 +72,16 @@ export function withoutQuery(url: URL, { secrets }: SentRequest): string {
 }
 
 /** The requested model, or '' for a request that names none. */
-export function modelAsked({ asked, model = '' }: SentRequest): string {
-  return asked === 'catalog' ? '' : model
+export function modelAsked({ route, model = '' }: SentRequest): string {
+  return route === 'catalog' ? '' : model
 }
 
-export function asksModel({ request }: JudgedAnswer): boolean {
-  return request.asked !== 'catalog'
+export function asksModel({ request }: JudgedResponse): boolean {
+  return request.route !== 'catalog'
 }
 
 /** The gateway rejects what the client sent, by status or in the body of a 200. Some send only 500. */
-export function isRejection({ status }: JudgedAnswer): boolean {
+export function isRejection({ status }: JudgedResponse): boolean {
   return hundredsOf(status) === 4 || status === noStatus || status === 500
 }
 
@@ -91,13 +94,13 @@ export function isUnlisted({
 }
 
 /** Whether the gateway's words name the requested model. This works in any language. */
-export function mentionsModel({ request, error }: JudgedAnswer): boolean {
+export function mentionsModel({ request, error }: JudgedResponse): boolean {
   const { model = '' } = request
   return model.length > 1 && idPattern(model).test(error.words)
 }
 
 /** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
-export function asksForLogin(answer: HttpAnswer): boolean {
+export function asksForLogin(answer: HttpResponse): boolean {
   const challenge = answer.headers['www-authenticate'] ?? ''
   return (
     answer.status === 401 &&
