@@ -17,6 +17,8 @@ export class UserError extends Error {
   readonly hint: string | undefined
   /** The hint at a prompt, where the user types an answer and cannot use flags. */
   readonly hintAtPrompt: string | undefined
+  /** The hint tells the user to change the address with `--base-url`. Not every command has that flag. */
+  readonly advisesAddress: boolean
   readonly filesState: FilesState
 
   constructor(options: {
@@ -26,6 +28,7 @@ export class UserError extends Error {
     hint?: string | undefined
     /** Absent: the same as `hint`. */
     hintAtPrompt?: string | undefined
+    advisesAddress?: boolean | undefined
     filesState?: FilesState
     cause?: unknown
   }) {
@@ -34,6 +37,7 @@ export class UserError extends Error {
     this.code = options.code
     this.hint = options.hint
     this.hintAtPrompt = options.hintAtPrompt ?? options.hint
+    this.advisesAddress = options.advisesAddress ?? false
     this.filesState = options.filesState ?? 'unchanged'
   }
 }

@@ -1,5 +1,6 @@
 /** The base URLs of a gateway that have answered. All of them must fit into one saved gateway. */
 import { UserError } from '../errors.ts'
+import type { Outcome } from './judge/answer.ts'
 import type { BaseUrls, Protocol } from './types.ts'
 
 /** A base URL that answered. */
@@ -42,7 +43,7 @@ export class Contradiction extends UserError {}
 function contradictionBetween(
   earlier: AnsweredBaseUrl,
   { side, baseUrl, probe }: AnsweredBaseUrl,
-): { readonly message: string; readonly hint: string } | undefined {
+): Pick<Outcome, 'message' | 'hint' | 'advisesAddress'> | undefined {
   if (probe === undefined) return undefined
   if (earlier.probe !== undefined && earlier.probe.keyHeader !== probe.keyHeader)
     return {
@@ -53,6 +54,7 @@ function contradictionBetween(
     return {
       message: `The gateway serves the ${probe.protocol} protocol at ${baseUrl}, and another protocol at ${earlier.baseUrl}`,
       hint: 'Set up each client separately, each with its address (--base-url URL).',
+      advisesAddress: true,
     }
   return undefined
 }

@@ -80,19 +80,30 @@ export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string
 }
 
 /** The same error with an addition to its hint. */
-export function withHint(error: UserError, more: string): UserError {
+export function withHint(
+  error: UserError,
+  more: string,
+  { advisesAddress = error.advisesAddress } = {},
+): UserError {
   if (more === '') return error
   const { code, message, hint, filesState, cause } = error
   const before = hint === undefined ? '' : `${asSentence(hint)} `
-  return new UserError({ code, message, hint: before + more, filesState, cause })
+  return new UserError({
+    code,
+    message,
+    hint: before + more,
+    advisesAddress,
+    filesState,
+    cause,
+  })
 }
 
 /** The gateway rejected the key in this header. In another header it may accept it. */
 export class KeyHeaderError extends UserError {}
 
 export function errorFor(outcome: Outcome): UserError {
-  const { code, message, hint, requestId, tryOtherKeyHeader } = outcome
+  const { code, message, hint, advisesAddress, requestId, tryOtherKeyHeader } = outcome
   const id = requestId === undefined ? '' : ` (request id: ${requestId})`
-  const options = { code, message: message + id, hint }
+  const options = { code, message: message + id, hint, advisesAddress }
   return tryOtherKeyHeader ? new KeyHeaderError(options) : new UserError(options)
 }

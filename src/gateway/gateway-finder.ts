@@ -164,7 +164,7 @@ export class GatewayFinder {
     const hints = products.map(
       ({ name, product }) => `If the key is for ${name}: --base-url ${origin}${product}`,
     )
-    throw withHint(rejection, hints.join(' '))
+    throw withHint(rejection, hints.join(' '), { advisesAddress: hints.length > 0 })
   }
 
   /** The products of the host at other base URLs than the current one. */

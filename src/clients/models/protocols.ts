@@ -142,7 +142,7 @@ function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
       hint: 'Name another model: --model ID',
     })
 
-  const { code, message, hint } = main.error
+  const { code, message, hint, advisesAddress } = main.error
   const others = reasons.filter((reason) => reason !== main)
   const earlier = others
     .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
@@ -151,6 +151,7 @@ function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
     code,
     message: earlier === '' ? message : `${message} (over ${main.protocol}).${earlier}`,
     hint,
+    advisesAddress,
   }
   return lacksModel(main.error) ? new ModelNeeded(problem) : new UserError(problem)
 }

@@ -148,7 +148,7 @@ function hintFor(
   const blamed = traitsOf(error)?.blames
   if (blamed === 'key' && isSetUpByRepoint) return `repoint key ${addressFlags(gateway, caFile)}`
   if (blamed === 'key' || blamed === 'address') return setupAgain(client, gateway, caFile)
-  if (!error.hint?.includes('--base-url')) return error.hint
+  if (error.hint === undefined || !error.advisesAddress) return error.hint
   return `${asSentence(error.hint)} To change the address: repoint ${client.family} --base-url URL`
 }
 

@@ -32,7 +32,7 @@ export function withSavedGatewayHint({ name, address }: SavedGateway, error: unk
   if (!(error instanceof UserError)) return error
   if (traitsOf(error)?.blames === 'key')
     return withHint(error, `Save the new key: repoint gateways add ${address} --name ${name}`)
-  if (error.hint?.includes('--base-url'))
+  if (error.advisesAddress)
     return withHint(error, `Save the other address: repoint gateways add URL`)
   return error
 }

@@ -81,10 +81,17 @@ export interface Outcome {
   readonly message: string
   /** What to do next. */
   readonly hint: string
+  /** See `UserError`. */
+  readonly advisesAddress?: true
   /** The status and the gateway's own words, as in the message. Absent: the gateway did not answer. */
   readonly quote?: string
   /** The gateway's ID of the request, for its operator. */
   readonly requestId?: string
   /** The gateway may accept the key in another header. */
   readonly tryOtherKeyHeader?: boolean
+}
+
+/** A hint that names `--base-url`. */
+export function addressHint(hint: string): Pick<Required<Outcome>, 'hint' | 'advisesAddress'> {
+  return { hint, advisesAddress: true }
 }

@@ -3,7 +3,7 @@
  * tunnel, a proxy or a network that asks for a login, or a server that requires https.
  */
 import { cleanForeignText } from '../foreign-text.ts'
-import type { HttpResponse, Outcome } from './answer.ts'
+import { addressHint, type HttpResponse, type Outcome } from './answer.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import {
   hundredsOf,
@@ -97,7 +97,9 @@ function redirected(judged: JudgedResponse): Outcome {
     return outcome(judged, {
       code: 'redirected',
       message: `${responseHost(response)} redirects without naming a web address (HTTP ${response.status})`,
-      hint: `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
+      ...addressHint(
+        `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
+      ),
     })
   }
 
@@ -108,7 +110,7 @@ function redirected(judged: JudgedResponse): Outcome {
     return outcome(judged, {
       code: 'redirected',
       message: `${responseHost(response)} redirects ${withoutQuery(from, request)} to itself (HTTP ${response.status})`,
-      hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
+      ...addressHint(`Ask the gateway's operator for the base URL. ${checkAddress}`),
     })
   }
 
@@ -116,10 +118,11 @@ function redirected(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'redirected',
     message: `${responseHost(response)} redirects to ${withoutQuery(to, request)} (HTTP ${response.status})${unsent}`,
-    hint:
+    ...addressHint(
       address === undefined
         ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
         : `If you trust that address, use it: --base-url ${cleanForeignText(address, request.secrets)}`,
+    ),
   })
 }
 

@@ -25,9 +25,9 @@ export function says({ response, request, error }: JudgedResponse): string {
 /** An outcome with the words and the request ID of the answer. */
 export function outcome(
   judged: JudgedResponse,
-  parts: Omit<Outcome, 'requestId' | 'said'>,
+  parts: Omit<Outcome, 'requestId' | 'quote'>,
 ): Outcome {
-  return compact({ ...parts, said: says(judged), requestId: requestIdOf(judged) })
+  return compact({ ...parts, quote: says(judged), requestId: requestIdOf(judged) })
 }
 
 const requestIdHeaders = [

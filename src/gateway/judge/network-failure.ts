@@ -1,6 +1,6 @@
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/local-host.ts'
-import type { NetworkFailure, Outcome, SentRequest } from './answer.ts'
+import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './answer.ts'
 import {
   diagnoseTls,
   httpsRequired,
@@ -63,7 +63,7 @@ function diagnoseBrokenAnswer(
   return {
     code: 'not-an-api',
     message: `The program at ${host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
-    hint: 'Correct the port of the address: --base-url URL',
+    ...addressHint('Correct the port of the address: --base-url URL'),
   }
 }
 
@@ -72,10 +72,11 @@ function connectionClosed(failure: NetworkFailure, { address }: SentRequest): Ou
   return {
     code: 'refused',
     message: `${host} closed the connection without an answer${inBrackets(failure.errorCode)}${throughProxy(failure)}`,
-    hint:
-      protocol === 'http:'
-        ? `Try https: --base-url ${address.replace(/^http:/, 'https:')}`
-        : 'Check the network: a firewall may block the connection. Then run the command again.',
+    ...(protocol === 'http:'
+      ? addressHint(`Try https: --base-url ${address.replace(/^http:/, 'https:')}`)
+      : {
+          hint: 'Check the network: a firewall may block the connection. Then run the command again.',
+        }),
   }
 }
 
@@ -91,18 +92,21 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
       return {
         code: 'dns',
         message: `There is no address for the name ${url.hostname} (${code})`,
-        hint:
-          code === 'EAI_AGAIN'
-            ? 'The name server did not answer. Check the network, then run the command again.'
-            : 'Check the network and the VPN, or correct the address: --base-url URL',
+        ...(code === 'EAI_AGAIN'
+          ? {
+              hint: 'The name server did not answer. Check the network, then run the command again.',
+            }
+          : addressHint('Check the network and the VPN, or correct the address: --base-url URL')),
       }
     case 'ECONNREFUSED':
       return {
         code: 'refused',
         message: `Nothing listens at ${url.host}${throughProxy(failure)}`,
-        hint: isLoopback(url.hostname)
-          ? `Start the gateway, or correct the port of the address: --base-url URL. To try repoint's own gateway: repoint serve --port ${url.port || 80}`
-          : 'Start the gateway, or correct the host and port of the address: --base-url URL',
+        ...addressHint(
+          isLoopback(url.hostname)
+            ? `Start the gateway, or correct the port of the address: --base-url URL. To try repoint's own gateway: repoint serve --port ${url.port || 80}`
+            : 'Start the gateway, or correct the host and port of the address: --base-url URL',
+        ),
       }
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
@@ -131,7 +135,9 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
       return {
         code: 'usage',
         message: `${url.hostname} is another machine (${failure.detail}), and http://${url.host} would send the key in clear text`,
-        hint: `Use https: --base-url https://${url.host}. If you trust the network, write ${failure.detail} instead of the name and add --allow-http`,
+        ...addressHint(
+          `Use https: --base-url https://${url.host}. If you trust the network, write ${failure.detail} instead of the name and add --allow-http`,
+        ),
       }
     default:
       return undefined
@@ -194,9 +200,13 @@ function diagnoseDeadline(failure: NetworkFailure, { host, hostname }: URL): Out
   return {
     code: 'timeout',
     message: (messages[failure.stage] ?? '') + throughProxy(failure),
-    hint: isModelSlow
-      ? 'A model may need time to load. Run the command again, or wait longer: --timeout 120'
-      : 'Check the network, the VPN and the firewall, or correct the address: --base-url URL',
+    ...(isModelSlow
+      ? {
+          hint: 'A model may need time to load. Run the command again, or wait longer: --timeout 120',
+        }
+      : addressHint(
+          'Check the network, the VPN and the firewall, or correct the address: --base-url URL',
+        )),
   }
 }
 

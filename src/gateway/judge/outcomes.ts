@@ -3,7 +3,7 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
-import type { Outcome } from './answer.ts'
+import { addressHint, type Outcome } from './answer.ts'
 import {
   asksForLogin,
   isUnlisted,
@@ -174,7 +174,7 @@ export function wrongRoute(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'wrong-route',
     message: `An API answers at ${responseHost(judged.response)}, but it has no ${cleanForeignText(new URL(judged.response.url).pathname, request.secrets)}${says(judged)}`,
-    hint: `${checkAddress}${knownAddressHint(judged)}`,
+    ...addressHint(checkAddress + knownAddressHint(judged)),
   })
 }
 
@@ -190,7 +190,7 @@ export function notAnApi(judged: JudgedResponse): Outcome {
   return outcome(judged, {
     code: 'not-an-api',
     message: problem + says(judged),
-    hint: checkAddress + knownAddressHint(judged),
+    ...addressHint(checkAddress + knownAddressHint(judged)),
   })
 }
 
@@ -207,8 +207,8 @@ function knownAddressHint({ response, request }: JudgedResponse): string {
 
 /** @param reason whether the balance is zero, or a plan has ended or does not cover the request */
 export function quota(judged: JudgedResponse, reason: 'balance' | 'plan'): Outcome {
-  const { message, hint } = shortages(keysPage(judged))[reason]
-  return outcome(judged, { code: 'quota', message: message + says(judged), hint })
+  const { message, ...advice } = shortages(keysPage(judged))[reason]
+  return outcome(judged, { code: 'quota', message: message + says(judged), ...advice })
 }
 
 function shortages(page: string) {
@@ -219,7 +219,9 @@ function shortages(page: string) {
     },
     plan: {
       message: 'The plan of this key does not cover the request, or is used up',
-      hint: `Look at the plan on ${page}. A plan may have a base URL different from pay-as-you-go: check --base-url.`,
+      ...addressHint(
+        `Look at the plan on ${page}. A plan may have a base URL different from pay-as-you-go: check --base-url.`,
+      ),
     },
   }
 }

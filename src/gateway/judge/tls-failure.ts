@@ -1,7 +1,7 @@
 /** What a failure of TLS means: the wrong port, a certificate, or the handshake itself. */
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/local-host.ts'
-import type { NetworkFailure, Outcome, SentRequest } from './answer.ts'
+import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './answer.ts'
 
 /** The outcome of a failed TLS handshake. */
 export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outcome {
@@ -13,9 +13,11 @@ export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outc
     return {
       code: 'tls',
       message: `${url.host} does not speak TLS on this port; it looks like plain http`,
-      hint: isLoopback(url.hostname)
-        ? `Use http: --base-url ${plain}`
-        : `Use the https address of the gateway. If you trust the network: --base-url ${plain} --allow-http`,
+      ...addressHint(
+        isLoopback(url.hostname)
+          ? `Use http: --base-url ${plain}`
+          : `Use the https address of the gateway. If you trust the network: --base-url ${plain} --allow-http`,
+      ),
     }
   }
 
@@ -38,14 +40,18 @@ export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outc
     return {
       code: 'tls',
       message: `The certificate of ${url.host} is for other hosts${hosts === '' ? '' : `: ${hosts}`} (${code})`,
-      hint: "Use a name from the certificate: --base-url https://NAME. If you did, another server answers in the gateway's name.",
+      ...addressHint(
+        "Use a name from the certificate: --base-url https://NAME. If you did, another server answers in the gateway's name.",
+      ),
     }
   }
 
   return {
     code: 'tls',
     message: `The TLS handshake with ${url.host} failed${code === '' ? '' : ` (${code})`}${throughProxy(failure)}`,
-    hint: 'An old server, a proxy or a firewall can break TLS. Or correct the address: --base-url URL',
+    ...addressHint(
+      'An old server, a proxy or a firewall can break TLS. Or correct the address: --base-url URL',
+    ),
   }
 }
 
@@ -123,7 +129,7 @@ export function httpsRequired(url: URL): Outcome {
   return {
     code: 'tls',
     message: `${url.host} speaks only https on this port, and the address begins with http`,
-    hint: `Use https: --base-url https://${url.host}`,
+    ...addressHint(`Use https: --base-url https://${url.host}`),
   }
 }
 

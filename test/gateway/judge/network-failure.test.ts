@@ -112,16 +112,17 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     ['something new', { errorCode: 'EWHATEVER' }, 'refused'],
   ])('%s', (_name, more, code) => {
     const outcome = diagnoseFailure(failed(more), request)
-    expect(outcome?.code).toBe(code)
-    expect(outcome?.hint).toMatch(/.{5}[^.]$|.{5}[^.]\.$/)
-    expect(outcome?.message).not.toMatch(/\.$|undefined|\p{Cc}/u)
+    expect(outcome.code).toBe(code)
+    expect(outcome.hint).toMatch(/.{5}[^.]$|.{5}[^.]\.$/)
+    expect(outcome.hint.includes('--base-url')).toBe(outcome.advisesAddress ?? false)
+    expect(outcome.message).not.toMatch(/\.$|undefined|\p{Cc}/u)
   })
 
   test('names the kind of route', () => {
     const message = (errorCode: string) => diagnoseFailure(failed({ errorCode }), request).message
     expect(message('EINVAL')).toContain('gw.example (EINVAL)')
     expect(message('EACCES')).toContain('gw.example (EACCES)')
-    expect(message('EINVAL')).not.toBe(message('EACCES')?.replace('EACCES', 'EINVAL'))
+    expect(message('EINVAL')).not.toBe(message('EACCES').replace('EACCES', 'EINVAL'))
   })
 
   test('names the stage of the request and how long it waited', () => {

@@ -70,8 +70,8 @@ describe('the parameters that a rejection names', () => {
 })
 
 /** An outcome with the gateway's own words. */
-const outcome = (said: string) =>
-  ({ code: 'rejected', message: '', hint: '', said }) as unknown as Outcome
+const outcome = (quote: string) =>
+  ({ code: 'rejected', message: '', hint: '', quote }) as unknown as Outcome
 
 test.each([
   ['this model has no tool', true],
