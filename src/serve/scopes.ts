@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts'
 import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
-import { failures } from './codecs/failure.ts'
+import { failures, type GatewayFailure } from './codecs/failure.ts'
 import { acceptFaults } from './faults/fault-schema.ts'
 import { type Fault, Faults } from './faults/faults.ts'
 import { generateKey } from './ids.ts'
@@ -13,7 +13,6 @@ import { ScenarioPlayer } from './scenarios/player.ts'
 import { toQuestion } from './scenarios/question.ts'
 import { readScenario, recordedModels, type Scenario } from './scenarios/scenario.ts'
 import {
-  failedAnswer,
   type NoAnswer,
   type ScriptedAnswer,
   toScriptedAnswer,
@@ -80,14 +79,13 @@ export class Scope {
     request: ModelRequest,
     protocol: Protocol,
     headers: RequestContext['headers'],
-  ): Promise<ScriptedAnswer | undefined> {
+  ): Promise<ScriptedAnswer | GatewayFailure | undefined> {
     const answer = await this.#findAnswer(request, protocol, headers)
-    if (answer !== undefined && !('problem' in answer))
-      return this.#isStrict ? checkCalls(answer) : answer
+    if (answer.kind !== 'none') return this.#isStrict ? checkCalls(answer) : answer
     if (!this.#isStrict) return undefined
 
     const question = describeQuestion(toQuestion(request, protocol))
-    return failedAnswer(failures.unanswered(question + (answer?.problem ?? '')))
+    return failures.unanswered(question + answer.problem)
   }
 
   /** The answer of the function, else of the scenario. */
@@ -95,15 +93,16 @@ export class Scope {
     request: ModelRequest,
     protocol: Protocol,
     headers: RequestContext['headers'],
-  ): Promise<ScriptedAnswer | NoAnswer | undefined> {
+  ): Promise<ScriptedAnswer | GatewayFailure | NoAnswer> {
     try {
       if (this.#answer !== undefined) {
         const reply = await this.#answer(toQuestion(request, protocol, headers))
         if (reply !== undefined) return toScriptedAnswer(reply, request)
       }
-      return this.#player?.play(request, protocol, headers)
+      const noScenario = { kind: 'none', problem: '' } as const
+      return this.#player?.play(request, protocol, headers) ?? noScenario
     } catch (error) {
-      return failedAnswer(failures.answerFailed((error as Error).message))
+      return failures.answerFailed((error as Error).message)
     }
   }
 
@@ -120,15 +119,14 @@ function describeQuestion({ text, protocol, model, afterTool }: GatewayQuestion)
 }
 
 /** Rejects an answer whose calls do not fit the schemas of their tools, as a vendor's model would ensure. */
-function checkCalls(answer: ScriptedAnswer): ScriptedAnswer {
-  for (const utterance of answer.utterances) {
+function checkCalls(answer: ScriptedAnswer | GatewayFailure): ScriptedAnswer | GatewayFailure {
+  const utterances = answer.kind === 'script' ? answer.script.utterances : []
+  for (const utterance of utterances) {
     if (utterance.type !== 'call' || utterance.tool.kind !== 'function') continue
     const { name, parameters } = utterance.tool
     const problem = findMismatch(parameters, readJson(utterance.text))
     if (problem !== undefined)
-      return failedAnswer(
-        failures.answerFailed(`The arguments of ${name} do not fit its schema: ${problem}`),
-      )
+      return failures.answerFailed(`The arguments of ${name} do not fit its schema: ${problem}`)
   }
   return answer
 }

@@ -160,16 +160,17 @@ async function answerRequest(
 ): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
   const { request, ...facts } = parsed
   const scripted = await scope.play(request, decision.protocol, inference.headers)
-  if (scripted?.failure !== undefined) return scripted.failure
+  if (scripted?.kind === 'failure') return scripted
   if (scripted?.fault !== undefined) {
     decision.fault = { ...decision.fault, ...scripted.fault }
     const failure = faultResult(decision)
     if (failure !== undefined) return failure
   }
-  if (scripted?.raw !== undefined) return { kind: 'recorded', raw: scripted.raw }
+  if (scripted?.kind === 'recorded') return { kind: 'recorded', raw: scripted.raw }
   if (request.unsealed !== undefined) return failures.refused(request.unsealed)
 
-  const script = scripted ?? catchRefusal(() => ({ utterances: builtInAnswer(request, model) }))
+  const script =
+    scripted?.script ?? catchRefusal(() => ({ utterances: builtInAnswer(request, model) }))
   if (script instanceof Error) return failures.refused(script)
   const answer = buildAnswer(script, request, newCallId)
   return { kind: 'answer', codec: codecs[decision.protocol], ...facts, model, answer }

@@ -43,20 +43,20 @@ export class ScenarioPlayer {
       if (!matchesCondition(state.rule.when, question)) continue
 
       const answer = nextAnswer(state, request)
-      if (!('problem' in answer)) {
+      if (answer.kind !== 'none') {
         state.answerCount++
         return answer
       }
       problems += ` Rule ${index + 1} fits. ${answer.problem}`
     }
 
-    return { problem: problems }
+    return { kind: 'none', problem: problems }
   }
 }
 
 function nextAnswer(state: RuleState, request: ModelRequest): ScriptedAnswer | NoAnswer {
   const step = nextStep(state)
-  return step === undefined ? { problem: 'It has no answer left.' } : fitStep(step, request)
+  return step === undefined ? { kind: 'none', problem: 'It has no answer left.' } : fitStep(step, request)
 }
 
 function nextStep({ rule, answerCount }: RuleState): ScenarioStep | undefined {

@@ -1,28 +1,21 @@
 import { compact } from '../../compact.ts'
 import { parseData } from '../../schema.ts'
 import type { Utterance } from '../codecs/answer.ts'
-import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Fault } from '../faults/faults.ts'
 import type { Script } from '../model/build-answer.ts'
 import type { ModelRequest, Tool } from '../requests/model-request.ts'
 import { type RawReply, type ScenarioStep, stepOrTextSchema } from './scenario.ts'
 
-/** An answer from a scenario or a function. */
-export interface ScriptedAnswer extends Script {
-  /** Replaces everything else. */
-  readonly raw?: RawReply
-  readonly fault?: Fault
-  /** The reason why there is no answer. */
-  readonly failure?: GatewayFailure
-}
+/** An answer from a scenario or a function: its contents, or the bytes of a recorded answer. */
+export type ScriptedAnswer = { readonly fault?: Fault } & (
+  | { readonly kind: 'script'; readonly script: Script }
+  | { readonly kind: 'recorded'; readonly raw: RawReply }
+)
 
 /** There is no answer for a request. */
 export interface NoAnswer {
+  readonly kind: 'none'
   readonly problem: string
-}
-
-export function failedAnswer(failure: GatewayFailure): ScriptedAnswer {
-  return { utterances: [], failure }
 }
 
 /**
@@ -32,7 +25,7 @@ export function failedAnswer(failure: GatewayFailure): ScriptedAnswer {
  */
 export function toScriptedAnswer(reply: unknown, request: ModelRequest): ScriptedAnswer {
   const answer = fitStep(parseData(stepOrTextSchema, reply, ['the answer']), request)
-  if ('problem' in answer) throw new Error(answer.problem)
+  if (answer.kind === 'none') throw new Error(answer.problem)
   return answer
 }
 
@@ -47,7 +40,10 @@ export function fitStep(step: ScenarioStep, request: ModelRequest): ScriptedAnsw
   if (writtenCalls.some(({ tool }) => !toolsByName.has(tool))) {
     const calledNames = writtenCalls.map(({ tool }) => tool).join(', ')
     const offeredNames = offeredTools.map(({ name }) => name).join(', ') || 'no tool'
-    return { problem: `It calls ${calledNames}; the request lets it call ${offeredNames}.` }
+    return {
+      kind: 'none',
+      problem: `It calls ${calledNames}; the request lets it call ${offeredNames}.`,
+    }
   }
 
   const utterances: Utterance[] = []
@@ -58,8 +54,9 @@ export function fitStep(step: ScenarioStep, request: ModelRequest): ScriptedAnsw
   for (const writtenCall of writtenCalls)
     utterances.push(toCall(toolsByName.get(writtenCall.tool)!, writtenCall.with))
 
-  const hasFault = Object.keys(fault).length > 0
-  return { ...compact({ finish, usage, raw }), utterances, ...(hasFault ? { fault } : {}) }
+  const faultOfStep = Object.keys(fault).length > 0 ? { fault } : {}
+  if (raw !== undefined) return { kind: 'recorded', raw, ...faultOfStep }
+  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, ...faultOfStep }
 }
 
 /** A custom tool gets text, and a function gets an object, no matter which of them the file has. */

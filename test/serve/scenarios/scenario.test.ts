@@ -152,7 +152,8 @@ describe('an invalid scenario', () => {
     const tool = { name: 'f', kind: 'function', parameters: {} } as const
     const request = aModelRequest([], { tools: [tool] })
     expect(new ScenarioPlayer(scenario).play(request, 'chat')).toEqual({
-      utterances: [{ type: 'call', tool, text: '{"input":"oops {"}' }],
+      kind: 'script',
+      script: { utterances: [{ type: 'call', tool, text: '{"input":"oops {"}' }] },
     })
   })
 })
