@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { closestNames } from '../text.ts'
-import type { GatewayFailure } from './codecs/failure.ts'
+import type { Failure } from './codecs/failure.ts'
 import type { LogEntry } from './log/entry.ts'
 import { isSecretHeader } from './log/request-log.ts'
 import { maskKey } from './log/secrets.ts'
@@ -85,7 +85,7 @@ export function explainKey(
 
 /** Explains a failure of an inference request with a valid key. */
 export function explainFailure(
-  failure: GatewayFailure,
+  failure: Failure,
   { modelAsked = '', modelServed, protocol, requestBody }: LogEntry,
   contentType: string | undefined,
   catalog: ServedModels,

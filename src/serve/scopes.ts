@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts'
 import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
-import { failures, type GatewayFailure } from './codecs/failure.ts'
+import { type Failure, failures } from './codecs/failure.ts'
 import { acceptFaults } from './faults/fault-schema.ts'
 import { type Fault, Faults } from './faults/faults.ts'
 import { generateKey } from './ids.ts'
@@ -79,7 +79,7 @@ export class Scope {
     request: ModelRequest,
     protocol: Protocol,
     headers: RequestContext['headers'],
-  ): Promise<ScriptedAnswer | GatewayFailure | undefined> {
+  ): Promise<ScriptedAnswer | Failure | undefined> {
     const answer = await this.#findAnswer(request, protocol, headers)
     if (answer.kind !== 'none') return this.#isStrict ? checkCalls(answer) : answer
     if (!this.#isStrict) return undefined
@@ -93,7 +93,7 @@ export class Scope {
     request: ModelRequest,
     protocol: Protocol,
     headers: RequestContext['headers'],
-  ): Promise<ScriptedAnswer | GatewayFailure | NoAnswer> {
+  ): Promise<ScriptedAnswer | Failure | NoAnswer> {
     try {
       if (this.#answer !== undefined) {
         const reply = await this.#answer(toQuestion(request, protocol, headers))
@@ -119,7 +119,7 @@ function describeQuestion({ text, protocol, model, afterTool }: GatewayQuestion)
 }
 
 /** Rejects an answer whose calls do not fit the schemas of their tools, as a vendor's model would ensure. */
-function checkCalls(answer: ScriptedAnswer | GatewayFailure): ScriptedAnswer | GatewayFailure {
+function checkCalls(answer: ScriptedAnswer | Failure): ScriptedAnswer | Failure {
   const utterances = answer.kind === 'script' ? answer.script.utterances : []
   for (const utterance of utterances) {
     if (utterance.type !== 'call' || utterance.tool.kind !== 'function') continue

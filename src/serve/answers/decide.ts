@@ -6,7 +6,7 @@ import type { Protocol } from '../../protocols.ts'
 import type { WholeAnswer } from '../codecs/answer.ts'
 import { chat } from '../codecs/chat.ts'
 import type { Codec } from '../codecs/codec.ts'
-import { failures, type GatewayFailure } from '../codecs/failure.ts'
+import { type Failure, failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
 import { type Fault, type FaultName, faultFailure, group } from '../faults/faults.ts'
@@ -103,7 +103,7 @@ async function answerModel(
   context: DecisionContext,
   inference: ParsedRequest,
   decision: DecisionState,
-): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
+): Promise<ModelAnswer | RecordedAnswer | Failure> {
   const found = findModel(context.catalog, inference, decision)
   if (found.kind === 'failure') return found
   const { entry } = found
@@ -123,7 +123,7 @@ function findModel(
   catalog: ServedModels,
   { json }: ParsedRequest,
   decision: DecisionState,
-): { readonly kind: 'found'; readonly entry: CatalogEntry } | GatewayFailure {
+): { readonly kind: 'found'; readonly entry: CatalogEntry } | Failure {
   const { modelAsked } = decision
   if (modelAsked === undefined && !isMissing(json['model'])) return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
@@ -135,10 +135,7 @@ function findModel(
 }
 
 /** Checks price, quota and protocol of a model. */
-function checkServedModel(
-  entry: CatalogEntry,
-  decision: DecisionState,
-): GatewayFailure | undefined {
+function checkServedModel(entry: CatalogEntry, decision: DecisionState): Failure | undefined {
   if (entry.hasNoPrice) return failures.noPrice(decision.modelAsked!)
   const failure = failureAt(decision, 'after-body')
   if (failure !== undefined) return failure
@@ -157,7 +154,7 @@ async function answerRequest(
   { scope, newCallId }: DecisionContext,
   { inference, parsed, model }: CheckedRequest,
   decision: DecisionState,
-): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
+): Promise<ModelAnswer | RecordedAnswer | Failure> {
   const { request, ...facts } = parsed
   const scripted = await scope.play(request, decision.protocol, inference.headers)
   if (scripted?.kind === 'failure') return scripted
@@ -177,7 +174,7 @@ async function answerRequest(
 }
 
 /** The failure that a fault causes at this check. */
-function failureAt(decision: DecisionState, check: FailurePoint): GatewayFailure | undefined {
+function failureAt(decision: DecisionState, check: FailurePoint): Failure | undefined {
   const point = failurePoints[decision.fault?.error ?? 'upstream'] ?? 'after-body'
   return point === check ? faultResult(decision) : undefined
 }
@@ -188,7 +185,7 @@ function faultResult({
   isStream,
   protocol,
   modelAsked,
-}: DecisionState): GatewayFailure | undefined {
+}: DecisionState): Failure | undefined {
   const isInStream = isStream && fault?.errorAfter !== undefined
   if (fault === undefined || isInStream) return undefined
   return faultFailure(fault, { route: protocol, model: modelAsked })

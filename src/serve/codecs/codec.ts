@@ -9,7 +9,7 @@ import type { Protocol } from '../../protocols.ts'
 import type { JsonObject } from '../requests/json.ts'
 import type { ModelRequest, RequestContext } from '../requests/model-request.ts'
 import type { WholeAnswer } from './answer.ts'
-import type { GatewayFailure } from './failure.ts'
+import type { Failure } from './failure.ts'
 import { type StreamPart, streamParts } from './stream-parts.ts'
 
 export interface Codec {
@@ -43,7 +43,7 @@ export interface StreamEncoder {
   encodeFailure(failure: StreamFailure): string
 }
 
-export type StreamFailure = Pick<GatewayFailure, 'message' | 'type' | 'code' | 'param'>
+export type StreamFailure = Pick<Failure, 'message' | 'type' | 'code' | 'param'>
 
 /** The frames of a whole answer. Each is encoded when the caller takes it. */
 export function* encodeFrames(encoder: StreamEncoder, answer: WholeAnswer): Generator<string> {

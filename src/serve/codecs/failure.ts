@@ -9,7 +9,7 @@ import type { Refusal } from '../requests/refusal.ts'
  * - `relay`: failures after that; on the messages route in the shape of that protocol
  * - `vendor`: an error of the vendor, without text of the imitated gateway
  */
-export interface GatewayFailure {
+export interface Failure {
   readonly kind: 'failure'
   readonly status: number
   readonly shape: 'route' | 'gate' | 'relay' | 'vendor'
@@ -22,8 +22,8 @@ export interface GatewayFailure {
 }
 
 const failureWithShape =
-  (shape: GatewayFailure['shape'], type = 'new_api_error') =>
-  (status: number, code: string | null, message: string, param?: string | null): GatewayFailure => {
+  (shape: Failure['shape'], type = 'new_api_error') =>
+  (status: number, code: string | null, message: string, param?: string | null): Failure => {
     return { kind: 'failure', status, shape, message, type, code, ...(param ? { param } : {}) }
   }
 
@@ -104,7 +104,7 @@ export const failures = {
 
 /** The JSON text of a failure. */
 export function failureText(
-  failure: GatewayFailure,
+  failure: Failure,
   requestId: string,
   protocol: Protocol | undefined,
 ): string {

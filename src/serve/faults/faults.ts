@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { Protocol } from '../../protocols.ts'
-import type { GatewayFailure } from '../codecs/failure.ts'
+import type { Failure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-errors.ts'
 
@@ -52,7 +52,7 @@ const serviceErrors = {
   quota: () => failures.outOfQuota(),
   overloaded: () => failures.upstream(529),
   upstream: () => failures.upstream(502),
-} satisfies Readonly<Record<string, (model: string) => GatewayFailure>>
+} satisfies Readonly<Record<string, (model: string) => Failure>>
 
 type ServiceErrorName = keyof typeof serviceErrors
 
@@ -68,13 +68,13 @@ export type FaultName = ServiceErrorName | VendorErrorName
 export function faultFailure(
   { error, status, message, retryAfter }: Fault,
   { route, model = '' }: FaultTarget,
-): GatewayFailure | undefined {
+): Failure | undefined {
   const overrides = compact({ message, retryAfter })
   if (error !== undefined) return { ...namedFailure(error, route, model), ...overrides }
   return status === undefined ? undefined : { ...failures.upstream(status), ...overrides }
 }
 
-function namedFailure(name: FaultName, route: FaultTarget['route'], model: string): GatewayFailure {
+function namedFailure(name: FaultName, route: FaultTarget['route'], model: string): Failure {
   return isServiceError(name) ? serviceErrors[name](model) : vendorError(name, route, model)
 }
 

@@ -1,4 +1,4 @@
-import type { GatewayFailure } from '../codecs/failure.ts'
+import type { Failure } from '../codecs/failure.ts'
 import errors from './vendor-errors.json' with { type: 'json' }
 
 /**
@@ -31,7 +31,7 @@ interface VendorError {
 }
 
 /** @param route selects the vendor */
-export function vendorError(name: VendorErrorName, route: string, model: string): GatewayFailure {
+export function vendorError(name: VendorErrorName, route: string, model: string): Failure {
   const error: VendorError = errors[name][route === 'messages' ? 'anthropic' : 'openai']
   const place = route === 'chat' ? 'messages' : 'input'
 

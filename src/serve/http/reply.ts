@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
-import type { GatewayFailure } from '../codecs/failure.ts'
+import type { Failure } from '../codecs/failure.ts'
 import { failures, failureText } from '../codecs/failure.ts'
 import { sseHeaders } from '../codecs/sse.ts'
 import { describeFault, type Fault } from '../faults/faults.ts'
@@ -91,7 +91,7 @@ export class Reply {
   }
 
   /** @param reason the explanation for the log; absent: the failure's message */
-  fail(failure: GatewayFailure, reason = failure.message): void {
+  fail(failure: Failure, reason = failure.message): void {
     const { protocol, id } = this.entry
     const { status, retryAfter, shape } = failure
     this.entry.reason = reason

@@ -5,11 +5,15 @@
  */
 import type { Protocol } from '../../protocols.ts'
 import { checkBody } from './checks/check-body.ts'
-import { createCombinationChecks } from './checks/combinations.ts'
-import { readProtocolVersion } from './checks/version.ts'
-import { checkWindow } from './checks/window.ts'
+import { bareModelName, createCombinationChecks } from './checks/combinations.ts'
 import { isMissing, type JsonObject } from './json.ts'
-import { InvalidRequest, type ModelRequest, type RequestContext } from './model-request.ts'
+import {
+  countInputTokens,
+  InvalidRequest,
+  type ModelRequest,
+  type RequestContext,
+} from './model-request.ts'
+import { Refusal } from './refusal.ts'
 
 /**
  * Creates the function that reads the bodies of a protocol. It runs the shared checks before and after
@@ -45,4 +49,75 @@ function requireConversation(protocol: Protocol, { messages, input }: JsonObject
 
   const isEmpty = Array.isArray(messages) && messages.length === 0
   if (isMissing(messages) || isEmpty) throw new InvalidRequest('field messages is required')
+}
+
+/** The known context windows by family, in tokens (models.dev in opencode 1.18.34, 2026-11-23). */
+const contextWindows: readonly (readonly [models: RegExp, tokens: number])[] = [
+  [/^claude-(opus-4-[6-9]|opus-[5-9]|sonnet-[4-9]|fable-)/, 1_000_000],
+  [/^claude-haiku-4/, 200_000],
+  [/^gpt-5\.\d-mini/, 400_000],
+  [/^gpt-5\.[4-9]/, 1_050_000],
+]
+
+/** The errors for a conversation that exceeds the window (from the vendors' references). */
+const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
+  chat: (tokens, window) =>
+    new Refusal(
+      `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
+      'messages',
+      'context_length_exceeded',
+    ),
+  responses: () =>
+    new Refusal(
+      'Your input exceeds the context window of this model. Please adjust your input and try again.',
+      'input',
+      'context_length_exceeded',
+    ),
+  messages: (tokens, window) =>
+    new Refusal(`prompt is too long: ${tokens} tokens > ${window} maximum`),
+}
+
+/** @throws Refusal if the conversation exceeds the model's context window */
+function checkWindow(protocol: Protocol, request: ModelRequest): void {
+  const id = bareModelName(request.model)
+  const window = contextWindows.find(([models]) => models.test(id))?.[1]
+  const tokens = countInputTokens(request)
+  if (window !== undefined && tokens > window) throw windowExceeded[protocol](tokens, window)
+}
+
+/**
+ * The versions of the messages protocol, for the header `anthropic-version`
+ * (https://platform.claude.com/docs/en/api/versioning, read 2026-11-23). Without the header, the imitated gateway
+ * uses the one of 2023.
+ */
+const versions = ['2023-01-01', '2023-06-01', '2026-10-21']
+
+/**
+ * The form of a beta's name. The gateway accepts every name of this form: clients send new betas with
+ * most versions, and no SDK lists them all.
+ */
+const betaName = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
+
+/**
+ * Checks the headers of version and betas.
+ *
+ * @returns the version
+ * @throws Refusal for an invalid version or beta
+ */
+function readProtocolVersion(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string {
+  const version = String(headers['anthropic-version'] ?? versions[1])
+  if (!versions.includes(version))
+    throw new Refusal(`anthropic-version: "${version}" is not a valid version.`)
+
+  const betas = String(headers['anthropic-beta'] ?? '').split(',')
+  const unknown = betas
+    .map((beta) => beta.trim())
+    .find((beta) => beta !== '' && !betaName.test(beta))
+  if (unknown !== undefined)
+    throw new Refusal(
+      `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,
+    )
+  return version
 }

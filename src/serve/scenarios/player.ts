@@ -56,7 +56,9 @@ export class ScenarioPlayer {
 
 function nextAnswer(state: RuleState, request: ModelRequest): ScriptedAnswer | NoAnswer {
   const step = nextStep(state)
-  return step === undefined ? { kind: 'none', problem: 'It has no answer left.' } : fitStep(step, request)
+  return step === undefined
+    ? { kind: 'none', problem: 'It has no answer left.' }
+    : fitStep(step, request)
 }
 
 function nextStep({ rule, answerCount }: RuleState): ScenarioStep | undefined {
