@@ -1,6 +1,6 @@
 /** The base URLs of a gateway that have answered. All of them must fit into one saved gateway. */
 import { UserError } from '../errors.ts'
-import type { Outcome } from './judge/answer.ts'
+import type { Outcome } from './judge/types.ts'
 import type { BaseUrls, Protocol } from './types.ts'
 
 /** A base URL that answered. */

@@ -2,9 +2,9 @@ import { UserError } from '../errors.ts'
 import { asSentence } from '../text.ts'
 import { type RequestSpec, request } from './http/request.ts'
 import { withQuery } from './input/query.ts'
-import type { HttpResponse, NetworkFailure, Outcome, SentRequest } from './judge/answer.ts'
 import { diagnose } from './judge/diagnose.ts'
 import { diagnoseFailure } from './judge/network-failure.ts'
+import type { HttpResponse, NetworkFailure, Outcome, SentRequest } from './judge/types.ts'
 import type { GatewayAccess } from './types.ts'
 
 /**

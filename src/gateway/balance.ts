@@ -42,7 +42,7 @@ export async function balanceOf(
 ): Promise<Balance | undefined> {
   const known = knownWay(access, catalog)
   const ways = known ? [known] : balanceWays.filter(({ hosts }) => hosts === undefined)
-  const balances = await Promise.all(ways.map((way) => askIn(access, way)))
+  const balances = await Promise.all(ways.map((way) => requestBalance(access, way)))
   return balances.find((balance) => balance !== undefined)
 }
 
@@ -50,9 +50,9 @@ export async function balanceOf(
 const graceMs = 50
 
 /** A balance request that runs in parallel with other work. */
-export interface BalanceBeside {
+export interface BalanceRequest {
   /** The balance, if it has arrived. */
-  readonly answered: () => Promise<Balance | undefined>
+  readonly ifAnswered: () => Promise<Balance | undefined>
   /** Aborts the request. */
   readonly end: () => Promise<void>
 }
@@ -61,10 +61,10 @@ export interface BalanceBeside {
  * Requests the balance in parallel with other work, if one request is enough. The other work need not
  * wait for it.
  */
-export function askBalanceBeside(
+export function startBalanceRequest(
   access: GatewayAccess,
   catalog: Catalog | undefined,
-): BalanceBeside | undefined {
+): BalanceRequest | undefined {
   const way = knownWay(access, catalog)
   if (way === undefined) return undefined
 
@@ -72,10 +72,10 @@ export function askBalanceBeside(
   const interrupt = access.signal === undefined ? [] : [access.signal]
   // A separate access has separate connections, which `end` can close.
   const separate = { ...access, signal: AbortSignal.any([ended.signal, ...interrupt]) }
-  const answer = askIn(separate, way).catch(() => undefined)
+  const answer = requestBalance(separate, way).catch(() => undefined)
 
   return {
-    answered: () => Promise.race([answer, pause(graceMs, undefined)]),
+    ifAnswered: () => Promise.race([answer, pause(graceMs, undefined)]),
     async end() {
       ended.abort()
       await closeIdleConnections(separate)
@@ -84,7 +84,10 @@ export function askBalanceBeside(
 }
 
 /** Requests the balance in one way. */
-export async function askIn(access: GatewayAccess, way: BalanceWay): Promise<Balance | undefined> {
+export async function requestBalance(
+  access: GatewayAccess,
+  way: BalanceWay,
+): Promise<Balance | undefined> {
   // A gateway that accepts the key in another header is not one of these.
   const isBare = way.isBareKey && access.keyHeader === undefined
   const headers = isBare ? { authorization: access.key } : {}

@@ -3,7 +3,7 @@ import { UserError, valueOrError } from '../errors.ts'
 import { baseUrlFor, baseUrlsOf, isSameButVersion } from '../gateway/base-urls.ts'
 import { includesHeader } from '../gateway/input/header.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
-import type { BaseUrls, ExtraHeader, Protocol } from '../gateway/types.ts'
+import type { BaseUrls, ExtraHeader, Gateway, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { closestNames, looksLikeKey } from '../text.ts'
 import type { World } from '../transaction/record.ts'
@@ -96,20 +96,17 @@ function savedGatewayAt(world: World, address: string): SavedGateway | undefined
   return gatewaysIfReadable(world).find((gateway) => gateway.address === address)
 }
 
-/** What a client's files say about its gateway. */
-interface UsedGateway {
-  readonly baseUrl?: string | undefined
-  readonly key?: string | undefined
-  readonly headers?: readonly ExtraHeader[] | undefined
-}
-
-/** The name of the saved gateway that a client uses, if the list is readable. */
+/**
+ * The name of the saved gateway that a client uses, if the list is readable.
+ *
+ * @param endpoint what the client's files say
+ */
 export function findGatewayName(
   session: MaskingSession,
   protocol: Protocol,
-  settings: UsedGateway,
+  endpoint: { readonly baseUrl?: string | undefined } & Pick<Gateway, 'key' | 'headers'>,
 ): string | undefined {
-  const { baseUrl, key } = settings
+  const { baseUrl, key, headers: sent } = endpoint
   if (baseUrl === undefined) return undefined
   const candidates = savedGatewaysIfReadable(session).filter(
     (gateway) => gateway.key === key && isSameButVersion(baseUrlFor(gateway, protocol), baseUrl),
@@ -117,9 +114,7 @@ export function findGatewayName(
 
   // Several can have the same address and key. The one whose headers the client sends matches best.
   const [withHeaders] = candidates
-    .filter(({ headers = [] }) =>
-      headers.every((header) => includesHeader(header, settings.headers)),
-    )
+    .filter(({ headers = [] }) => headers.every((header) => includesHeader(header, sent)))
     .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
   return (withHeaders ?? candidates[0])?.name
 }

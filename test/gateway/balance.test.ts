@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { askIn, balanceOf } from '../../src/gateway/balance.ts'
+import { balanceOf, requestBalance } from '../../src/gateway/balance.ts'
 import { knownWay } from '../../src/gateway/balance-ways.ts'
 import { accessTo, aServer, key, sendJson } from './forged.ts'
 
@@ -119,7 +119,7 @@ describe('the balance of a key', () => {
   ])('%s: the host decides, and gets one request', async (_, host, path, body, expected) => {
     const server = await gatewayWith(path, body)
     const way = knownWay({ address: `https://${host}` }, undefined)!
-    expect(await askIn(accessTo(server), way)).toEqual(expected)
+    expect(await requestBalance(accessTo(server), way)).toEqual(expected)
     expect(server.seen.map(({ url }) => url)).toEqual([path])
   })
 

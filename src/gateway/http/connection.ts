@@ -3,7 +3,7 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAg
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { isLoopback } from '../input/local-host.ts'
-import type { RequestStage } from '../judge/answer.ts'
+import type { RequestStage } from '../judge/types.ts'
 import type { GatewayAccess } from '../types.ts'
 import { trustedContext } from './authorities.ts'
 import { type ForwardProxy, proxyFor } from './proxy.ts'

@@ -4,7 +4,7 @@
  * connections; response.ts collects what arrives.
  */
 import type { Dispatcher } from 'undici'
-import type { HttpResponse, NetworkFailure } from '../judge/answer.ts'
+import type { HttpResponse, NetworkFailure } from '../judge/types.ts'
 import type { GatewayAccess } from '../types.ts'
 import { isPrivatelyTrusted } from './authorities.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
@@ -60,12 +60,12 @@ export async function request(
 /** The target of a redirect that stays in the origin and keeps the method. */
 function redirectTarget(
   method: RequestSpec['method'],
-  answer: HttpResponse,
+  response: HttpResponse,
   from: URL,
 ): URL | undefined {
   const allowedStatuses = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
-  const location = answer.headers['location']
-  if (!allowedStatuses.includes(answer.status) || location === undefined) return undefined
+  const location = response.headers['location']
+  if (!allowedStatuses.includes(response.status) || location === undefined) return undefined
   if (!URL.canParse(location, from.href)) return undefined
   const to = new URL(location, from)
   return to.origin === from.origin && to.username === '' ? to : undefined

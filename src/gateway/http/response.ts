@@ -1,7 +1,7 @@
 /** The response to a request: collects what arrives, decompresses it, and makes plain data of it. */
 import { compact } from '../../compact.ts'
 import { ifPossible } from '../../errors.ts'
-import type { HttpResponse, NetworkFailure } from '../judge/answer.ts'
+import type { HttpResponse, NetworkFailure } from '../judge/types.ts'
 import type { Connection } from './connection.ts'
 
 /** How much of a response to read. */

@@ -2,7 +2,7 @@
  * Whether a request is sent again on a new connection: if the connection failed, and not the gateway. The new
  * connection may be opened in another style.
  */
-import type { HttpResponse, NetworkFailure } from '../judge/answer.ts'
+import type { HttpResponse, NetworkFailure } from '../judge/types.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
 
 /** A request without a response, and the error. */

@@ -2,7 +2,7 @@
  * The outcome of a rejection by the cause that its codes and words name (causes/). A cause counts only if the
  * status of the answer can mean it; otherwise the next cause decides.
  */
-import type { Outcome } from './answer.ts'
+
 import { causesOf } from './causes/find-causes.ts'
 import { type Cause, noStatus } from './causes/row.ts'
 import {
@@ -28,6 +28,7 @@ import {
   routeNotAllowed,
   wrongRoute,
 } from './outcomes.ts'
+import type { Outcome } from './types.ts'
 import { wantedHeader } from './wanted-header.ts'
 
 /** The outcome by cause, if a row names one. */

@@ -1,5 +1,5 @@
 /** The outcome of an error by its status, if its codes and words name no cause. */
-import type { Outcome } from './answer.ts'
+
 import { noStatus } from './causes/row.ts'
 import type { ErrorBody } from './error-body.ts'
 import {
@@ -23,6 +23,7 @@ import {
   requestRejected,
   wrongRoute,
 } from './outcomes.ts'
+import type { Outcome } from './types.ts'
 
 /** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
 export function diagnosePage(judged: JudgedResponse): Outcome {

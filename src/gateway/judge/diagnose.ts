@@ -20,13 +20,6 @@
  */
 import { isCatalogBody } from '../models/catalog-page.ts'
 import type { Protocol } from '../types.ts'
-import {
-  type HttpResponse,
-  maxCatalogBytes,
-  maxResponseBytes,
-  type Outcome,
-  type SentRequest,
-} from './answer.ts'
 import { diagnoseByCause } from './by-cause.ts'
 import { diagnoseByStatus, diagnosePage } from './by-status.ts'
 import { noStatus } from './causes/row.ts'
@@ -36,6 +29,13 @@ import { diagnoseIntermediary } from './intermediary.ts'
 import { hundredsOf, type JudgedResponse } from './judged-response.ts'
 import { fault, forbidden, notAnApi, protocolUnsupported } from './outcomes.ts'
 import { acceptedBy, proofIn } from './proof.ts'
+import {
+  type HttpResponse,
+  maxCatalogBytes,
+  maxResponseBytes,
+  type Outcome,
+  type SentRequest,
+} from './types.ts'
 
 /**
  * The outcome of a response, or undefined if it is what was requested. Codes and words decide where the status

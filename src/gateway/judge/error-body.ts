@@ -1,7 +1,7 @@
 /** Reads what the body of an answer says about a failure, in any known shape. */
 import { compact } from '../../compact.ts'
 import { asObject, isFilledText, jsonIn } from '../foreign-text.ts'
-import type { HttpResponse } from './answer.ts'
+import type { HttpResponse } from './types.ts'
 
 /** What the body of an answer says about a failure, in any known shape. */
 export interface ErrorBody {
@@ -27,14 +27,14 @@ const maxWords = 2_000
 const maxPageStart = 20_000
 
 /** Reads the error in an answer: JSON and XML of any shape, a web page, or plain text. */
-export function readErrorBody(answer: Pick<HttpResponse, 'headers' | 'body'>): ErrorBody {
-  const body = answer.body.replace(/^\ufeff/, '').trim()
-  const challenge = challengeIn(answer.headers)
+export function readErrorBody(response: Pick<HttpResponse, 'headers' | 'body'>): ErrorBody {
+  const body = response.body.replace(/^\ufeff/, '').trim()
+  const challenge = challengeIn(response.headers)
   if (body === '') return { ...nothing, kind: 'empty', ...challenge }
 
   const xml = xmlIn(body)
   if (xml !== undefined) return errorBodyFrom(xml)
-  if (isPage(answer.headers, body))
+  if (isPage(response.headers, body))
     return { ...nothing, kind: 'page', words: titleOf(body.slice(0, maxPageStart)) }
 
   const value = jsonIn(body)

@@ -5,8 +5,8 @@
  */
 import { asObject } from '../foreign-text.ts'
 import type { Protocol } from '../types.ts'
-import type { HttpResponse } from './answer.ts'
 import { chatChoices, type Event, isEvent, isFilled, isSaid, type StreamData } from './stream.ts'
+import type { HttpResponse } from './types.ts'
 
 /** The flaws, with what the gateway does: the words after "The gateway at HOST". */
 export const flawWords = {
@@ -86,22 +86,22 @@ export const flawWords = {
 
 export type Flaw = keyof typeof flawWords
 
-/** The flaws of a streamed answer of this protocol, most serious first. */
+/** The flaws of a streamed response of this protocol, most serious first. */
 export function flawsOf(
   protocol: Protocol,
-  answer: HttpResponse,
+  response: HttpResponse,
   stream: StreamData,
 ): readonly Flaw[] {
   const ends = endFlaws(protocol, stream)
-  const isBroken = answer.cut === 'connection' && ends.includes('no-end')
+  const isBroken = response.cut === 'connection' && ends.includes('no-end')
   const isEnded = !ends.some((flaw) => flaw === 'finish-null' || flaw === 'no-finish-no-end')
   const flaws: (Flaw | false | undefined)[] = [
     isBroken && (isEnded ? 'cut-at-end' : 'cut'),
-    answer.isOpen && 'open',
-    ...transportFlaws(answer),
+    response.isOpen && 'open',
+    ...transportFlaws(response),
     stream.broken > 0 && 'bad-json',
     ...(isBroken ? [] : ends),
-    ...shapeFlaws[protocol](stream.events, answer.body),
+    ...shapeFlaws[protocol](stream.events, response.body),
   ]
   return flaws.filter((flaw) => flaw !== undefined && flaw !== false)
 }

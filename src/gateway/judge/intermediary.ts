@@ -3,7 +3,6 @@
  * tunnel, a proxy or a network that asks for a login, or a server that requires https.
  */
 import { cleanForeignText } from '../foreign-text.ts'
-import { addressHint, type HttpResponse, type Outcome } from './answer.ts'
 import {
   hundredsOf,
   type JudgedResponse,
@@ -15,6 +14,7 @@ import {
 import { proxyPassword } from './network-failure.ts'
 import { checkAddress, fault, forbidden } from './outcomes.ts'
 import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
+import { addressHint, type HttpResponse, type Outcome } from './types.ts'
 
 /** The outcome if something in front of the gateway answered. Undefined: the gateway did. */
 export function diagnoseIntermediary(judged: JudgedResponse): Outcome | undefined {

@@ -2,10 +2,10 @@
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import type { Catalog } from '../types.ts'
-import type { HttpResponse, Outcome, SentRequest } from './answer.ts'
 import { idPattern } from './causes/find-causes.ts'
 import { noStatus } from './causes/row.ts'
 import type { ErrorBody } from './error-body.ts'
+import type { HttpResponse, Outcome, SentRequest } from './types.ts'
 
 /** An answer with everything that the rules use. */
 export interface JudgedResponse {
@@ -57,8 +57,8 @@ function requestIdOf({ response, request, error }: JudgedResponse): string | und
     )
 }
 
-export function responseHost(answer: HttpResponse): string {
-  return new URL(answer.url).host
+export function responseHost(response: HttpResponse): string {
+  return new URL(response.url).host
 }
 
 /** The requested model, as shown. */
@@ -100,10 +100,10 @@ export function mentionsModel({ request, error }: JudgedResponse): boolean {
 }
 
 /** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
-export function asksForLogin(answer: HttpResponse): boolean {
-  const challenge = answer.headers['www-authenticate'] ?? ''
+export function asksForLogin(response: HttpResponse): boolean {
+  const challenge = response.headers['www-authenticate'] ?? ''
   return (
-    answer.status === 401 &&
+    response.status === 401 &&
     /\b(?:basic|digest|ntlm|negotiate)\b/i.test(challenge) &&
     !/\bbearer\b/i.test(challenge)
   )

@@ -1,6 +1,5 @@
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/local-host.ts'
-import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './answer.ts'
 import {
   diagnoseTls,
   httpsRequired,
@@ -8,6 +7,7 @@ import {
   speaksTlsInstead,
   throughProxy,
 } from './tls-failure.ts'
+import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './types.ts'
 
 /** The outcome of a request without a response: first by how far it came, then by the error. */
 export function diagnoseFailure(failure: NetworkFailure, request: SentRequest): Outcome {

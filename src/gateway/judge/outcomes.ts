@@ -3,7 +3,6 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
-import { addressHint, type Outcome } from './answer.ts'
 import {
   asksForLogin,
   isUnlisted,
@@ -14,6 +13,7 @@ import {
   shownModel,
   withoutQuery,
 } from './judged-response.ts'
+import { addressHint, type Outcome } from './types.ts'
 
 /** The hint for an address that is not that of the API. */
 export const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'

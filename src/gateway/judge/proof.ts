@@ -1,8 +1,8 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { AcceptedResponses, Protocol, Sender } from '../types.ts'
-import type { HttpResponse } from './answer.ts'
 import { type Flaw, flawsOf } from './flaws.ts'
 import { chatChoices, type Event, isEvent, isFilled, readStream } from './stream.ts'
+import type { HttpResponse } from './types.ts'
 
 /**
  * What the body of a 200 proves about an inference.
@@ -46,19 +46,19 @@ const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
 }
 
 /** Judges a body by the shape of its protocol. The status proves nothing. */
-export function proofIn(protocol: Protocol, answer: HttpResponse): BodyProof {
-  const whole = asObject(jsonIn(answer.body))
+export function proofIn(protocol: Protocol, response: HttpResponse): BodyProof {
+  const whole = asObject(jsonIn(response.body))
   if (whole !== undefined)
     return isWhole[protocol](whole) ? { kind: 'answered', flaws: ['whole'] } : { kind: 'foreign' }
 
-  const stream = readStream(answer.body)
+  const stream = readStream(response.body)
   const failure = failures[protocol](stream.events)
   // Some clients ignore an error event after text. No client ignores a failed response.
   const isFailed =
     !hasText[protocol](stream.events) || stream.events.some(isEvent('response.failed'))
   if (failure !== undefined && isFailed) return { kind: 'failed', error: failure }
   if (!stream.events.some(isOf[protocol])) return { kind: 'foreign' }
-  const flaws = flawsOf(protocol, answer, stream)
+  const flaws = flawsOf(protocol, response, stream)
   return failure === undefined
     ? { kind: 'answered', flaws }
     : { kind: 'answered', flaws: ['error-late', ...flaws], error: failure }

@@ -1,8 +1,8 @@
 /** Which parts of a client's request a rejection blames, and the outcomes that name them. */
 import { asObject, cleanForeignText } from '../foreign-text.ts'
 import type { Sender } from '../types.ts'
-import type { HttpResponse, Outcome } from './answer.ts'
 import { readErrorBody } from './error-body.ts'
+import type { HttpResponse, Outcome } from './types.ts'
 
 /** The names of the token limit in the three protocols. */
 export const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
@@ -13,9 +13,9 @@ export function rejectsLimit({ status, body }: HttpResponse): boolean {
 }
 
 /** The members and headers of the client's request that a rejection names. */
-export function rejectedParts(answer: HttpResponse, sender: Sender): readonly string[] {
+export function rejectedParts(response: HttpResponse, sender: Sender): readonly string[] {
   const { body, headers = {} } = sender
-  const { param, words } = readErrorBody(answer)
+  const { param, words } = readErrorBody(response)
   const names = optionalMembers(sender)
 
   const blamed = names.filter((name) => param === name || param.startsWith(`${name}.`))
@@ -28,7 +28,7 @@ export function rejectedParts(answer: HttpResponse, sender: Sender): readonly st
 
   return names.filter(
     (name) =>
-      isNamedIn(words, name) || isPlaceIn(answer.body, name) || isItemNamed(body[name], words),
+      isNamedIn(words, name) || isPlaceIn(response.body, name) || isItemNamed(body[name], words),
   )
 }
 

@@ -1,7 +1,7 @@
 /** What a failure of TLS means: the wrong port, a certificate, or the handshake itself. */
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/local-host.ts'
-import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './answer.ts'
+import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './types.ts'
 
 /** The outcome of a failed TLS handshake. */
 export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outcome {

@@ -1,7 +1,7 @@
 import type { RequestSpec } from '../http/request.ts'
-import { maxResponseBytes } from '../judge/answer.ts'
 import { isComplete } from '../judge/proof.ts'
 import { limitNames } from '../judge/request-parts.ts'
+import { maxResponseBytes } from '../judge/types.ts'
 import type { FirstRequest, Protocol } from '../types.ts'
 
 /** How a probe's request is made. */

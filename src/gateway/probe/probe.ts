@@ -3,7 +3,6 @@ import type { Finding } from '../../finding.ts'
 import { ask, errorFor, judge, withHint } from '../ask.ts'
 import { baseUrlFor } from '../base-urls.ts'
 import { catalogRequest } from '../catalog.ts'
-import type { Outcome } from '../judge/answer.ts'
 import { isUnlisted } from '../judge/judged-response.ts'
 import { acceptedBy, answersSafeguards, proofIn } from '../judge/proof.ts'
 import {
@@ -14,6 +13,7 @@ import {
   provesAnApi,
   traitsOf,
 } from '../judge/traits.ts'
+import type { Outcome } from '../judge/types.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
 import {
   type Attempt,

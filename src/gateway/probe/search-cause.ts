@@ -4,7 +4,6 @@
  */
 
 import type { Rejection } from '../ask.ts'
-import type { Outcome } from '../judge/answer.ts'
 import {
   parameterUnsupported,
   rejectedParts,
@@ -13,6 +12,7 @@ import {
   toolsUnsupported,
   toolTypesUnsupported,
 } from '../judge/request-parts.ts'
+import type { Outcome } from '../judge/types.ts'
 import { type Attempt, formOf, isAboutRequest, type ProbeInput, send } from './attempt.ts'
 import type { RequestForm } from './probe-request.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'

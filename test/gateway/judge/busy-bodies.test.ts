@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpResponse } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { isComplete } from '../../../src/gateway/judge/proof.ts'
+import type { HttpResponse } from '../../../src/gateway/judge/types.ts'
 
 describe('diagnose: a body on which a slow pattern would take very long', () => {
   const busy: readonly (readonly [string, string, string])[] = [

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
+import type { Outcome } from '../../../src/gateway/judge/types.ts'
 import { base, key, model, type Row } from '../../fixtures/gateway/answers.ts'
 
 const routes = {

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { casesOf } from '../../../scripts/responses/cases.js'
 import { loadPrograms } from '../../../src/clients/list.ts'
-import type { HttpResponse } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { flawWords } from '../../../src/gateway/judge/flaws.ts'
 import { proofIn } from '../../../src/gateway/judge/proof.ts'
+import type { HttpResponse } from '../../../src/gateway/judge/types.ts'
 import { type Protocol, protocols } from '../../../src/gateway/types.ts'
 
 /** The responses that scripts/try-responses.js sent to the real clients, as the judge reads them. */

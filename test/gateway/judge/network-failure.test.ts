@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../../../src/error-codes.ts'
 import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
-import type {
-  HttpResponse,
-  NetworkFailure,
-  SentRequest,
-} from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { diagnoseFailure } from '../../../src/gateway/judge/network-failure.ts'
+import type { HttpResponse, NetworkFailure, SentRequest } from '../../../src/gateway/judge/types.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const request: SentRequest = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { HttpResponse } from '../../../src/gateway/judge/answer.ts'
 import { isComplete, proofIn } from '../../../src/gateway/judge/proof.ts'
+import type { HttpResponse } from '../../../src/gateway/judge/types.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
 
 const events = (...all: readonly unknown[]) =>

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { HttpResponse, Outcome, SentRequest } from '../../../src/gateway/judge/answer.ts'
 import { causeRows } from '../../../src/gateway/judge/causes/find-causes.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
+import type { HttpResponse, Outcome, SentRequest } from '../../../src/gateway/judge/types.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
 
 /**

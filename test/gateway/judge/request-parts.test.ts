@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpResponse, Outcome } from '../../../src/gateway/judge/answer.ts'
 import {
   parameterUnsupported,
   rejectedParts,
   rejectsLimit,
   speaksOfTools,
 } from '../../../src/gateway/judge/request-parts.ts'
+import type { HttpResponse, Outcome } from '../../../src/gateway/judge/types.ts'
 
 function answer(body: unknown, status = 400): HttpResponse {
   return { url: 'http://gw.example/v1/responses', status, headers: {}, body: JSON.stringify(body) }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpResponse, SentRequest } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
+import type { HttpResponse, SentRequest } from '../../../src/gateway/judge/types.ts'
 import { type UnseenRejection, unseenRejections } from './unseen-rejections.ts'
 
 const baseUrl = 'https://gw.example'

@@ -4,7 +4,7 @@ import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.t
 import { familyRows, loadClients } from '../../../clients/list.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
-import { askBalanceBeside } from '../../../gateway/balance.ts'
+import { startBalanceRequest } from '../../../gateway/balance.ts'
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
 import {
   admitsOnlyClients,
@@ -47,14 +47,14 @@ export async function proveClients(
   const { finder, info } = gateway
   const { catalogAnswer } = info
   const catalog = catalogIn(info)
-  const balanceRequest = askBalanceBeside(finder.access, catalog)
+  const balanceRequest = startBalanceRequest(finder.access, catalog)
 
   try {
     const context = await withModelFromUser(started, catalog)
     const resolved = await resolveAll(context, gateway)
     const { results, findings } = await proveAll(context, gateway, resolved)
 
-    const balance = await balanceRequest?.answered()
+    const balance = await balanceRequest?.ifAnswered()
     const setups = workingSetups(results)
     return {
       ...context,
