@@ -146,7 +146,7 @@ async function earlierContents(
   files: LoadedFiles,
 ): Promise<SetupTarget['earlier']> {
   if (runs.length === 0) return undefined
-  const { fileBeforeRuns } = await import('../../transaction/undo/before-runs.ts')
+  const { fileBeforeRuns } = await import('../../transaction/before-runs.ts')
   return (fileKind) => fileBeforeRuns(platform, fileOf(files, fileKind).path)
 }
 

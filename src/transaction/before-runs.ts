@@ -1,19 +1,19 @@
 /** How a client's files were at earlier times, as far as the records show. Reads only. */
-import type { Bytes } from '../../edits/types.ts'
-import { UserError } from '../../errors.ts'
-import { type Copies, currentContents, type FileContents, savedCopies } from '../contents.ts'
+import type { Bytes } from '../edits/types.ts'
+import { UserError } from '../errors.ts'
+import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
 import {
   type FileVersion,
   isConnection,
   type RecordedFile,
   type RecordedSetting,
   type World,
-} from '../record.ts'
-import { listRuns } from '../records/records.ts'
-import { activeRuns } from './active-runs.ts'
-import { isRedirected } from './undo-client.ts'
-import { undoFile } from './undo-file.ts'
-import { undoRun } from './undo-runs.ts'
+} from './record.ts'
+import { listRuns } from './records/records.ts'
+import { activeRuns } from './undo/active-runs.ts'
+import { isRedirected } from './undo/undo-client.ts'
+import { undoFile } from './undo/undo-file.ts'
+import { undoRun } from './undo/undo-runs.ts'
 
 export interface FilesBeforeRuns {
   /** The files as they were then. A file that no run recorded is missing. */
