@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts'
+import { toCatalogAnswer } from '../gateway/catalog.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client } from './contract/client.ts'
 import {
@@ -6,7 +7,6 @@ import {
   type ResolvedOptions,
   type ResolveInput,
   type SetupTarget,
-  toCatalogAnswer,
 } from './contract/setup.ts'
 import { effectiveOptions, modelsIn } from './options/chosen-options.ts'
 

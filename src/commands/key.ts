@@ -71,6 +71,8 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
       clients: affected.map(({ client }) => client.id),
       preset: {
         gateway: { address, baseUrls: baseUrlsInUse(affected), name: affected[0]?.gateway.name },
+        // Enter must not reuse the key that is replaced.
+        inUse: [],
       },
       isKeyOnly: true,
     },

@@ -1,3 +1,4 @@
+import type { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import type { Protocol } from '../protocols.ts'
 
@@ -41,6 +42,16 @@ export interface Catalog {
   /** The gateway is New API, which sends a header that says so with each answer (middleware, 2026-11-23). */
   readonly isNewApi?: true
 }
+
+/** What repoint knows about the gateway's catalog. */
+export type CatalogAnswer =
+  | { readonly kind: 'received'; readonly catalog: Catalog }
+  /** The gateway has no catalog, or one that cannot be read. */
+  | { readonly kind: 'failed'; readonly error: UserError }
+  /** The catalog has not arrived. Options that need it cannot be decided yet. */
+  | { readonly kind: 'pending' }
+  /** repoint does not ask, for example with `--no-verify`. */
+  | { readonly kind: 'not-asked' }
 
 /** A header to send with every request in addition to the usual ones. Some gateways route by it. */
 export interface ExtraHeader {

@@ -2,12 +2,11 @@ import { configuredGateway, overrideFindings } from '../../src/clients/checks/ov
 import type { Client, ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
 import type { LoadedFiles } from '../../src/clients/contract/files.ts'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
-import {
-  type GatewayInfo,
-  type PreviousSetup,
-  type ResolveInput,
-  type SetupTarget,
-  toCatalogAnswer,
+import type {
+  GatewayInfo,
+  PreviousSetup,
+  ResolveInput,
+  SetupTarget,
 } from '../../src/clients/contract/setup.ts'
 import {
   type ClientState,
@@ -22,6 +21,7 @@ import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
 import { baseUrlFor, usualBaseUrls } from '../../src/gateway/base-urls.ts'
+import { toCatalogAnswer } from '../../src/gateway/catalog.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 

@@ -5,6 +5,7 @@ import type { ChosenModel } from '../../gateway/models/rules.ts'
 import type {
   BaseUrls,
   Catalog,
+  CatalogAnswer,
   CatalogModel,
   ExtraHeader,
   Gateway,
@@ -33,23 +34,6 @@ export class ModelNeeded extends UserError {}
 export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
   /** The options were chosen for another gateway. */
   readonly isOtherGateway?: boolean
-}
-
-/** What repoint knows about the gateway's catalog. */
-export type CatalogAnswer =
-  | { readonly kind: 'received'; readonly catalog: Catalog }
-  /** The gateway has no catalog, or one that cannot be read. */
-  | { readonly kind: 'failed'; readonly error: UserError }
-  /** The catalog has not arrived. Options that need it cannot be decided yet. */
-  | { readonly kind: 'pending' }
-  /** repoint does not ask, for example with `--no-verify`. */
-  | { readonly kind: 'not-asked' }
-
-/** @param response undefined: repoint does not ask */
-export function toCatalogAnswer(response: Catalog | UserError | undefined): CatalogAnswer {
-  if (response === undefined) return { kind: 'not-asked' }
-  if (response instanceof UserError) return { kind: 'failed', error: response }
-  return { kind: 'received', catalog: response }
 }
 
 /** Undefined: repoint has no catalog. */

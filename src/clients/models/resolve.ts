@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
+import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import {
   type ChosenModel,
   catalogEntry,
@@ -18,7 +19,6 @@ import {
   type ModelUse,
   type ResolvedOptions,
   type ResolveInput,
-  toCatalogAnswer,
 } from '../contract/setup.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type WindowHandling, windowOf } from './context-window.ts'

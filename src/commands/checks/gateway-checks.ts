@@ -1,10 +1,6 @@
 /** The checks of `doctor` over the network. `check-client.ts` has those without it. */
 import type { Client } from '../../clients/contract/client.ts'
-import {
-  type CatalogAnswer,
-  type ResolvedOptions,
-  toCatalogAnswer,
-} from '../../clients/contract/setup.ts'
+import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { isLoopbackUrl } from '../../clients/files/addresses.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'
@@ -14,14 +10,14 @@ import { compact } from '../../compact.ts'
 import { canContinueAfter, UserError, valueOrError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, shownBalance } from '../../gateway/balance.ts'
-import { mayStillServe } from '../../gateway/catalog.ts'
+import { mayStillServe, toCatalogAnswer } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe/probe.ts'
 import { ifSlow } from '../../gateway/slow-catalog.ts'
-import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, CatalogAnswer, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'

@@ -1,23 +1,30 @@
 import type { Client } from '../../clients/contract/client.ts'
-import {
-  type CatalogAnswer,
-  type ResolvedOptions,
-  toCatalogAnswer,
-} from '../../clients/contract/setup.ts'
+import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
-import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
+import {
+  adviseNamingModel,
+  catalogOrReason,
+  catalogUnavailable,
+  mayStillServe,
+  toCatalogAnswer,
+} from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import type { ProbeResult } from '../../gateway/probe/probe.ts'
 import { ifSlow } from '../../gateway/slow-catalog.ts'
-import type { Catalog, GatewayAccess, ModelRoute, Sender } from '../../gateway/types.ts'
+import type {
+  Catalog,
+  CatalogAnswer,
+  GatewayAccess,
+  ModelRoute,
+  Sender,
+} from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
-import { catalogOrReason } from '../setup/prove/probes.ts'
 import { findGateway } from './find-gateway.ts'
 import { presetUnlessNamed } from './gateways-in-use.ts'
 

@@ -1,11 +1,9 @@
 /** `repoint gateways add URL`: tests a gateway and saves it. No client changes. */
-import {
-  type GatewayInfo,
-  type RejectedModel,
-  toCatalogAnswer,
-} from '../../clients/contract/setup.ts'
+
+import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
 import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
+import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
 import { protocols } from '../../gateway/types.ts'
 import {

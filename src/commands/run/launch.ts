@@ -2,10 +2,11 @@
  * Points one process at a gateway, and changes no file. For a client, `pointProgram` resolves the options,
  * checks the client, and proves the gateway if nothing has. Any other program gets variables only.
  */
+
 import { basename } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
-import { type RejectedModel, toCatalogAnswer } from '../../clients/contract/setup.ts'
+import type { RejectedModel } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
@@ -13,6 +14,7 @@ import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
+import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/gateway-finder.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'

@@ -33,7 +33,11 @@ export interface SetupRequest {
   ) => Promise<readonly string[]>
   /** What is known of the gateway before repoint looks for it. */
   readonly preset?: Preset
-  /** Changes only the key, whatever else the gateway offers now. */
+  /**
+   * `repoint key`: changes only the key, whatever else the gateway offers now. All previous options stay, the
+   * plan writes no fact from the catalog, no other model replaces a rejected one, and the program's version
+   * does not matter.
+   */
   readonly isKeyOnly?: boolean
 }
 

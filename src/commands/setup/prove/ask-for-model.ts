@@ -1,4 +1,5 @@
 /** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
+
 import type { Client } from '../../../clients/contract/client.ts'
 import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
 import { catalogIn, type ResolveInput } from '../../../clients/contract/setup.ts'
@@ -11,6 +12,7 @@ import type { Session } from '../../screen/session.ts'
 import { type ClientSetup, type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
 import { requestedFor } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
+import { ClientSkipped } from './results.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
 export function nothingToPickFrom({ canAsk }: Session): UserError {
@@ -61,13 +63,13 @@ function chatModels(
   return usable.map(({ id }) => ({ value: id, name: id }))
 }
 
-/** Asks the user for another model than those that the gateway has rejected. */
+/** As `askForModel`, for another model than those that the gateway has rejected. @throws ClientSkipped */
 export function askForOtherModel(
   context: SetupContext,
   gateway: AskedGateway,
   setup: ClientSetup,
   rejection: UserError,
-): Promise<ResolvedSetup | undefined> {
+): Promise<ResolvedSetup> {
   const { input } = setup
   // The answer replaces the requested models, which the gateway rejected.
   const { model: requestedModel, slotModels: _, ...requested } = input.requested
@@ -94,22 +96,20 @@ function optionsForNewModel(
 }
 
 /**
- * Asks the user for one model, which is used wherever none is requested. Undefined: the user skips the
- * client.
+ * Asks the user for one model, which is used wherever none is requested.
  *
  * @param reason why repoint asks
+ * @throws ClientSkipped, UserError `reason` if the user knows no model
  */
 export async function askForModel(
   context: SetupContext,
   { probes, info }: AskedGateway,
   setup: ClientSetup,
   reason: UserError,
-): Promise<ResolvedSetup | undefined> {
+): Promise<ResolvedSetup> {
   const catalog = catalogIn(info)
-  if (catalog !== undefined) {
-    const model = await pickModel(context, catalog, setup, reason)
-    return model === undefined ? undefined : withModel(setup, model)
-  }
+  if (catalog !== undefined)
+    return withModel(setup, await pickModel(context, catalog, setup, reason))
 
   const ids = await typeModels(context, setup, reason)
   return probes.firstServed(ids.map((id) => withModel(setup, id)))
@@ -134,13 +134,13 @@ function withModel(setup: ClientSetup, named: string): ResolvedSetup {
   return resolvedSetup({ ...setup, input: { ...setup.input, requested } })
 }
 
-/** The model that the user picks from the catalog. Undefined: the user skips the client. */
+/** The model that the user picks from the catalog. @throws ClientSkipped */
 async function pickModel(
   { session, clients }: SetupContext,
   catalog: Catalog,
   { client, input }: ClientSetup,
   { message }: UserError,
-): Promise<string | undefined> {
+): Promise<string> {
   const skip = { value: '', name: `none: skip ${client.label}` }
   const rejectedIds = input.gatewayInfo.rejected.map(({ model }) => model)
   const choices = chatModels(catalog).filter(({ value }) => !rejectedIds.includes(value))
@@ -159,7 +159,8 @@ async function pickModel(
     message: isAfterRejection ? question : `${message}. ${question}`,
     choices: clients.length > 1 ? [skip, ...ranked] : ranked,
   })
-  return model === skip.value ? undefined : model
+  if (model === skip.value) throw new ClientSkipped(client)
+  return model
 }
 
 /**

@@ -1,15 +1,11 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-import {
-  type CatalogAnswer,
-  type GatewayInfo,
-  toCatalogAnswer,
-} from '../../../clients/contract/setup.ts'
+import type { GatewayInfo } from '../../../clients/contract/setup.ts'
 import { UserError } from '../../../errors.ts'
-import { mayStillServe } from '../../../gateway/catalog.ts'
+import { mayStillServe, toCatalogAnswer } from '../../../gateway/catalog.ts'
 import { GatewayFinder } from '../../../gateway/gateway-finder.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
 import { ifSlow } from '../../../gateway/slow-catalog.ts'
-import type { GatewayAccess } from '../../../gateway/types.ts'
+import type { CatalogAnswer, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
 import { resolveClient } from '../client-setup.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'

@@ -33,14 +33,15 @@ interface ProbedClient {
 /** What to do with the client next. */
 export type Attempt =
   | { readonly kind: 'probe'; readonly setup: ResolvedSetup }
-  /** The user skips the client. */
-  | { readonly kind: 'skip' }
   | { readonly kind: 'nothing-to-try' }
 
 /** As `Attempt`, for the models that the client has: it may be able to use them over no protocol. */
 type ProtocolAttempt = Attempt | { readonly kind: 'impossible'; readonly error: UserError }
 
-/** @throws UserError if the client can use its models over no protocol, and no other model replaces them */
+/**
+ * @throws UserError if the client can use its models over no protocol, and no other model replaces them
+ * @throws ClientSkipped
+ */
 export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
   const otherProtocol = tryOtherProtocol(probed)
   if (otherProtocol.kind === 'probe') return otherProtocol
@@ -121,9 +122,7 @@ async function askUserForModel(
   return replaceModels(probed, next)
 }
 
-/** @param next undefined: the user skips the client */
-function replaceModels({ setup }: ProbedClient, next: ResolvedSetup | undefined): Attempt {
-  if (next === undefined) return { kind: 'skip' }
+function replaceModels({ setup }: ProbedClient, next: ResolvedSetup): Attempt {
   const { replacements = 0 } = setup
   return { kind: 'probe', setup: { ...next, replacements: replacements + 1 } }
 }

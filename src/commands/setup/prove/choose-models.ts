@@ -12,19 +12,19 @@ import { askForModel } from './ask-for-model.ts'
 import { installedProgram } from './programs.ts'
 
 /**
- * Decides the options of a client: by its rules, or by the user if no rule decides. Undefined: the user
- * skips the client.
+ * Decides the options of a client: by its rules, or by the user if no rule decides.
  *
  * @param rejected the routes that the gateway has rejected for this client
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
+ * @throws ClientSkipped
  */
 export async function chooseModels(
   context: SetupContext,
   gateway: AskedGateway,
   client: Client,
   rejected: readonly RejectedModel[] = [],
-): Promise<ResolvedSetup | undefined> {
+): Promise<ResolvedSetup> {
   const setup = await clientSetup(context, gateway, client, rejected)
   const resolution = resolveClient(setup)
   if (resolution.kind === 'decided') return resolution.setup

@@ -1,17 +1,16 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import {
-  type CatalogAnswer,
   catalogIn,
   type RejectedModel,
   type ResolvedOptions,
 } from '../../../clients/contract/setup.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { UserError } from '../../../errors.ts'
+import { catalogOrReason } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
 import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
-import { slowCatalog } from '../../../gateway/slow-catalog.ts'
-import type { Catalog, ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
+import type { ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 
 /** A model that a client will request, with the gateway's answer. */
@@ -110,20 +109,6 @@ export class Probes {
       if (!isModelRejection(first.result.reason)) throw first.result.reason
     }
     return setups.at(-1)!
-  }
-}
-
-/** The catalog, or why repoint has none, as far as a probe's verdict depends on it. */
-export function catalogOrReason(catalogAnswer: CatalogAnswer): Catalog | UserError | undefined {
-  switch (catalogAnswer.kind) {
-    case 'received':
-      return catalogAnswer.catalog
-    case 'failed':
-      return catalogAnswer.error
-    case 'pending':
-      return slowCatalog
-    case 'not-asked':
-      return undefined
   }
 }
 

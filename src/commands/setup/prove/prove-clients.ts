@@ -23,13 +23,7 @@ import { chooseModels } from './choose-models.ts'
 import { type ProbeAnswer, rejectionsIn } from './probes.ts'
 import { expectUsable, installedProgram, programFindings } from './programs.ts'
 import { proveByClient } from './prove-by-client.ts'
-import {
-  continueWith,
-  failuresIn,
-  type SetupResults,
-  valueOrClientError,
-  workingSetups,
-} from './results.ts'
+import { continueWith, failuresIn, resultFor, type SetupResult, workingSetups } from './results.ts'
 
 /**
  * Resolves each client's options, and sends each client's first request to each of its models, in parallel. A
@@ -78,15 +72,18 @@ export async function proveClients(
 }
 
 /** Step 3. */
-async function resolveAll(context: SetupContext, gateway: AskedGateway): Promise<SetupResults> {
-  const results = new Map<Client, ResolvedSetup | UserError>()
+async function resolveAll(
+  context: SetupContext,
+  gateway: AskedGateway,
+): Promise<readonly SetupResult[]> {
+  const results: SetupResult[] = []
   for (const client of context.clients) {
     const program = await installedProgram(context, client)
-    const result = await valueOrClientError(async () => {
+    const result = await resultFor(client, async () => {
       expectUsable(context, client, gateway.finder.access, program)
       return chooseModels(context, gateway, client)
     })
-    if (result !== undefined) results.set(client, result)
+    results.push(result)
   }
   return results
 }
@@ -95,8 +92,8 @@ async function resolveAll(context: SetupContext, gateway: AskedGateway): Promise
 async function proveAll(
   context: SetupContext,
   gateway: AskedGateway,
-  resolved: SetupResults,
-): Promise<{ readonly results: SetupResults; readonly findings: readonly Finding[] }> {
+  resolved: readonly SetupResult[],
+): Promise<ProofOfAll> {
   let results = resolved
   for (;;) {
     const answersOf = await probeAll(context, gateway, results)
@@ -107,13 +104,18 @@ async function proveAll(
       if (attempt.kind === 'nothing-to-try') return setup
 
       isChanged = true
-      return attempt.kind === 'probe' ? attempt.setup : undefined
+      return attempt.setup
     })
-    if (results.size === 0)
+    if (results.every(({ kind }) => kind === 'skipped'))
       throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
     if (!isChanged) return judgeAll(context, gateway, results, answersOf)
   }
+}
+
+interface ProofOfAll {
+  readonly results: readonly SetupResult[]
+  readonly findings: readonly Finding[]
 }
 
 type Answers = ReadonlyMap<Client, readonly ProbeAnswer[]>
@@ -122,7 +124,7 @@ type Answers = ReadonlyMap<Client, readonly ProbeAnswer[]>
 async function probeAll(
   { session }: SetupContext,
   { probes }: AskedGateway,
-  results: SetupResults,
+  results: readonly SetupResult[],
 ): Promise<Answers> {
   const setups = workingSetups(results)
   const newIds = await Promise.all(setups.map((setup) => probes.newIds(setup)))
@@ -139,9 +141,9 @@ async function probeAll(
 async function judgeAll(
   context: SetupContext,
   { finder }: AskedGateway,
-  chosen: SetupResults,
+  chosen: readonly SetupResult[],
   answersOf: Answers,
-): Promise<{ readonly results: SetupResults; readonly findings: readonly Finding[] }> {
+): Promise<ProofOfAll> {
   const results = await continueWith(chosen, async (setup) => {
     const { client } = setup
     const answers = answersOf.get(client)!

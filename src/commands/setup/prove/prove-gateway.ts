@@ -24,7 +24,7 @@ import { gatewaysInUse, namesGateway } from '../../find-gateway/gateways-in-use.
 import type { FoundGateway, GatewayInUse, Preset } from '../../find-gateway/types.ts'
 import { type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
-import type { ProvenSetup, SetupContext } from '../types.ts'
+import type { ProvenSetup, SetupContext, SetupRequest } from '../types.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { askGateway, openGateway } from './ask-gateway.ts'
 import { withLink, withNextAddress } from './import-link.ts'
@@ -47,31 +47,17 @@ const maxTypingTries = 5
  * flag or the environment, that is an error.
  */
 export async function proveGateway(started: SetupContext): Promise<ProvenSetup> {
-  const { session, request } = started
-  const { flags } = request
+  const { session } = started
+  const request = choosingClientsOnce(started.request)
   let preset = await firstPreset(started)
-  // A later try keeps the clients that the user has chosen.
-  let chosenIds: readonly string[] | undefined
 
   for (let tries = 1; ; tries++) {
-    const found = await findGateway(session, flags, preset)
-    checkNameIsFree(session.platform, flags.name, found.access.address)
-    const context = withClients(withLink(started, found.link), chosenIds)
-    if (!flags.verify) return reportProof(await unverified(context, found.access), found)
+    const found = await findGateway(session, request.flags, preset)
+    checkNameIsFree(session.platform, request.flags.name, found.access.address)
+    const context = withLink({ ...started, request }, found.link)
 
-    // A script gets the error of one client before a model is probed, if possible before anything is sent.
-    const isScript = context.consent !== 'ask'
-    if (isScript) for (const client of context.clients) expectUsable(context, client, found.access)
-
-    const finder = openGateway(context, found.access)
     try {
-      const gateway = await askGateway(context, finder)
-      if (isScript) await expectAllUsable(context, finder.access)
-      showAnswer(session, gateway)
-
-      chosenIds ??= await request.chooseClients?.(context, gateway)
-      const proven = await proveClients(withClients(context, chosenIds), gateway)
-      return reportProof(proven, found)
+      return reportProof(await proveFound(context, found.access), found)
     } catch (error) {
       const isLastTry = tries >= maxTypingTries
       // A link's next address is tried even then, because the user types nothing for it.
@@ -82,16 +68,53 @@ export async function proveGateway(started: SetupContext): Promise<ProvenSetup> 
 
       session.remark(`✗ ${(error as UserError).message}`)
       preset = next
-    } finally {
-      await finder.hangUp()
     }
+  }
+}
+
+/** Steps 2 to 4, with a gateway that may turn out to be the wrong one. */
+async function proveFound(context: SetupContext, access: GatewayAccess): Promise<ProvenSetup> {
+  const { session, request, consent } = context
+  if (!request.flags.verify) return unverified(context, access)
+
+  // A script gets the error of one client before a model is probed, if possible before anything is sent.
+  const isScript = consent !== 'ask'
+  if (isScript) for (const client of context.clients) expectUsable(context, client, access)
+
+  const finder = openGateway(context, access)
+  try {
+    const gateway = await askGateway(context, finder)
+    if (isScript) await expectAllUsable(context, finder.access)
+    showAnswer(session, gateway)
+
+    const chosen = request.chooseClients
+      ? withClients(context, await request.chooseClients(context, gateway))
+      : context
+    return await proveClients(chosen, gateway)
+  } finally {
+    await finder.hangUp()
+  }
+}
+
+/** The request with the question for the clients, which is not asked again for the next try. */
+function choosingClientsOnce(request: SetupRequest): SetupRequest {
+  const { chooseClients } = request
+  if (chooseClients === undefined) return request
+
+  let chosen: readonly string[] | undefined
+  return {
+    ...request,
+    chooseClients: async (context, gateway) => {
+      chosen ??= await chooseClients(context, gateway)
+      return chosen
+    },
   }
 }
 
 /** What is known of the gateway before the first try. */
 async function firstPreset(context: SetupContext): Promise<Preset> {
   const { session, request, runs } = context
-  const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
+  const inUse = await gatewaysInUse(session, runs)
   return {
     lastAddress: keptAddress(session.platform) ?? runs[0]?.address,
     inUse: session.canAsk ? inUse : [],
@@ -100,9 +123,8 @@ async function firstPreset(context: SetupContext): Promise<Preset> {
   }
 }
 
-/** The setup with only the clients that the user has chosen. @param ids undefined: the user did not choose */
-function withClients(context: SetupContext, ids: readonly string[] | undefined): SetupContext {
-  if (ids === undefined) return context
+/** The setup with only the clients that the user has chosen. */
+function withClients(context: SetupContext, ids: readonly string[]): SetupContext {
   const { chooseClients: _, ...request } = context.request
   const command = ids.length === 1 ? ids[0]! : request.command
   return {

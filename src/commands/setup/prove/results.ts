@@ -5,48 +5,59 @@ import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Culprit } from '../../../outcome-codes.ts'
 import type { ResolvedSetup } from '../client-setup.ts'
 
-/** The setup of each client, or why it cannot use the gateway. A client that the user skips is missing. */
-export type SetupResults = ReadonlyMap<Client, ResolvedSetup | UserError>
+/** The result of the steps so far for one client. */
+export type SetupResult =
+  | { readonly kind: 'working'; readonly setup: ResolvedSetup }
+  /** The client cannot use the gateway. */
+  | { readonly kind: 'failed'; readonly client: Client; readonly error: UserError }
+  /** The user chose no model for it. */
+  | { readonly kind: 'skipped' }
 
-/** The clients that can still use the gateway. */
-export function workingSetups(results: SetupResults): readonly ResolvedSetup[] {
-  return [...results.values()].flatMap((result) => (result instanceof UserError ? [] : [result]))
-}
-
-/** Why each of the other clients cannot use it. */
-export function failuresIn(results: SetupResults): ReadonlyMap<Client, UserError> {
-  const failures = new Map<Client, UserError>()
-  for (const [client, result] of results)
-    if (result instanceof UserError) failures.set(client, result)
-  return failures
-}
-
-/**
- * Runs one client's part of a step. If only this client fails, its error is the result.
- *
- * @throws UserError if the failure concerns all clients
- */
-export async function valueOrClientError<Result>(
-  work: () => Promise<Result>,
-): Promise<Result | UserError> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!canContinueAfter(error) || concernsAll(error)) throw error
-    return error
+/** The user skips this client instead of choosing a model for it. The other clients continue. */
+export class ClientSkipped extends UserError {
+  constructor({ label }: Client) {
+    super({ code: 'cancelled', message: `You skipped ${label}` })
   }
 }
 
-/** Runs a step for every setup that still works, one after the other, because each may ask the user. */
+/** The clients that can still use the gateway. */
+export function workingSetups(results: readonly SetupResult[]): readonly ResolvedSetup[] {
+  return results.flatMap((result) => (result.kind === 'working' ? [result.setup] : []))
+}
+
+/** Why each of the others cannot use it. */
+export function failuresIn(results: readonly SetupResult[]): ReadonlyMap<Client, UserError> {
+  const failed = results.filter((result) => result.kind === 'failed')
+  return new Map(failed.map(({ client, error }) => [client, error]))
+}
+
+/**
+ * Runs one client's part of a step.
+ *
+ * @throws UserError if it concerns all clients, or if the user cancels the command
+ */
+export async function resultFor(
+  client: Client,
+  work: () => Promise<ResolvedSetup>,
+): Promise<SetupResult> {
+  try {
+    return { kind: 'working', setup: await work() }
+  } catch (error) {
+    if (error instanceof ClientSkipped) return { kind: 'skipped' }
+    if (!canContinueAfter(error) || concernsAll(error)) throw error
+    return { kind: 'failed', client, error }
+  }
+}
+
+/** Runs a step for every client that still works, one after the other, because each may ask the user. */
 export async function continueWith(
-  results: SetupResults,
-  step: (setup: ResolvedSetup) => Promise<ResolvedSetup | undefined>,
-): Promise<SetupResults> {
-  const next = new Map<Client, ResolvedSetup | UserError>()
-  for (const [client, before] of results) {
-    const result =
-      before instanceof UserError ? before : await valueOrClientError(() => step(before))
-    if (result !== undefined) next.set(client, result)
+  results: readonly SetupResult[],
+  step: (setup: ResolvedSetup) => Promise<ResolvedSetup>,
+): Promise<readonly SetupResult[]> {
+  const next: SetupResult[] = []
+  for (const result of results) {
+    if (result.kind !== 'working') next.push(result)
+    else next.push(await resultFor(result.setup.client, () => step(result.setup)))
   }
   return next
 }
