@@ -7,12 +7,12 @@ import { causesOf } from './causes/find-causes.ts'
 import { type Cause, noStatus } from './causes/row.ts'
 import {
   asksModel,
+  type Evidence,
   hundredsOf,
   isRejection,
-  type JudgedResponse,
   mentionsModel,
   modelAsked,
-} from './judged-response.ts'
+} from './evidence.ts'
 import {
   clientRefused,
   fault,
@@ -32,33 +32,33 @@ import type { Outcome } from './types.ts'
 import { wantedHeader } from './wanted-header.ts'
 
 /** The outcome by cause, if a row names one. */
-export function diagnoseByCause(judged: JudgedResponse): Outcome | undefined {
-  const { response, error, request, status } = judged
+export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
+  const { response, error, request, status } = evidence
   if (status === 402) {
     const causes = causesOf(error, status)
     const isPlanUsedUp = causes.includes('plan') && !causes.includes('quota')
-    return quota(judged, isPlanUsedUp ? 'plan' : 'balance')
+    return quota(evidence, isPlanUsedUp ? 'plan' : 'balance')
   }
 
   const header =
     hundredsOf(status) === 4 && error.kind !== 'page'
       ? wantedHeader(error, response.body)
       : undefined
-  if (header !== undefined) return headerMissing(judged, header)
+  if (header !== undefined) return headerMissing(evidence, header)
 
   for (const cause of causesOf(error, status, modelAsked(request))) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
     const isGatewaysOwnKey = error.isPassedOn && causesOfSender.includes(cause)
-    const caused = outcomeRules[isGatewaysOwnKey ? 'upstream' : cause](judged)
+    const caused = outcomeRules[isGatewaysOwnKey ? 'upstream' : cause](evidence)
     if (caused !== undefined) return caused
   }
 
-  if (asksModel(judged) && isUnbuilt(judged)) return protocolUnsupported(judged)
+  if (asksModel(evidence) && isUnbuilt(evidence)) return protocolUnsupported(evidence)
   const isRouteMissing =
     error.codes.some((code) => routeCodes.includes(code)) ||
     /^unexpected endpoint\b/i.test(error.words)
-  return isRouteMissing ? wrongRoute(judged) : undefined
+  return isRouteMissing ? wrongRoute(evidence) : undefined
 }
 
 /**
@@ -76,78 +76,83 @@ const routeCodes = [
 ]
 
 /** Makes an outcome of an answer, or none. */
-type OutcomeRule = (judged: JudgedResponse) => Outcome | undefined
+type OutcomeRule = (evidence: Evidence) => Outcome | undefined
 
 /**
  * The outcome of each cause for this answer. Undefined: the status cannot mean that cause, so that the next
  * cause counts.
  */
 const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
-  upstream: (judged) =>
-    isRejection(judged) || hundredsOf(judged.status) === 5 ? upstreamFault(judged) : undefined,
-  gateway: (judged) =>
-    judged.status === 429 ? undefined : fault(judged, 'answers with an error of its own'),
-  client: (judged) =>
-    judged.status === 503 || (isRejection(judged) && judged.status !== 500)
-      ? clientRefused(judged)
+  upstream: (evidence) =>
+    isRejection(evidence) || hundredsOf(evidence.status) === 5
+      ? upstreamFault(evidence)
       : undefined,
-  region: ifRejected((judged) => forbidden(judged, 'region')),
-  network: ifRejected((judged) => forbidden(judged, 'network')),
-  content: ifRejected((judged) => forbidden(judged, 'content')),
-  rate: (judged) =>
-    isRejection(judged) || judged.status === 503 ? rateLimited(judged) : undefined,
-  quota: ifRejected((judged) => quota(judged, 'balance')),
-  plan: ifRejected((judged) => quota(judged, 'plan')),
-  account: ifRejected((judged) =>
-    isAboutModel(judged, 'account') ? undefined : forbidden(judged, 'account'),
+  gateway: (evidence) =>
+    evidence.status === 429 ? undefined : fault(evidence, 'answers with an error of its own'),
+  client: (evidence) =>
+    evidence.status === 503 || (isRejection(evidence) && evidence.status !== 500)
+      ? clientRefused(evidence)
+      : undefined,
+  region: ifRejected((evidence) => forbidden(evidence, 'region')),
+  network: ifRejected((evidence) => forbidden(evidence, 'network')),
+  content: ifRejected((evidence) => forbidden(evidence, 'content')),
+  rate: (evidence) =>
+    isRejection(evidence) || evidence.status === 503 ? rateLimited(evidence) : undefined,
+  quota: ifRejected((evidence) => quota(evidence, 'balance')),
+  plan: ifRejected((evidence) => quota(evidence, 'plan')),
+  account: ifRejected((evidence) =>
+    isAboutModel(evidence, 'account') ? undefined : forbidden(evidence, 'account'),
   ),
   'model-unpriced': ifModelAsked(modelUnpriced),
-  'model-not-allowed': ifModelAsked((judged) => {
+  'model-not-allowed': ifModelAsked((evidence) => {
     // A value that the gateway does not know, and not a model that the key may not use.
-    const isUnknownValue = judged.error.param === 'model' && [400, 422].includes(judged.status)
-    return isUnknownValue ? modelUnknown(judged) : modelNotAllowed(judged)
+    const isUnknownValue = evidence.error.param === 'model' && [400, 422].includes(evidence.status)
+    return isUnknownValue ? modelUnknown(evidence) : modelNotAllowed(evidence)
   }),
   // A 429 means that the model is busy, and some say that it is not available.
-  'model-unknown': ifModelAsked((judged) =>
-    judged.status === 429 ? undefined : modelUnknown(judged),
+  'model-unknown': ifModelAsked((evidence) =>
+    evidence.status === 429 ? undefined : modelUnknown(evidence),
   ),
   // The provider is part of the model's ID or of the path.
-  'provider-unknown': ifModelAsked((judged) => {
-    const isBaseRight = judged.request.isBaseProven || judged.request.catalog !== undefined
-    return isBaseRight ? modelUnknown(judged) : protocolUnsupported(judged)
+  'provider-unknown': ifModelAsked((evidence) => {
+    const isBaseRight = evidence.request.isBaseProven || evidence.request.catalog !== undefined
+    return isBaseRight ? modelUnknown(evidence) : protocolUnsupported(evidence)
   }),
   protocol: ifModelAsked(protocolUnsupported),
-  route: (judged) =>
-    [noStatus, 400, 401, 403].includes(judged.status) ? routeNotAllowed(judged) : undefined,
-  key: (judged) => {
+  route: (evidence) =>
+    [noStatus, 400, 401, 403].includes(evidence.status) ? routeNotAllowed(evidence) : undefined,
+  key: (evidence) => {
     // The catalog accepted the key, so the key that fails now is the gateway's.
-    if (judged.status === 500 && judged.request.catalog !== undefined) return upstreamFault(judged)
-    return isRejection(judged) && !isAboutModel(judged, 'key') ? keyRejected(judged) : undefined
+    if (evidence.status === 500 && evidence.request.catalog !== undefined)
+      return upstreamFault(evidence)
+    return isRejection(evidence) && !isAboutModel(evidence, 'key')
+      ? keyRejected(evidence)
+      : undefined
   },
 }
 
 /** A rule that counts only if the gateway rejects the request. */
 function ifRejected(rule: OutcomeRule): OutcomeRule {
-  return (judged) => (isRejection(judged) ? rule(judged) : undefined)
+  return (evidence) => (isRejection(evidence) ? rule(evidence) : undefined)
 }
 
 /** A rule that counts only for a request to a model. */
 function ifModelAsked(rule: OutcomeRule): OutcomeRule {
-  return (judged) => (asksModel(judged) ? rule(judged) : undefined)
+  return (evidence) => (asksModel(evidence) ? rule(evidence) : undefined)
 }
 
-function upstreamFault(judged: JudgedResponse): Outcome {
-  return fault(judged, 'cannot use the service behind it')
+function upstreamFault(evidence: Evidence): Outcome {
+  return fault(evidence, 'cannot use the service behind it')
 }
 
 /** A 403 that names the model concerns the model, unless its code says otherwise. */
-function isAboutModel(judged: JudgedResponse, cause: Cause): boolean {
-  const { error, status } = judged
+function isAboutModel(evidence: Evidence, cause: Cause): boolean {
+  const { error, status } = evidence
   const isByCode = causesOf({ ...error, words: '' }, status).includes(cause)
-  return status === 403 && !isByCode && asksModel(judged) && mentionsModel(judged)
+  return status === 403 && !isByCode && asksModel(evidence) && mentionsModel(evidence)
 }
 
 /** New API's messages route omits its code. These words are not translated. */
-function isUnbuilt({ error, status }: JudgedResponse): boolean {
+function isUnbuilt({ error, status }: Evidence): boolean {
   return status === 500 && /^not implemented\b/i.test(error.words)
 }

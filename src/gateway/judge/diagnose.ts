@@ -4,7 +4,8 @@
  * - The **cause** is what the codes and words of a rejection blame, such as `key` or `quota` (causes/).
  * - The **subject** is the one thing that a sentence is about. It replaces the cause if no known pattern
  *   matches (causes/subjects.ts).
- * - The **outcome** is the verdict: a code with a message and a hint (outcomes.ts).
+ * - The **outcome** is the verdict: a code with a message and a hint (outcomes.ts). A rule makes it from the
+ *   **evidence**, which is the response, its request and the error in its body (evidence.ts).
  * - The **traits** of an outcome say what its code means for the caller: whom it **blames**, that is, what
  *   the user would have to change, and what may help, such as a retry (src/outcome-codes.ts).
  *
@@ -24,9 +25,9 @@ import { diagnoseByCause } from './by-cause.ts'
 import { diagnoseByStatus, diagnosePage } from './by-status.ts'
 import { noStatus } from './causes/row.ts'
 import { errorBodyFrom, readErrorBody } from './error-body.ts'
+import { type Evidence, hundredsOf } from './evidence.ts'
 import { type Flaw, flawWords } from './flaws.ts'
 import { diagnoseIntermediary } from './intermediary.ts'
-import { hundredsOf, type JudgedResponse } from './judged-response.ts'
 import { fault, forbidden, notAnApi, protocolUnsupported } from './outcomes.ts'
 import { acceptedBy, proofIn } from './proof.ts'
 import {
@@ -43,87 +44,92 @@ import {
  */
 export function diagnose(response: HttpResponse, request: SentRequest): Outcome | undefined {
   const { status } = response
-  const judged: JudgedResponse = { response, request, error: readErrorBody(response), status }
-  return hundredsOf(status) === 2 ? diagnoseSuccess(judged) : diagnoseError(judged)
+  const evidence: Evidence = { response, request, error: readErrorBody(response), status }
+  return hundredsOf(status) === 2 ? diagnoseSuccess(evidence) : diagnoseError(evidence)
 }
 
 /**
  * An error, by the first file that recognizes it: intermediary.ts, by-cause.ts, by-status.ts. The order matters,
  * because a code is more precise than a status.
  */
-function diagnoseError(judged: JudgedResponse): Outcome {
+function diagnoseError(evidence: Evidence): Outcome {
   return (
-    diagnoseIntermediary(judged) ??
-    diagnoseByCause(judged) ??
-    (judged.error.kind === 'page' ? diagnosePage(judged) : diagnoseByStatus(judged))
+    diagnoseIntermediary(evidence) ??
+    diagnoseByCause(evidence) ??
+    (evidence.error.kind === 'page' ? diagnosePage(evidence) : diagnoseByStatus(evidence))
   )
 }
 
 /** A 2xx response. Undefined: it is what was requested. */
-function diagnoseSuccess(judged: JudgedResponse): Outcome | undefined {
-  const { response, request } = judged
+function diagnoseSuccess(evidence: Evidence): Outcome | undefined {
+  const { response, request } = evidence
   const { route } = request
   if (route === 'catalog' && response.cut === undefined && isCatalogBody(response.body))
     return undefined
 
   if (response.cut === 'encoding')
-    return fault(judged, 'compressed its answer in a way that nothing here can read')
-  return route === 'catalog' ? diagnoseNoCatalog(judged) : diagnoseInference(judged, route)
+    return fault(evidence, 'compressed its answer in a way that nothing here can read')
+  return route === 'catalog' ? diagnoseNoCatalog(evidence) : diagnoseInference(evidence, route)
 }
 
 /** A 200 to a catalog request, whose body is not a whole catalog. */
-function diagnoseNoCatalog(judged: JudgedResponse): Outcome {
-  if (isCutOff(judged)) return cutOff(judged)
-  return judged.error.isApiError ? diagnoseHidden(judged) : notAnApi(judged)
+function diagnoseNoCatalog(evidence: Evidence): Outcome {
+  if (isCutOff(evidence)) return cutOff(evidence)
+  return evidence.error.isApiError ? diagnoseHidden(evidence) : notAnApi(evidence)
 }
 
 /** A 200 to a request to a model. */
-function diagnoseInference(judged: JudgedResponse, protocol: Protocol): Outcome | undefined {
-  const { response, request, error } = judged
+function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | undefined {
+  const { response, request, error } = evidence
   const proof = proofIn(protocol, response)
   if (proof.kind === 'failed')
-    return diagnoseHidden({ ...judged, error: errorBodyFrom(proof.error) })
-  if (response.cut === 'limit' && isCutOff(judged)) return cutOff(judged)
+    return diagnoseHidden({ ...evidence, error: errorBodyFrom(proof.error) })
+  if (response.cut === 'limit' && isCutOff(evidence)) return cutOff(evidence)
 
   if (proof.kind === 'answered') {
     const { rejects } = acceptedBy(request.client, protocol)
     const rejectedFlaw = proof.flaws.find((flaw) => rejects.includes(flaw))
     if (rejectedFlaw === undefined) return undefined
-    if (proof.error === undefined) return diagnoseFlaw(judged, rejectedFlaw)
-    return diagnoseHidden({ ...judged, error: errorBodyFrom(proof.error) })
+    if (proof.error === undefined) return diagnoseFlaw(evidence, rejectedFlaw)
+    return diagnoseHidden({ ...evidence, error: errorBodyFrom(proof.error) })
   }
 
-  if (isCutOff(judged)) return cutOff(judged)
-  if (error.isApiError) return diagnoseHidden(judged)
-  if (request.isBaseProven) return protocolUnsupported(judged)
-  return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
+  if (isCutOff(evidence)) return cutOff(evidence)
+  if (error.isApiError) return diagnoseHidden(evidence)
+  if (request.isBaseProven) return protocolUnsupported(evidence)
+  return error.kind === 'empty' ? fault(evidence, 'sent an empty answer') : notAnApi(evidence)
 }
 
-function clientLabel({ request }: JudgedResponse): string {
+function clientLabel({ request }: Evidence): string {
   return request.client?.label ?? 'the client'
 }
 
-function diagnoseFlaw(judged: JudgedResponse, flaw: Flaw): Outcome {
-  if (flaw === 'incomplete-filter' || flaw === 'finish-filter') return forbidden(judged, 'content')
+function diagnoseFlaw(evidence: Evidence, flaw: Flaw): Outcome {
+  if (flaw === 'incomplete-filter' || flaw === 'finish-filter')
+    return forbidden(evidence, 'content')
   if (flaw === 'whole')
-    return fault(judged, `${flawWords.whole}, and ${clientLabel(judged)} can only read a stream`)
-  if (flaw === 'cut' || flaw === 'no-finish-no-end') return fault(judged, flawWords[flaw])
-  return fault(judged, `${flawWords[flaw]}, which ${clientLabel(judged)} does not accept`)
+    return fault(
+      evidence,
+      `${flawWords.whole}, and ${clientLabel(evidence)} can only read a stream`,
+    )
+  if (flaw === 'cut' || flaw === 'no-finish-no-end') return fault(evidence, flawWords[flaw])
+  return fault(evidence, `${flawWords[flaw]}, which ${clientLabel(evidence)} does not accept`)
 }
 
 /** Whether the body ends early. The beginning of a web page is enough to recognize it. */
-function isCutOff({ response, error }: JudgedResponse): boolean {
+function isCutOff({ response, error }: Evidence): boolean {
   return response.cut !== undefined && error.kind !== 'page'
 }
 
-function cutOff(judged: JudgedResponse): Outcome {
-  if (judged.response.cut !== 'limit') return fault(judged, 'stopped in the middle of its answer')
-  if (judged.request.route === 'catalog')
-    return fault(judged, `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`)
-  return fault(judged, `sent more than ${maxResponseBytes / 1_000_000} MB in answer to one word`)
+function cutOff(evidence: Evidence): Outcome {
+  if (evidence.response.cut !== 'limit')
+    return fault(evidence, 'stopped in the middle of its answer')
+  if (evidence.request.route === 'catalog')
+    return fault(evidence, `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`)
+  return fault(evidence, `sent more than ${maxResponseBytes / 1_000_000} MB in answer to one word`)
 }
 
 /** An error in the body of a 200. Its own status counts, or else its codes. */
-function diagnoseHidden(judged: JudgedResponse): Outcome {
-  return diagnoseError({ ...judged, status: judged.error.status ?? noStatus })
+function diagnoseHidden(evidence: Evidence): Outcome {
+  return diagnoseError({ ...evidence, status: evidence.error.status ?? noStatus })
 }

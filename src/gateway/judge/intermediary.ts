@@ -4,41 +4,41 @@
  */
 import { cleanForeignText } from '../foreign-text.ts'
 import {
+  type Evidence,
   hundredsOf,
-  type JudgedResponse,
   outcome,
+  quoteOf,
   responseHost,
-  says,
   withoutQuery,
-} from './judged-response.ts'
+} from './evidence.ts'
 import { proxyPassword } from './network-failure.ts'
 import { checkAddress, fault, forbidden } from './outcomes.ts'
 import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
 import { addressHint, type HttpResponse, type Outcome } from './types.ts'
 
 /** The outcome if something in front of the gateway answered. Undefined: the gateway did. */
-export function diagnoseIntermediary(judged: JudgedResponse): Outcome | undefined {
-  const { response, status } = judged
+export function diagnoseIntermediary(evidence: Evidence): Outcome | undefined {
+  const { response, status } = evidence
   if (response.status === 304) {
     return fault(
-      judged,
+      evidence,
       'answers "not modified" to a first request; a cache in front of it may cause that',
     )
   }
 
-  if (hundredsOf(response.status) === 3) return redirected(judged)
+  if (hundredsOf(response.status) === 3) return redirected(evidence)
 
-  if (isCloudflareBlock(judged)) {
-    return outcome(judged, {
+  if (isCloudflareBlock(evidence)) {
+    return outcome(evidence, {
       code: 'gateway-fault',
-      message: `Cloudflare checks for bots in front of ${responseHost(response)} and blocks every program${says(judged)}`,
+      message: `Cloudflare checks for bots in front of ${responseHost(response)} and blocks every program${quoteOf(evidence)}`,
       hint: "Ask the gateway's operator to exempt the API from that check.",
     })
   }
 
   // A proxy or the network asks for a login.
   if (status === 407) {
-    return outcome(judged, {
+    return outcome(evidence, {
       code: 'proxy',
       message: `The proxy ${response.proxy ?? 'on the way'} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
       hint: proxyPassword,
@@ -46,7 +46,7 @@ export function diagnoseIntermediary(judged: JudgedResponse): Outcome | undefine
   }
 
   if (status === 511) {
-    return outcome(judged, {
+    return outcome(evidence, {
       code: 'proxy',
       message: 'This network requires a login first (HTTP 511)',
       hint: 'Open a web page in a browser and log in to the network. Then run the command again.',
@@ -54,9 +54,9 @@ export function diagnoseIntermediary(judged: JudgedResponse): Outcome | undefine
   }
 
   if (status >= 400 && isProxysOwn(response)) {
-    return outcome(judged, {
+    return outcome(evidence, {
       code: 'proxy',
-      message: `The proxy ${response.proxy ?? 'on the way'} answered instead of the gateway${says(judged)}`,
+      message: `The proxy ${response.proxy ?? 'on the way'} answered instead of the gateway${quoteOf(evidence)}`,
       hint: `Bypass the proxy: NO_PROXY=${new URL(response.url).hostname}. Or ask the proxy's operator to allow the host.`,
     })
   }
@@ -67,8 +67,8 @@ export function diagnoseIntermediary(judged: JudgedResponse): Outcome | undefine
     if (noCertificate.test(response.body)) return clientCertificateRequired(url)
   }
 
-  if (isFirewall(response)) return forbidden(judged, 'firewall')
-  return isTunnelClosed(response) ? fault(judged, 'is not connected to its tunnel') : undefined
+  if (isFirewall(response)) return forbidden(evidence, 'firewall')
+  return isTunnelClosed(response) ? fault(evidence, 'is not connected to its tunnel') : undefined
 }
 
 /** nginx, if it requires a client certificate. */
@@ -87,13 +87,13 @@ const plainOnTls =
   /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
 
 /** A redirect, which `request` did not follow: to another origin, to nowhere, or to itself. */
-function redirected(judged: JudgedResponse): Outcome {
-  const { response, request } = judged
+function redirected(evidence: Evidence): Outcome {
+  const { response, request } = evidence
   const location = response.headers['location'] ?? ''
   const from = new URL(response.url)
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
   if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
-    return outcome(judged, {
+    return outcome(evidence, {
       code: 'redirected',
       message: `${responseHost(response)} redirects without naming a web address (HTTP ${response.status})`,
       ...addressHint(
@@ -106,7 +106,7 @@ function redirected(judged: JudgedResponse): Outcome {
   const isHostMeant = !/^[\\/]{2}/.test(location)
   const address = isHostMeant ? redirectedAddress(from, to, request.address) : undefined
   if (to.href === from.href || address === request.address) {
-    return outcome(judged, {
+    return outcome(evidence, {
       code: 'redirected',
       message: `${responseHost(response)} redirects ${withoutQuery(from, request)} to itself (HTTP ${response.status})`,
       ...addressHint(`Ask the gateway's operator for the base URL. ${checkAddress}`),
@@ -114,7 +114,7 @@ function redirected(judged: JudgedResponse): Outcome {
   }
 
   const unsent = to.origin === from.origin ? '' : '. The key was not sent there'
-  return outcome(judged, {
+  return outcome(evidence, {
     code: 'redirected',
     message: `${responseHost(response)} redirects to ${withoutQuery(to, request)} (HTTP ${response.status})${unsent}`,
     ...addressHint(
@@ -139,7 +139,7 @@ function redirectedAddress(from: URL, to: URL, baseUrl: string): string | undefi
  * Whether it is Cloudflare's challenge, in any language, or its block page. Its pages about a broken
  * server look similar.
  */
-function isCloudflareBlock({ response, error }: JudgedResponse): boolean {
+function isCloudflareBlock({ response, error }: Evidence): boolean {
   const { status, headers, body } = response
   if (status < 400) return false
   if (headers['cf-mitigated'] !== undefined) return true

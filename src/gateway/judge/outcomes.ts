@@ -5,78 +5,78 @@ import { aliasTarget, closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
 import {
   asksForLogin,
+  type Evidence,
   isUnlisted,
-  type JudgedResponse,
   outcome,
+  quoteOf,
   responseHost,
-  says,
   shownModel,
   withoutQuery,
-} from './judged-response.ts'
+} from './evidence.ts'
 import { addressHint, type Outcome } from './types.ts'
 
 /** The hint for an address that is not that of the API. */
 export const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'
 
-export function keyRejected(judged: JudgedResponse): Outcome {
-  return outcome(judged, {
+export function keyRejected(evidence: Evidence): Outcome {
+  return outcome(evidence, {
     code: 'key-rejected',
-    tryOtherKeyHeader: mayAcceptOtherKeyHeader(judged),
-    message: `The gateway rejects this key${says(judged)}`,
-    hint: `Copy a valid key from ${keysPage(judged)}, then run the command again with it.`,
+    tryOtherKeyHeader: mayAcceptOtherKeyHeader(evidence),
+    message: `The gateway rejects this key${quoteOf(evidence)}`,
+    hint: `Copy a valid key from ${keysPage(evidence)}, then run the command again with it.`,
   })
 }
 
 /** Where the user finds the keys. */
-function keysPage({ request }: JudgedResponse): string {
+function keysPage({ request }: Evidence): string {
   return knownHost(request.address)?.keys ?? "the gateway's web page"
 }
 
 /** Whether another header for the key may help. Gateways of the one-api family read the key from all of them. */
-function mayAcceptOtherKeyHeader({ response }: JudgedResponse): boolean {
+function mayAcceptOtherKeyHeader({ response }: Evidence): boolean {
   return response.headers['x-oneapi-request-id'] === undefined
 }
 
 /** The key is valid, but not allowed to use this route. */
-export function routeNotAllowed(judged: JudgedResponse): Outcome {
-  const { response, request } = judged
+export function routeNotAllowed(evidence: Evidence): Outcome {
+  const { response, request } = evidence
   const isList = request.route === 'catalog'
   const path = cleanForeignText(new URL(response.url).pathname, request.secrets)
-  return outcome(judged, {
+  return outcome(evidence, {
     code: 'route-not-allowed',
-    message: `The gateway does not allow this key to use ${path}${says(judged)}`,
+    message: `The gateway does not allow this key to use ${path}${quoteOf(evidence)}`,
     hint: `${isList ? 'Name a model, which works without the list: --model ID. Or allow' : 'Allow'} this route for the key on the gateway's web page.`,
   })
 }
 
 /** Gateways that pass requests on may require a header that names the destination. */
-export function headerMissing(judged: JudgedResponse, name: string): Outcome {
-  return outcome(judged, {
+export function headerMissing(evidence: Evidence, name: string): Outcome {
+  return outcome(evidence, {
     code: 'header-missing',
     // This header may be the one for the key.
     tryOtherKeyHeader: !name.startsWith('x-'),
-    message: `The gateway requires the header ${name} in addition to the key${says(judged)}`,
+    message: `The gateway requires the header ${name} in addition to the key${quoteOf(evidence)}`,
     hint: `Add it: --header '${name}: VALUE'. If the value is secret: --header '${name}: $VARIABLE'`,
   })
 }
 
 /** Some gateways admit only requests that look like a certain client's (seen 2026-11-21). */
-export function clientRefused(judged: JudgedResponse): Outcome {
-  return outcome(judged, {
+export function clientRefused(evidence: Evidence): Outcome {
+  return outcome(evidence, {
     code: 'client-refused',
-    message: `The gateway accepts only certain clients, and rejected repoint's test request${says(judged)}`,
+    message: `The gateway accepts only certain clients, and rejected repoint's test request${quoteOf(evidence)}`,
     hint: 'Set up a client that the gateway accepts: repoint then tests with the installed client.',
   })
 }
 
 /** A rejection that names a cause other than the key, or none. */
-export function forbidden(judged: JudgedResponse, reason: keyof typeof forbiddenReasons): Outcome {
+export function forbidden(evidence: Evidence, reason: keyof typeof forbiddenReasons): Outcome {
   const { message, hint } = forbiddenReasons[reason]
-  return outcome(judged, {
+  return outcome(evidence, {
     code: 'forbidden',
     // AWS says "Forbidden" if it does not see the key.
-    tryOtherKeyHeader: reason === 'unnamed' && mayAcceptOtherKeyHeader(judged),
-    message: message + says(judged),
+    tryOtherKeyHeader: reason === 'unnamed' && mayAcceptOtherKeyHeader(evidence),
+    message: message + quoteOf(evidence),
     hint,
   })
 }
@@ -109,14 +109,14 @@ const forbiddenReasons = {
   },
 } as const
 
-export function modelUnknown(judged: JudgedResponse): Outcome {
-  const { model = '', catalog } = judged.request
+export function modelUnknown(evidence: Evidence): Outcome {
+  const { model = '', catalog } = evidence.request
   const isListed = catalog?.models.some(({ id }) => id === model) === true
   const suggestions = catalog === undefined ? [] : otherModels(model, catalog)
 
-  return outcome(judged, {
+  return outcome(evidence, {
     code: 'model-unknown',
-    message: `The gateway does not serve the model ${shownModel(judged)}${isListed ? ', although it lists it' : ''}${says(judged)}`,
+    message: `The gateway does not serve the model ${shownModel(evidence)}${isListed ? ', although it lists it' : ''}${quoteOf(evidence)}`,
     hint: `Name another model: --model ${suggestions.length === 0 ? 'ID' : suggestions.join(', or --model ')}`,
   })
 }
@@ -129,57 +129,57 @@ function otherModels(model: string, catalog: Catalog): readonly string[] {
     .map((id) => cleanForeignText(id))
 }
 
-export function modelNotAllowed(judged: JudgedResponse): Outcome {
-  return outcome(judged, {
+export function modelNotAllowed(evidence: Evidence): Outcome {
+  return outcome(evidence, {
     code: 'model-not-allowed',
-    message: `The gateway does not allow this key to use the model ${shownModel(judged)}${says(judged)}`,
+    message: `The gateway does not allow this key to use the model ${shownModel(evidence)}${quoteOf(evidence)}`,
     hint: "Name another model: --model ID. Or allow this model for the key on the gateway's web page.",
   })
 }
 
 /** The key is not at fault: the gateway's operator has not set a price for the model. */
-export function modelUnpriced(judged: JudgedResponse): Outcome {
-  return outcome(judged, {
+export function modelUnpriced(evidence: Evidence): Outcome {
+  return outcome(evidence, {
     code: 'model-not-allowed',
-    message: `The gateway does not serve the model ${shownModel(judged)}, because its operator has set no price for it${says(judged)}`,
+    message: `The gateway does not serve the model ${shownModel(evidence)}, because its operator has set no price for it${quoteOf(evidence)}`,
     hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
   })
 }
 
-export function protocolUnsupported(judged: JudgedResponse): Outcome {
-  const { route } = judged.request
+export function protocolUnsupported(evidence: Evidence): Outcome {
+  const { route } = evidence.request
   const protocol = route === 'chat' ? 'chat completions' : route
-  return outcome(judged, {
+  return outcome(evidence, {
     code: 'protocol-unsupported',
-    message: `The gateway does not serve ${shownModel(judged)} over the ${protocol} protocol${says(judged)}`,
+    message: `The gateway does not serve ${shownModel(evidence)} over the ${protocol} protocol${quoteOf(evidence)}`,
     hint: 'Name a model that the gateway serves over this protocol: --model ID',
   })
 }
 
 /** A rejection whose cause nobody can tell from the status and the words. */
-export function requestRejected(judged: JudgedResponse): Outcome {
-  return outcome(judged, {
+export function requestRejected(evidence: Evidence): Outcome {
+  return outcome(evidence, {
     code: 'request-rejected',
-    message: `The gateway rejects the request for ${shownModel(judged)}${says(judged)}`,
+    message: `The gateway rejects the request for ${shownModel(evidence)}${quoteOf(evidence)}`,
     hint: "This message names no known cause. Name another model: --model ID. Or ask the gateway's operator.",
   })
 }
 
-export function wrongRoute(judged: JudgedResponse): Outcome {
-  const { request } = judged
+export function wrongRoute(evidence: Evidence): Outcome {
+  const { request } = evidence
   if (request.isBaseProven)
     return request.isRouteProven && isUnlisted(request)
-      ? modelUnknown(judged)
-      : protocolUnsupported(judged)
-  return outcome(judged, {
+      ? modelUnknown(evidence)
+      : protocolUnsupported(evidence)
+  return outcome(evidence, {
     code: 'wrong-route',
-    message: `An API answers at ${responseHost(judged.response)}, but it has no ${cleanForeignText(new URL(judged.response.url).pathname, request.secrets)}${says(judged)}`,
-    ...addressHint(checkAddress + knownAddressHint(judged)),
+    message: `An API answers at ${responseHost(evidence.response)}, but it has no ${cleanForeignText(new URL(evidence.response.url).pathname, request.secrets)}${quoteOf(evidence)}`,
+    ...addressHint(checkAddress + knownAddressHint(evidence)),
   })
 }
 
-export function notAnApi(judged: JudgedResponse): Outcome {
-  const { response, request, error } = judged
+export function notAnApi(evidence: Evidence): Outcome {
+  const { response, request, error } = evidence
   const url = withoutQuery(new URL(response.url), request)
 
   let problem = `The answer from ${url} is not from the API of a gateway`
@@ -187,15 +187,15 @@ export function notAnApi(judged: JudgedResponse): Outcome {
   if (asksForLogin(response))
     problem = `The web server at ${responseHost(response)} asks for its own login before the API`
 
-  return outcome(judged, {
+  return outcome(evidence, {
     code: 'not-an-api',
-    message: problem + says(judged),
-    ...addressHint(checkAddress + knownAddressHint(judged)),
+    message: problem + quoteOf(evidence),
+    ...addressHint(checkAddress + knownAddressHint(evidence)),
   })
 }
 
 /** The known base URL of the host, if the request went elsewhere. */
-function knownAddressHint({ response, request }: JudgedResponse): string {
+function knownAddressHint({ response, request }: Evidence): string {
   const known = knownHost(request.address)
   const path = request.route === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined || known.isBelow) return ''
@@ -206,9 +206,9 @@ function knownAddressHint({ response, request }: JudgedResponse): string {
 }
 
 /** @param reason whether the balance is zero, or a plan has ended or does not cover the request */
-export function quota(judged: JudgedResponse, reason: 'balance' | 'plan'): Outcome {
-  const { message, ...advice } = shortages(keysPage(judged))[reason]
-  return outcome(judged, { code: 'quota', message: message + says(judged), ...advice })
+export function quota(evidence: Evidence, reason: 'balance' | 'plan'): Outcome {
+  const { message, ...advice } = shortages(keysPage(evidence))[reason]
+  return outcome(evidence, { code: 'quota', message: message + quoteOf(evidence), ...advice })
 }
 
 function shortages(page: string) {
@@ -226,21 +226,21 @@ function shortages(page: string) {
   }
 }
 
-export function rateLimited(judged: JudgedResponse): Outcome {
-  const wait = judged.response.headers['retry-after'] ?? ''
+export function rateLimited(evidence: Evidence): Outcome {
+  const wait = evidence.response.headers['retry-after'] ?? ''
   const when = /^\d{1,6}$/.test(wait) ? `in ${wait} s` : 'in a minute'
-  return outcome(judged, {
+  return outcome(evidence, {
     code: 'rate-limited',
-    message: `The gateway accepts no more requests at the moment${says(judged)}`,
+    message: `The gateway accepts no more requests at the moment${quoteOf(evidence)}`,
     hint: `Run the command again ${when}.`,
   })
 }
 
 /** @param problem what the gateway does, as the rest of the sentence */
-export function fault(judged: JudgedResponse, problem: string): Outcome {
-  return outcome(judged, {
+export function fault(evidence: Evidence, problem: string): Outcome {
+  return outcome(evidence, {
     code: 'gateway-fault',
-    message: `The gateway at ${responseHost(judged.response)} ${problem}${says(judged)}`,
+    message: `The gateway at ${responseHost(evidence.response)} ${problem}${quoteOf(evidence)}`,
     hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })
 }

@@ -3,7 +3,7 @@ import type { Finding } from '../../finding.ts'
 import { ask, errorFor, judge, withHint } from '../ask.ts'
 import { baseUrlFor } from '../base-urls.ts'
 import { catalogRequest } from '../catalog.ts'
-import { isUnlisted } from '../judge/judged-response.ts'
+import { isUnlisted } from '../judge/evidence.ts'
 import { acceptedBy, answersSafeguards, proofIn } from '../judge/proof.ts'
 import {
   deniesModel,

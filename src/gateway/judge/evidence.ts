@@ -1,4 +1,4 @@
-/** An answer with what the rules ask of it, and the part of every outcome that is the same. */
+/** What the rules read of a response, and the part of every outcome that is the same. */
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import type { Catalog } from '../types.ts'
@@ -7,27 +7,24 @@ import { noStatus } from './causes/row.ts'
 import type { ErrorBody } from './error-body.ts'
 import type { HttpResponse, Outcome, SentRequest } from './types.ts'
 
-/** An answer with everything that the rules use. */
-export interface JudgedResponse {
+/** A response with everything that the rules use. */
+export interface Evidence {
   readonly response: HttpResponse
   readonly request: SentRequest
   readonly error: ErrorBody
-  /** The status of the answer. For an error in the body of a 200: its own status, or `noStatus`. */
+  /** The status of the response. For an error in the body of a 200: its own status, or `noStatus`. */
   readonly status: number
 }
 
 /** The status and the gateway's own words, in parentheses. */
-export function says({ response, request, error }: JudgedResponse): string {
+export function quoteOf({ response, request, error }: Evidence): string {
   const words = cleanForeignText(error.words.replace(requestIdInWords, ''), request.secrets)
   return ` (HTTP ${response.status}${words === '' ? '' : `: "${words}"`})`
 }
 
-/** An outcome with the words and the request ID of the answer. */
-export function outcome(
-  judged: JudgedResponse,
-  parts: Omit<Outcome, 'requestId' | 'quote'>,
-): Outcome {
-  return compact({ ...parts, quote: says(judged), requestId: requestIdOf(judged) })
+/** An outcome with the words and the request ID of the response. */
+export function outcome(evidence: Evidence, parts: Omit<Outcome, 'requestId' | 'quote'>): Outcome {
+  return compact({ ...parts, quote: quoteOf(evidence), requestId: requestIdOf(evidence) })
 }
 
 const requestIdHeaders = [
@@ -43,7 +40,7 @@ const requestIdHeaders = [
 const requestIdInWords =
   /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
 
-function requestIdOf({ response, request, error }: JudgedResponse): string | undefined {
+function requestIdOf({ response, request, error }: Evidence): string | undefined {
   const fromBody = [...error.words.matchAll(requestIdInWords)][0]?.[1]
   return requestIdHeaders
     .map((name) => response.headers[name])
@@ -62,7 +59,7 @@ export function responseHost(response: HttpResponse): string {
 }
 
 /** The requested model, as shown. */
-export function shownModel({ request }: JudgedResponse): string {
+export function shownModel({ request }: Evidence): string {
   return cleanForeignText(request.model ?? '')
 }
 
@@ -76,12 +73,12 @@ export function modelAsked({ route, model = '' }: SentRequest): string {
   return route === 'catalog' ? '' : model
 }
 
-export function asksModel({ request }: JudgedResponse): boolean {
+export function asksModel({ request }: Evidence): boolean {
   return request.route !== 'catalog'
 }
 
 /** The gateway rejects what the client sent, by status or in the body of a 200. Some send only 500. */
-export function isRejection({ status }: JudgedResponse): boolean {
+export function isRejection({ status }: Evidence): boolean {
   return hundredsOf(status) === 4 || status === noStatus || status === 500
 }
 
@@ -94,7 +91,7 @@ export function isUnlisted({
 }
 
 /** Whether the gateway's words name the requested model. This works in any language. */
-export function mentionsModel({ request, error }: JudgedResponse): boolean {
+export function mentionsModel({ request, error }: Evidence): boolean {
   const { model = '' } = request
   return model.length > 1 && idPattern(model).test(error.words)
 }
