@@ -104,7 +104,7 @@ export class GatewayFinder {
     model: string,
     options?: Omit<ProbeOptions, 'candidates'>,
   ): Promise<ProbeResult> {
-    const request: ProbeRequest = { protocol, model, options }
+    const request: ProbeQuestion = { protocol, model, options }
     const access = this.#current
     try {
       return await this.#probeAt(access, request)
@@ -119,7 +119,7 @@ export class GatewayFinder {
   /** Probes once more with the header that the search for headers finds, or that it has found. */
   async #probeWithOtherHeader(
     rejectedAccess: GatewayAccess,
-    request: ProbeRequest,
+    request: ProbeQuestion,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
     if (this.#headerSearch === undefined) return this.#findHeaderByProbe(request, rejection)
@@ -138,7 +138,7 @@ export class GatewayFinder {
    * other products become a hint.
    */
   async #probeOtherProducts(
-    { protocol, model, options }: ProbeRequest,
+    { protocol, model, options }: ProbeQuestion,
     rejection: UserError,
   ): Promise<ProbeResult> {
     const side = sideOf(protocol)
@@ -208,7 +208,10 @@ export class GatewayFinder {
   }
 
   /** Probes with the key in the protocol's usual header other than Bearer, and finds out whether it works. */
-  async #findHeaderByProbe(request: ProbeRequest, rejection: KeyHeaderError): Promise<ProbeResult> {
+  async #findHeaderByProbe(
+    request: ProbeQuestion,
+    rejection: KeyHeaderError,
+  ): Promise<ProbeResult> {
     const usualHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
     const access = this.#with({
       keyHeader: this.#original.keyHeader === undefined ? usualHeader : undefined,
@@ -241,7 +244,7 @@ export class GatewayFinder {
 
   async #probeAt(
     access: GatewayAccess,
-    { protocol, model, options }: ProbeRequest,
+    { protocol, model, options }: ProbeQuestion,
   ): Promise<ProbeResult> {
     const candidates = this.#candidates(sideOf(protocol))
     const result = await probe(access, protocol, model, { ...options, candidates })
@@ -277,7 +280,7 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /** What a probe asks, without the place. */
-interface ProbeRequest {
+interface ProbeQuestion {
   readonly protocol: Protocol
   readonly model: string
   readonly options: Omit<ProbeOptions, 'candidates'> | undefined

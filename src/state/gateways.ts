@@ -52,15 +52,13 @@ const list: SavedList<SavedGateway> = {
   entry: savedGateway,
 }
 
-export type GatewaysChange = ListChange<SavedGateway>
-
 /** The saved gateways, the latest first. @throws as `readList` does */
 export function readGateways(world: World): readonly SavedGateway[] {
   return readList(world, list)
 }
 
 /** @throws as `changeList` does */
-export function changeGateways(world: World, change: GatewaysChange, lock?: Lock): void {
+export function changeGateways(world: World, change: ListChange<SavedGateway>, lock?: Lock): void {
   changeList(world, list, change, lock)
 }
 

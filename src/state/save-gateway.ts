@@ -6,7 +6,8 @@ import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
 import { checkName, gatewaysIfReadable } from './find-gateways.ts'
-import { changeGateways, type GatewaysChange, type SavedGateway } from './gateways.ts'
+import { changeGateways, type SavedGateway } from './gateways.ts'
+import type { ListChange } from './saved-list.ts'
 
 /** A probe that the gateway has answered. */
 export interface AnsweredProbe {
@@ -78,7 +79,7 @@ function saveFindings(save: () => void): readonly Finding[] {
   ]
 }
 
-function promoteToFirst({ clock }: World, gateway: GatewayToSave): GatewaysChange {
+function promoteToFirst({ clock }: World, gateway: GatewayToSave): ListChange<SavedGateway> {
   const now = clock.now()
   return (all) => {
     const entry = newEntry(all, gateway, now)
