@@ -28,7 +28,7 @@ export interface ProbeInput {
 }
 
 /** The result at one base URL. `served`: the gateway served the model. */
-export type Attempt = Judged & { readonly baseUrl: string }
+export type ProbeAttempt = Judged & { readonly baseUrl: string }
 
 /**
  * How many requests may still search for the cause of a rejection. The probes of one client share the number:
@@ -46,7 +46,7 @@ export function newSearches(): CauseSearches {
 }
 
 /** Sends the first request to one base URL, with the client's repetitions. */
-export async function askAt(input: ProbeInput, baseUrl: string): Promise<Attempt> {
+export async function askAt(input: ProbeInput, baseUrl: string): Promise<ProbeAttempt> {
   const { sender } = input
   const form = formOf(input, {
     isLimited: true,

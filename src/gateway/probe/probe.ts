@@ -16,13 +16,13 @@ import {
 import type { Outcome } from '../judge/types.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
 import {
-  type Attempt,
   askAt,
   type CauseSearches,
   catalogIn,
   formOf,
   judgeResult,
   newSearches,
+  type ProbeAttempt,
   type ProbeInput,
 } from './attempt.ts'
 import { probeUrl, requestAt } from './probe-request.ts'
@@ -129,8 +129,8 @@ const notStreamed: Finding = {
 }
 
 /** Tries the first base URL, and the others only if no API answers there. */
-async function askInOrder(input: ProbeInput, candidates: readonly string[]): Promise<Attempt> {
-  let first: Attempt | undefined
+async function askInOrder(input: ProbeInput, candidates: readonly string[]): Promise<ProbeAttempt> {
+  let first: ProbeAttempt | undefined
   for (const baseUrl of candidates) {
     const attempt = await withCause(input, await askAt(input, baseUrl))
     if (attempt.kind === 'served') return attempt
@@ -150,9 +150,9 @@ async function askInOrder(input: ProbeInput, candidates: readonly string[]): Pro
  */
 async function judgeWithProvenBase(
   input: ProbeInput,
-  attempt: Attempt,
+  attempt: ProbeAttempt,
   candidates: readonly string[],
-): Promise<Attempt> {
+): Promise<ProbeAttempt> {
   if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
 
   const { baseUrl, response } = attempt

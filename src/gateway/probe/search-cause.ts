@@ -13,12 +13,12 @@ import {
   toolTypesUnsupported,
 } from '../judge/request-parts.ts'
 import type { Outcome } from '../judge/types.ts'
-import { type Attempt, formOf, isAboutRequest, type ProbeInput, send } from './attempt.ts'
+import { formOf, isAboutRequest, type ProbeAttempt, type ProbeInput, send } from './attempt.ts'
 import type { RequestForm } from './probe-request.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'
 
 /** An attempt whose outcome names the cause, if a part of the client's request may be the cause. */
-export async function withCause(input: ProbeInput, attempt: Attempt): Promise<Attempt> {
+export async function withCause(input: ProbeInput, attempt: ProbeAttempt): Promise<ProbeAttempt> {
   if (attempt.kind !== 'rejected') return attempt
 
   const { sender } = input
