@@ -128,6 +128,20 @@ describe('recovery', () => {
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 
+  test('leaves all files of a repair that wrote no address, and a rollback undoes the rest', () => {
+    const home = aHome(oldPair)
+    const source = sourceIn(home)
+    const model = keysEdit(source, '.codex/config.toml', [{ path: ['model'], value: 'fixed' }])
+    const repair = aPlan([authEdit(source), model], 'repair')
+    killedBefore(home, /run-.*\.json$/, (world) => applyPlan(world, repair))
+    home.put('.codex/config.toml', 'model = "theirs"\n')
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(home.text('.codex/auth.json')).toContain('sk-canary')
+    applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+    expect(home.text('.codex/config.toml')).toBe('model = "theirs"\n')
+  })
+
   test('keeps a login made during an undo that leads back to the gateway, and removes the address', () => {
     const home = aHome(oldPair)
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))

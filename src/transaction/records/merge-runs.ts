@@ -76,7 +76,7 @@ function undoesAny(runs: Runs, undone: Runs): boolean {
   return runs.some(({ undoes = [] }) => undoes.some(({ run }) => ids.has(run)))
 }
 
-/** Merges the runs into one for each home folder. Changes that were undone are dropped. */
+/** Merges the runs into one for each home folder. Runs that were undone are dropped. */
 function mergeRuns(copies: Copies, runs: Runs): Runs {
   const active = activeRuns(runs).toReversed()
   const homes = [...new Set(active.map(({ home }) => home))]

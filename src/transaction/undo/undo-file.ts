@@ -1,11 +1,13 @@
 /**
- * Undoes one run in one file: restores the saved copy, keeps the file, or undoes its settings one by one
- * (`undo-settings.ts`). Pure functions over values.
+ * Undoes one run in one file. Pure functions over values. The first row that applies decides:
  *
- *     before    written    now           undone
- *     A         B          B             A, byte for byte
- *     A         B          B and x       A and x
- *     A         B          no file       no file
+ *     before    written    now                 undone
+ *     any       any        any                 `restore-copies`: before. `keep-all`: now
+ *     A         B          B, or A             A, byte for byte
+ *     A         A          any                 now: the run changed only the mode
+ *     A         B          no file             no file
+ *     A         B          another, `whole`    A if only the formatting changed, else now: it can be a login
+ *     A         B          another, `keys`     each setting: see `undo-settings.ts`
  */
 import { isDeepStrictEqual } from 'node:util'
 import { UserError, valueOrError } from '../../errors.ts'
@@ -17,28 +19,25 @@ import {
   type ModelCheck,
   valueInVersion,
 } from './compare.ts'
-import { type SharedTables, type UndoneFile, undoSettings, withModeOfNow } from './undo-settings.ts'
+import {
+  type SharedTableMode,
+  type UndoneFile,
+  undoSettings,
+  withModeOfNow,
+} from './undo-settings.ts'
 
 /**
  * What an undo does with the files of a client. `undo-client.ts` chooses it:
  *
  *     restore-copies      each file gets its copy, even if someone changed it since
  *     keep-all            every setting stays, including those that still have our value
- *     a `SharedTables`    each setting that still has our value gets its earlier one
+ *     the others          each setting that still has our value gets its earlier one
  */
-export type UndoMode = 'restore-copies' | 'keep-all' | SharedTables
+export type UndoMode = 'restore-copies' | 'keep-all' | SharedTableMode
 
 /**
- * Undoes one run in one file.
- *
- * Promises:
- * - If nobody changed the content since the run, the result is the copy, byte for byte.
- * - Otherwise each setting that the run changed is compared: one that still has our value gets its
- *   earlier value, one that someone changed stays. No other byte changes.
- * - A file with scope `whole` is restored if only its formatting changed. Otherwise it stays, because
- *   it can hold a newer login.
- * - A file that someone deleted stays deleted.
- * - The mode is restored unless someone changed it since, or our key stays in the file.
+ * Undoes one run in one file. The mode is restored too, unless someone changed it since, or our key stays
+ * in the file.
  *
  * @throws UserError `backup-missing`; `config-invalid` if the file cannot be parsed
  */

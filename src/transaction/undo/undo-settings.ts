@@ -36,7 +36,7 @@ import {
  * - `remove-table` leaves nothing.
  */
 export const sharedTableModes = ['remove-ours', 'keep-plain', 'remove-table'] as const
-export type SharedTables = (typeof sharedTableModes)[number]
+export type SharedTableMode = (typeof sharedTableModes)[number]
 
 export interface UndoneFile {
   /** The file after the undo. Null: the undo removes it, or it is gone already. */
@@ -61,7 +61,7 @@ export interface UndoneFile {
 export function undoSettings(
   history: FileHistory,
   now: FileVersion,
-  sharedTables: SharedTables,
+  mode: SharedTableMode,
   isOurModel: ModelCheck,
 ): UndoneFile {
   const { copies, file } = history
@@ -71,13 +71,12 @@ export function undoSettings(
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.written),
-    now: disguiseOurValues(history, now, values, sharedTables),
+    now: disguiseOurValues(history, now, values, mode),
   }
   const undo = (undone: readonly SettingPath[]) =>
     formatOf(file.format).undo(versions, undone, file.path)
 
-  const plainPaths =
-    sharedTables === 'keep-plain' ? plainSettingsInSharedTables(history, paths, undo) : []
+  const plainPaths = mode === 'keep-plain' ? plainSettingsInSharedTables(history, paths, undo) : []
   const result = undo(paths.filter((path) => !includesPath(plainPaths, path)))
 
   const kept = [
@@ -86,8 +85,8 @@ export function undoSettings(
   ]
   if (result.bytes === null) return { undone: null, kept }
 
-  const mode = modeAfterUndo(history, now, result.kept)
-  return { undone: copies.add(result.bytes, { ...now, mode }), kept }
+  const permissions = modeAfterUndo(history, now, result.kept)
+  return { undone: copies.add(result.bytes, { ...now, mode: permissions }), kept }
 }
 
 /** The current file, in which everything that counts as ours is as the run wrote it. */
@@ -95,10 +94,10 @@ function disguiseOurValues(
   history: FileHistory,
   now: FileVersion,
   values: readonly ComparedValue[],
-  sharedTables: SharedTables,
+  mode: SharedTableMode,
 ): Bytes {
   const bytes = withWrittenValues(history, now, values)
-  return sharedTables === 'remove-table' ? withWrittenTables(history, bytes) : bytes
+  return mode === 'remove-table' ? withWrittenTables(history, bytes) : bytes
 }
 
 /**
