@@ -128,7 +128,7 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   files.fsyncFolder(paths.folder)
   removeTraces(world, paths, document)
 
-  const hasSwitched = unfinished.some(({ progress }) => progress === 'new')
+  const hasSwitched = unfinished.some(({ progress }) => progress === 'written')
   const outcome = hasSwitched ? 'restored' : 'discarded'
   return { run: document.run.id, outcome, files: filePaths(written), kept: [] }
 }
@@ -194,7 +194,7 @@ function restoreFromCopies(
 
   for (const { file, temp, progress, copy } of withCopies.toReversed())
     wrapFileErrors(machine, file.path, () => {
-      if (progress === 'new') restoreFile(world, document, { file, temp }, copy)
+      if (progress === 'written') restoreFile(world, document, { file, temp }, copy)
       // An earlier restore may have renamed the file without flushing the folder.
       else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
     })

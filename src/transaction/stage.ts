@@ -16,17 +16,17 @@ import type { FileVersion, RecordedFile, StagedFile, World } from './record.ts'
 import { readIfExists } from './resolve-file.ts'
 
 /** Which version of a file the disk has now. */
-export type CurrentVersion = 'old' | 'new' | 'other'
+export type CurrentVersion = 'before' | 'written' | 'other'
 
 export function currentVersion({ files, machine }: World, file: RecordedFile): CurrentVersion {
   const bytes = readIfExists(files, machine, file.realPath)
   const sha256 = bytes && sha256Of(bytes)
   const { before, written } = file
   const isBefore = sha256 === (before?.sha256 ?? null)
-  if (sha256 !== (written?.sha256 ?? null)) return isBefore ? 'old' : 'other'
+  if (sha256 !== (written?.sha256 ?? null)) return isBefore ? 'before' : 'other'
   // If a run switches only the mode, the contents say nothing.
   const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== written?.mode
-  return isOldMode ? 'old' : 'new'
+  return isOldMode ? 'before' : 'written'
 }
 
 /** Replaces a file by its new version, and flushes the folder. */

@@ -92,7 +92,7 @@ function renameNewVersions(fileSwitch: FileSwitch): void {
     const { file } = composedFile
     if (!isWritten(file)) continue
     fileSwitch.currentPath = file.path
-    if (currentVersion(world, file) !== 'old') throw changedDuringRunError(world, file)
+    if (currentVersion(world, file) !== 'before') throw changedDuringRunError(world, file)
     switchFile(world, composedFile)
   }
 }

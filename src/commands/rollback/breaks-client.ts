@@ -1,4 +1,4 @@
-/** The problems that an undo must not cause. The transaction asks for them while it plans. */
+/** Would an undo break a client? The transaction asks while it plans the undo. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, whyUnreadable } from '../../clients/contract/state.ts'
@@ -30,10 +30,10 @@ export function breaksClientCheck(context: RollbackContext): BreaksClient {
     return check
   }
 
-  return (id, after, before) => checkFor(id)?.(after, before) === true
+  return (id, undone, now) => checkFor(id)?.(undone, now) === true
 }
 
-type ClientCheck = (after: FileContents, before: FileContents) => boolean
+type ClientCheck = (undone: FileContents, now: FileContents) => boolean
 
 function clientCheck({ session, runs }: RollbackContext, client: Client): ClientCheck {
   const files = readAllFiles(session, client, runs)
@@ -47,14 +47,14 @@ function clientCheck({ session, runs }: RollbackContext, client: Client): Client
   const sendsWrongKey = wrongKeyCheck(session, client, files, runs)
   const isAddressMoved = movedAddressCheck(client, files, runs)
 
-  return (after, before) => {
-    const stateBefore = read(before)
-    const stateAfter = read(after)
+  return (undone, now) => {
+    const stateNow = read(now)
+    const stateUndone = read(undone)
     const isNewlyBroken =
-      whyUnreadable(stateAfter) !== undefined && whyUnreadable(stateBefore) === undefined
-    if (isNewlyBroken && !wasBroken(session, client, files, runs, stateAfter)) return true
+      whyUnreadable(stateUndone) !== undefined && whyUnreadable(stateNow) === undefined
+    if (isNewlyBroken && !wasBroken(session, client, files, runs, stateUndone)) return true
 
-    return sendsWrongKey(stateBefore, stateAfter) || isAddressMoved(after, before)
+    return sendsWrongKey(stateNow, stateUndone) || isAddressMoved(undone, now)
   }
 }
 
@@ -64,9 +64,9 @@ function wasBroken(
   client: Client,
   files: LoadedFiles,
   runs: Runs,
-  stateAfter: ClientState,
+  stateUndone: ClientState,
 ): boolean {
-  const problem = whyUnreadable(stateAfter)
+  const problem = whyUnreadable(stateUndone)
   return runsOf(client, runs).some((run) => {
     const beforeRun = client.read(asRecorded(session, files, run.files, 'before'))
     return whyUnreadable(beforeRun) === problem
@@ -78,11 +78,7 @@ function wasBroken(
  * example a profile, still names our gateway. An undo must then not restore an earlier key, which would be
  * sent to our gateway.
  */
-function movedAddressCheck(
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): (after: FileContents, before: FileContents) => boolean {
+function movedAddressCheck(client: Client, files: LoadedFiles, runs: Runs): ClientCheck {
   const hosts = writtenBaseUrls(client, runs).flatMap((root) =>
     URL.canParse(root) ? [new URL(root).host] : [],
   )
@@ -96,10 +92,10 @@ function movedAddressCheck(
   const recorded = runsOf(client, runs).flatMap((run) => run.files)
   const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
 
-  return (after, before) => {
-    const isGone = (path: string) => after.get(path) === null && before.get(path) === null
+  return (undone, now) => {
+    const isGone = (path: string) => undone.get(path) === null && now.get(path) === null
     if (!addressPaths.some(isGone)) return false
-    return files.some(({ path, bytes }) => !after.has(path) && namesOurGateway(bytes))
+    return files.some(({ path, bytes }) => !undone.has(path) && namesOurGateway(bytes))
   }
 }
 

@@ -21,9 +21,9 @@ export interface RollbackContext {
 /** The files of a client before a rollback and after it. */
 export interface ClientUndo {
   readonly client: Client
-  readonly before: LoadedFiles
-  readonly after: LoadedFiles
-  readonly afterState: ClientState
+  readonly now: LoadedFiles
+  readonly undone: LoadedFiles
+  readonly undoneState: ClientState
 }
 
 /** The clients whose files a rollback edits. */
@@ -35,9 +35,9 @@ export function clientUndosOf(
     edits.some(({ client }) => familyIds(id).includes(client)),
   )
   return edited.map((client): ClientUndo => {
-    const before = readAllFiles(session, client, runs)
-    const after = asPlanned(before, edits)
-    return { client, before, after, afterState: client.read(after) }
+    const now = readAllFiles(session, client, runs)
+    const undone = asPlanned(now, edits)
+    return { client, now, undone, undoneState: client.read(undone) }
   })
 }
 

@@ -24,10 +24,10 @@ export function showPlan(
   showRuns(context, undo)
   showFiles(session, undo)
 
-  for (const { client, afterState } of clientUndos) {
+  for (const { client, undoneState } of clientUndos) {
     if (!isChanged(client.id, undo.files)) continue
-    const service = shownAddress(client, afterState) ?? 'its own service'
-    const login = afterState.login === undefined ? '' : `, with ${afterState.login}`
+    const service = shownAddress(client, undoneState) ?? 'its own service'
+    const login = undoneState.login === undefined ? '' : `, with ${undoneState.login}`
     session.say(`${client.label} will use ${service} again${login}.`)
   }
 }
@@ -112,9 +112,11 @@ export function sideEffects(
   clientUndos: readonly ClientUndo[],
 ): readonly Finding[] {
   const findings: Finding[] = []
-  for (const { client, before, after } of clientUndos)
+  for (const { client, now, undone } of clientUndos)
     if (isChanged(client.id, files))
-      findings.push(...(client.sideEffects?.(platform, { by: 'undo', before, after }) ?? []))
+      findings.push(
+        ...(client.sideEffects?.(platform, { by: 'undo', before: now, after: undone }) ?? []),
+      )
 
   if (clientsLosingTables.length > 0)
     findings.push({

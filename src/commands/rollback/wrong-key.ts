@@ -38,22 +38,22 @@ export function wrongKeyCheck(
   client: Client,
   files: LoadedFiles,
   runs: Runs,
-): (before: ClientState, after: ClientState) => boolean {
+): (now: ClientState, undone: ClientState) => boolean {
   const clientRuns = runsOf(client, runs)
   const written = writtenBaseUrls(client, runs)
   const isWrittenKey = writtenKeyCheck(session, client, files, clientRuns)
   let earlierStates: readonly ClientState[] | undefined
 
-  return (before, after) => {
-    const { baseUrl, key } = after.endpoint
+  return (now, undone) => {
+    const { baseUrl, key } = undone.endpoint
     if (baseUrl === undefined || !written.some((candidate) => isSameButVersion(candidate, baseUrl)))
       return false
     // The client does so already, so the undo is not the cause.
-    if (usesSameCredentials(before, after)) return false
-    if (after.login === undefined && key !== undefined && isWrittenKey(key)) return false
+    if (usesSameCredentials(now, undone)) return false
+    if (undone.login === undefined && key !== undefined && isWrittenKey(key)) return false
 
     earlierStates ??= statesOfUser(session, client, files, clientRuns)
-    return !earlierStates.some((state) => usesSameCredentials(state, after))
+    return !earlierStates.some((state) => usesSameCredentials(state, undone))
   }
 }
 
@@ -87,16 +87,16 @@ export function refuseWrongKey(
   { session, runs }: RollbackContext,
   clientUndos: readonly ClientUndo[],
 ): void {
-  for (const { client, before, afterState } of clientUndos) {
-    const sendsWrongKey = wrongKeyCheck(session, client, before, runs)
-    if (!sendsWrongKey(client.read(before), afterState)) continue
+  for (const { client, now, undoneState } of clientUndos) {
+    const sendsWrongKey = wrongKeyCheck(session, client, now, runs)
+    if (!sendsWrongKey(client.read(now), undoneState)) continue
 
-    const { endpoint, login } = afterState
+    const { endpoint, login } = undoneState
     const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
-    const { address } = gatewayOf(session, client, afterState, runs)!
+    const { address } = gatewayOf(session, client, undoneState, runs)!
     throw new UserError({
       code: 'config-conflict',
-      message: `${client.label} would use ${shownAddress(client, afterState)} with ${login ?? key}`,
+      message: `${client.label} would use ${shownAddress(client, undoneState)} with ${login ?? key}`,
       hint: `Set it up instead: repoint ${client.id} --base-url ${address}`,
     })
   }
