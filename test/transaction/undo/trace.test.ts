@@ -53,7 +53,7 @@ test('the undo of several runs in docs/transaction.md', () => {
   expect(newestRun(home)).toEqual({ before: [undefined, undefined], written: [128_000, 'sk-a'] })
   setUpGateway(home, 'b', 200_000)
   expect(newestRun(home)).toEqual({ before: [128_000, 'sk-a'], written: [200_000, 'sk-b'] })
-  home.replace(config, '200000', '100000')
+  home.replace(config, '200_000', '100000')
 
   const first = rollBack(home)
   expect(now(home)).toEqual([100_000, 'sk-a'])
