@@ -1,9 +1,9 @@
 /**
  * Applies a plan to the disk, all of it or nothing.
  *
- * For example, a setup of Codex writes auth.json and config.toml. `planned-files.ts` checks that both files can
- * be replaced, `compose-run.ts` composes the record, and `switch-files.ts` replaces the files. If the second
- * one fails, `recover.ts` restores the first.
+ * For example, a setup of Codex writes auth.json and config.toml. `planned-files.ts` checks that both can be
+ * replaced, `compose-run.ts` composes the record, and `switch-files.ts` replaces the files. If the second one
+ * fails, `recover.ts` restores the first.
  */
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
