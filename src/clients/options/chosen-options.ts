@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import { type Client, isConfiguredAs } from '../contract/client.ts'
-import type { ClientOptions, OptionName } from '../contract/options.ts'
+import { type ClientOptions, defaultSlot, type OptionName, slots } from '../contract/options.ts'
 import type { ResolveInput } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
 
@@ -56,6 +56,36 @@ export function modelsIn(options: ClientOptions): readonly string[] {
 /** The options without these models. */
 export function withoutModels(options: ClientOptions, ids: readonly string[]): ClientOptions {
   return withModels(options, (id) => (ids.includes(id) ? undefined : id))
+}
+
+/** The requested options, with one model for everything that neither the user nor an earlier setup names. */
+export function withModelForAll(
+  input: Omit<ResolveInput, 'gatewayInfo'>,
+  named: string,
+): ClientOptions {
+  const {
+    slot = defaultSlot,
+    model = named,
+    slotModels,
+    subagentModel = named,
+  } = effectiveOptions(input)
+  const forAllSlots = Object.fromEntries(slots.map((name) => [name, named]))
+  return {
+    ...input.requested,
+    model,
+    slotModels: { ...forAllSlots, [slot]: model, ...slotModels },
+    subagentModel,
+  }
+}
+
+/** The earlier models of slots, without that of the start slot if a requested model replaces it. */
+export function slotModelsToKeep(
+  { slot = defaultSlot, slotModels = {} }: ClientOptions,
+  requested: ClientOptions,
+): ClientOptions['slotModels'] {
+  if (requested.model === undefined) return slotModels
+  const { [requested.slot ?? slot]: _, ...otherSlots } = slotModels
+  return otherSlots
 }
 
 /** The options with each model replaced by the result of `replace`. Undefined removes a model. */

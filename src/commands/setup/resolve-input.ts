@@ -3,12 +3,12 @@
  * gateway has answered so far.
  */
 import type { Client } from '../../clients/contract/client.ts'
-import { type ClientOptions, defaultSlot } from '../../clients/contract/options.ts'
+import type { ClientOptions } from '../../clients/contract/options.ts'
 import { catalogIn, type GatewayInfo, type ResolveInput } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
-import { modelsIn, withoutModels } from '../../clients/options/chosen-options.ts'
+import { modelsIn, slotModelsToKeep, withoutModels } from '../../clients/options/chosen-options.ts'
 import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { lacksModel } from '../../gateway/judge/traits.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
@@ -106,20 +106,10 @@ function validOptions(
 
   return {
     ...options,
-    slotModels:
-      requested.model === undefined ? options.slotModels : withoutStartSlot(options, requested),
+    slotModels: slotModelsToKeep(options, requested),
     contextWindow: keepsModels ? options.contextWindow : undefined,
     protocol: keepsProtocol ? options.protocol : undefined,
   }
-}
-
-/** The models of the other slots: a requested model replaces that of the slot that the client starts with. */
-function withoutStartSlot(
-  { slot = defaultSlot, slotModels = {} }: ClientOptions,
-  requested: ClientOptions,
-): ClientOptions['slotModels'] {
-  const { [requested.slot ?? slot]: _, ...otherSlots } = slotModels
-  return otherSlots
 }
 
 /** Whether the previous setup was for this gateway. */

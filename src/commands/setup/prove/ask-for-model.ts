@@ -1,9 +1,9 @@
 /** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
 
 import type { Client } from '../../../clients/contract/client.ts'
-import { type ClientOptions, defaultSlot, slots } from '../../../clients/contract/options.ts'
+import type { ClientOptions } from '../../../clients/contract/options.ts'
 import { catalogIn, type ResolveInput } from '../../../clients/contract/setup.ts'
-import { effectiveOptions, withoutModels } from '../../../clients/options/chosen-options.ts'
+import { withModelForAll, withoutModels } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
@@ -117,20 +117,7 @@ export async function askForModel(
 
 /** The setup if the user names one model for everything that is not requested. */
 function withModel(setup: ClientSetup, named: string): ResolvedSetup {
-  const {
-    slot = defaultSlot,
-    model = named,
-    slotModels,
-    subagentModel = named,
-  } = effectiveOptions(setup.input)
-  const namedForAllSlots = Object.fromEntries(slots.map((name) => [name, named]))
-
-  const requested = {
-    ...setup.input.requested,
-    model,
-    slotModels: { ...namedForAllSlots, [slot]: model, ...slotModels },
-    subagentModel,
-  }
+  const requested = withModelForAll(setup.input, named)
   return resolvedSetup({ ...setup, input: { ...setup.input, requested } })
 }
 
