@@ -15,10 +15,10 @@ import { knowsModel, sentFirst, tableVersions, withoutDate } from './slots/sent.
 export function firstRequest(
   recordings: Recordings,
   files: LoadedFiles,
-  asking: FirstRequestInput,
+  input: FirstRequestInput,
 ): FirstRequest {
-  const { model, protocol, version = tableVersions.newest } = asking
-  const env = { ...asking.env, ...readSettings(fileOf(files, 'settings')).env }
+  const { model, protocol, version = tableVersions.newest } = input
+  const env = { ...input.env, ...readSettings(fileOf(files, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])
   const kind = kindOf(model, version)
   const usual = recordedRequest(recordings, { kind, protocol, version })

@@ -24,7 +24,7 @@ import { claudeGptName, claudeName } from './name.ts'
 import { withoutWindow } from './settings.ts'
 import { aboutFilled, fillSlots, type Pins } from './slots/fill.ts'
 import { knowsModel, slotWithoutModel } from './slots/sent.ts'
-import { firstAsked, type Start } from './slots/start.ts'
+import { firstModel, type Start } from './slots/start.ts'
 
 /** The GPT models for the slots and for subagents. Undefined: no rule fits. */
 function gptMapping(
@@ -107,7 +107,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(input, used, windows(version))
 
-  const first = firstAsked({
+  const first = firstModel({
     command,
     slot: startSlot(input, slot, version),
     pins: idsOf(pins),

@@ -75,21 +75,21 @@ export function firstRequest(
     return { headers, body: { ...body, max_output_tokens: limit }, hints }
 
   const isAdaptive = compat['forceAdaptiveThinking'] === true
-  const isAsked = isAdaptive && isNew
+  const sendsAdaptive = isAdaptive && isNew
   // Up to 0.73.1 pi ignores that member, and decides by IDs that it knows; which version began to read it was
   // not tested.
   const isOld = !isSince('0.74.0', version) && /-5/.test(model)
   const isUnclear = isAdaptive && !isNew && !isOld
-  const { query, ...asked } = isAsked ? first : recorded('plain')
-  const isBudgeted = effort !== undefined && !isAsked && !isUnclear
+  const { query, ...usual } = sendsAdaptive ? first : recorded('plain')
+  const isBudgeted = effort !== undefined && !sendsAdaptive && !isUnclear
   return {
     ...(query !== undefined && { query }),
     headers: {
-      ...asked.headers,
+      ...usual.headers,
       ...(isBudgeted && { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
     },
     body: {
-      ...asked.body,
+      ...usual.body,
       max_tokens: limit,
       ...(isBudgeted && {
         thinking: { type: 'enabled', budget_tokens: 8192, display: 'summarized' },

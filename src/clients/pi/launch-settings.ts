@@ -32,10 +32,10 @@ const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
 export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
-  asked: ProcessToStart,
+  process: ProcessToStart,
 ): LaunchSettings {
-  const { args, env, tempFolder } = asked
-  if (commands.some((command) => command === args[0])) return asked
+  const { args, env, tempFolder } = process
+  if (commands.some((command) => command === args[0])) return process
   // pi 0.73.1 and 0.87.1 do not know these flags with a value after `=` (2026-11-23).
   expectUnset(
     typedFlag(args, ['--provider', '--api-key']),

@@ -39,8 +39,8 @@ export function ofOwnRuntime(...own: readonly string[]): () => CertificateStores
  * Node programs read it only if an option of Node says so: pi and Qwen Code on Node 20 and 22 (2026-11-23).
  */
 export function ofNode(env: Machine['env']): CertificateStores {
-  const isTold =
+  const readsSystemStore =
     env['NODE_USE_SYSTEM_CA'] === '1' ||
     /--use-(?:system|openssl)-ca\b/.test(env['NODE_OPTIONS'] ?? '')
-  return { system: isTold, files: ['NODE_EXTRA_CA_CERTS'], folders: [] }
+  return { system: readsSystemStore, files: ['NODE_EXTRA_CA_CERTS'], folders: [] }
 }

@@ -21,9 +21,8 @@ const fileName = 'qwen-settings.json'
 export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
-  asked: ProcessToStart,
+  { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
-  const { args, env, tempFolder } = asked
   const { model, contextWindow, offered = [], protocol = usualProtocol } = target.resolved
 
   // The file names variables, and Qwen Code replaces them with their values.

@@ -31,7 +31,7 @@ export interface Start {
   readonly version: string | undefined
 }
 
-type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
+type FirstModel = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
 
 /**
  * The ID that the client requests first, which a probe must prove. The findings report the other IDs that the
@@ -40,10 +40,10 @@ type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
  * @throws UserError `model-unknown` if the catalog has no model at all for a slot without a pin, or
  *   `client-too-old`
  */
-export function firstAsked(start: Start): FirstAsked {
+export function firstModel(start: Start): FirstModel {
   const { slot, pins, version } = start
   const place = version === undefined ? 'unknown' : placeInTable(version)
-  if (version !== undefined && place === 'known') return askedBy(version, start)
+  if (version !== undefined && place === 'known') return firstModelOf(version, start)
 
   if (version !== undefined && place === 'older' && pins.sonnet === undefined)
     throw needsPin(version, start)
@@ -62,7 +62,7 @@ export function firstAsked(start: Start): FirstAsked {
 }
 
 /** If the table covers the version, it decides the ID, whatever the catalog lists. */
-function askedBy(version: string, start: Start): FirstAsked {
+function firstModelOf(version: string, start: Start): FirstModel {
   const { slot } = start
   const findings = otherSlots(version, start)
   if (!hasSlot(version, slot)) {
@@ -72,7 +72,8 @@ function askedBy(version: string, start: Start): FirstAsked {
 
   const pin = start.pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
-  const _tier = tierOf(start, slot)
+  // Throws if the catalog has no model for the slot, whatever its ID is.
+  tierOf(start, slot)
 
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
