@@ -72,12 +72,12 @@ function* checkNow(context: ClientContext): Findings {
     key: textIn(customModel.entry, ['apiKey']),
     keyPlace: settings.path,
   })
-  yield* checkOverridden(context, customModel.providerId, url)
+  yield* checkOverridden(context, customModel.entryId, url)
 }
 
 /** The path of a member of an entry. Without an ID only the list has a path. */
-function pathIn({ providerId }: CustomModel, name: string): SettingPath {
-  return providerId === undefined ? ['customModels'] : [...modelPath(providerId), name]
+function pathIn({ entryId }: CustomModel, name: string): SettingPath {
+  return entryId === undefined ? ['customModels'] : [...modelPath(entryId), name]
 }
 
 function* checkSurroundings({ files, machine }: ClientContext): Findings {
@@ -113,7 +113,7 @@ function* checkProvider(settings: DroidSettings): Findings {
 function checkOtherEntry(context: ClientContext, target: SetupTarget): Findings {
   const { providerId } = target
   const settings = readSettings(fileOf(context.files, 'settings'))
-  const customModel = settings.models.find((model) => model.providerId === providerId)
+  const customModel = settings.models.find(({ entryId }) => entryId === providerId)
   return otherAddressFinding(context, target, {
     code: 'droid-model-conflict',
     what: `the model ${idOf(providerId)}`,
@@ -149,7 +149,7 @@ function* checkMissingKey(
 /** Reports settings that override the user's file, and policies that forbid its models. */
 function* checkOverridden(
   context: ClientContext,
-  providerId: string | undefined,
+  entryId: string | undefined,
   url: string | undefined,
 ): Findings {
   const { files } = context
@@ -165,7 +165,7 @@ function* checkOverridden(
   ])
 
   for (const file of [userFile, ...layers]) yield* checkPolicies(file, url)
-  yield* checkOtherModels(readSettings(userFile), providerId)
+  yield* checkOtherModels(readSettings(userFile), entryId)
 }
 
 /** droid ignores a model that a policy forbids. */
@@ -194,10 +194,10 @@ function* checkPolicies(file: LoadedFile, url: string | undefined): Findings {
 }
 
 /** Reports parts of droid that use another model. */
-function* checkOtherModels(settings: DroidSettings, providerId: string | undefined): Findings {
+function* checkOtherModels(settings: DroidSettings, entryId: string | undefined): Findings {
   const path = ['sessionDefaultSettings', 'specModeModel']
   const model = textIn(settings.root, path)
-  if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return
+  if (model === undefined || (entryId !== undefined && model === idOf(entryId))) return
 
   yield findingAt(settings, path, {
     code: 'droid-spec-model',

@@ -118,10 +118,10 @@ export const droid: ClientModule = {
     const model = found ? textIn(found.entry, ['model']) : chosen
     // A model of ours that the user chose with `/model` belongs to the same setup.
     const setupOf = (id: string | undefined) => id?.replace(/\/.*/s, '')
-    const providerId = setupOf(found?.providerId)
+    const providerId = setupOf(found?.entryId)
     // Entries with other names are the user's own.
     const ours = settings.models.filter(
-      ({ providerId: id }) => providerId !== undefined && setupOf(id) === providerId,
+      ({ entryId }) => providerId !== undefined && setupOf(entryId) === providerId,
     )
 
     return {

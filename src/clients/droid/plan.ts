@@ -36,7 +36,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   const { contextWindow: _, ...known }: OfferedModel = chosen
   const started: OfferedModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
 
-  const ours = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
+  const ours = readSettings(file).models.flatMap(({ entryId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
     const isOtherGateway = !isUrlOf(String(entry['baseUrl']), baseUrl)
     const model = id.slice(providerId.length + 1)
@@ -56,7 +56,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   ]
 }
 
-/** @param id the entry's own, which is not the model's */
+/** @param id of the entry: not the model's */
 function modelChanges(
   file: LoadedFile,
   id: string,

@@ -14,12 +14,12 @@ const prefix = 'custom:'
  * writes `id` and `index` into every entry and removes the comments from the file; it keeps an existing ID
  * (0.225.2, 2026-11-22).
  */
-export function idOf(providerId: string): string {
-  return prefix + providerId
+export function idOf(entryId: string): string {
+  return prefix + entryId
 }
 
-export function modelPath(providerId: string): SettingPath {
-  return ['customModels', { element: { id: idOf(providerId) } }]
+export function modelPath(entryId: string): SettingPath {
+  return ['customModels', { element: { id: idOf(entryId) } }]
 }
 
 export const defaultModelPath: SettingPath = ['sessionDefaultSettings', 'model']
@@ -54,7 +54,7 @@ export interface DroidSettings extends StrictFile {
 /** An entry of `customModels`. */
 export interface CustomModel {
   /** The part of its `id` after `custom:`. Undefined: it has no such `id`. */
-  readonly providerId: string | undefined
+  readonly entryId: string | undefined
   readonly entry: Table
 }
 
@@ -76,7 +76,7 @@ export function readSettings(file: LoadedFile): DroidSettings {
 
 function customModel(entry: Table): CustomModel {
   const id = textIn(entry, ['id'])
-  return { providerId: id?.startsWith(prefix) ? id.slice(prefix.length) : undefined, entry }
+  return { entryId: id?.startsWith(prefix) ? id.slice(prefix.length) : undefined, entry }
 }
 
 /**
@@ -97,7 +97,7 @@ export function modelCalled(
   })
 
   return (
-    models.find(({ providerId }) => providerId === called) ??
+    models.find(({ entryId }) => entryId === called) ??
     models[counted.indexOf(called)] ??
     models[names.findIndex((name, index) => `${name}-${index}` === called)] ??
     models.find(({ entry }) => entry['model'] === called)
