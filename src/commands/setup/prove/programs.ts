@@ -37,27 +37,29 @@ export async function programFindings(context: SetupContext): Promise<readonly F
 }
 
 /**
- * Checks that a client can use the gateway, as far as that does not depend on its models and files.
+ * Checks that the client's installed version can use a gateway, and that it can send what this one needs.
  *
- * @param program absent: repoint does not know its version yet
- * @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown`
+ * @throws UserError `client-too-old`, `client-version-unknown`, or as `expectCanSend` does
  */
-export function expectUsable(
-  { request }: SetupContext,
+export async function expectUsable(
+  context: SetupContext,
   client: Client,
   access: GatewayAccess,
-  program?: InstalledProgram,
-): void {
+): Promise<void> {
   // A new key is written even for a version that cannot use the gateway: that is not the key's fault.
-  const checksVersion = program !== undefined && !request.isKeyOnly
-  if (checksVersion) refuseBlocked([...versionFindings(client, program)])
-  refuseBlocked([...sendingFindings(client, access)])
+  if (!context.request.isKeyOnly) {
+    const program = await installedProgram(context, client)
+    refuseBlocked([...versionFindings(client, program)])
+  }
+  expectCanSend(client, access)
 }
 
-/** As `expectUsable`, for every client and its installed version. */
-export async function expectAllUsable(context: SetupContext, access: GatewayAccess): Promise<void> {
-  for (const client of context.clients) {
-    const program = await installedProgram(context, client)
-    expectUsable(context, client, access, program)
-  }
+/**
+ * Checks that a client can send the key, the headers and the query that the gateway needs. A probe can find
+ * out that it needs the key in another header.
+ *
+ * @throws UserError `protocol-unsupported`
+ */
+export function expectCanSend(client: Client, access: GatewayAccess): void {
+  refuseBlocked([...sendingFindings(client, access)])
 }

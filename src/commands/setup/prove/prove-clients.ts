@@ -21,7 +21,7 @@ import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
 import { type ProbeAnswer, rejectionsIn } from './probes.ts'
-import { expectUsable, installedProgram, programFindings } from './programs.ts'
+import { expectCanSend, expectUsable, programFindings } from './programs.ts'
 import { proveByClient } from './prove-by-client.ts'
 import { continueWith, failuresIn, resultFor, type SetupResult, workingSetups } from './results.ts'
 
@@ -78,9 +78,8 @@ async function resolveAll(
 ): Promise<readonly SetupResult[]> {
   const results: SetupResult[] = []
   for (const client of context.clients) {
-    const program = await installedProgram(context, client)
     const result = await resultFor(client, async () => {
-      expectUsable(context, client, gateway.finder.access, program)
+      await expectUsable(context, client, gateway.finder.access)
       return chooseModels(context, gateway, client)
     })
     results.push(result)
@@ -151,8 +150,7 @@ async function judgeAll(
     const rejection = await rejectionOfProbe(context, finder.access, setup, answers)
     if (rejection !== undefined)
       await proveByClient(context.session, finder.access, setup, rejection)
-    // The probes may have found out that the gateway accepts the key in another header only.
-    expectUsable(context, client, finder.access)
+    expectCanSend(client, finder.access)
     return {
       ...setup,
       answersSafeguards: safeguardsIn(answers),

@@ -29,7 +29,7 @@ import { nothingToPickFrom } from './ask-for-model.ts'
 import { askGateway, openGateway } from './ask-gateway.ts'
 import { withLink, withNextAddress } from './import-link.ts'
 import {
-  expectAllUsable,
+  expectCanSend,
   expectUsable,
   installedProgram,
   programFindings,
@@ -79,12 +79,13 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
 
   // A script gets the error of one client before a model is probed, if possible before anything is sent.
   const isScript = consent !== 'ask'
-  if (isScript) for (const client of context.clients) expectUsable(context, client, access)
+  if (isScript) for (const client of context.clients) expectCanSend(client, access)
 
   const finder = openGateway(context, access)
   try {
     const gateway = await askGateway(context, finder)
-    if (isScript) await expectAllUsable(context, finder.access)
+    if (isScript)
+      for (const client of context.clients) await expectUsable(context, client, finder.access)
     showAnswer(session, gateway)
 
     const chosen = request.chooseClients
@@ -221,13 +222,13 @@ function withWorkingClients(
 /** Resolves the options for `--no-verify`, without a request to the gateway. */
 async function unverified(context: SetupContext, access: GatewayAccess): Promise<ProvenSetup> {
   const { session, clients, request } = context
-  for (const client of clients) expectUsable(context, client, access)
+  for (const client of clients) expectCanSend(client, access)
   if (request.picksModel) throw nothingToPickFrom(session)
 
   await startPrograms(context)
-  await expectAllUsable(context, access)
   const setups: ResolvedSetup[] = []
   for (const client of clients) {
+    await expectUsable(context, client, access)
     const program = await installedProgram(context, client)
     const gatewayInfo = { ...noGatewayInfo, modelTable: program.modelTable }
     const input = resolveInputFor(context, client, access, gatewayInfo)
