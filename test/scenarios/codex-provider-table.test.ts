@@ -1,9 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 /** Settings in Codex's provider table that would send the key elsewhere: every command removes or refuses them. */
 
@@ -74,7 +73,7 @@ test('a setup removes it from a handwritten table under our id, and a rollback r
   })
   const before = home.snapshot()
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
-  const { stdout } = await runCli(home, ['codex', '--yes'], { env })
+  const { stdout } = await runInProcess(home, ['codex', '--yes'], { env })
   const reported = stdout.split('\n').filter((line) => line.includes('model_catalog_url in'))
   expect(reported).toHaveLength(1)
   expect(home.text(config)).not.toContain('old.example')
@@ -108,12 +107,18 @@ test('a setup refuses a profile with the setting, and status and doctor name it'
 
 test('run uses a provider id without the setting', async () => {
   const home = await aHomeWithSetting()
-  home.put('bin/codex', `#!${process.execPath}\nconsole.log(JSON.stringify(process.argv))\n`)
+  home.put('bin/codex', '#!/bin/sh\n')
   chmodSync(home.at('bin/codex'), 0o755)
-  const PATH = `${home.at('bin')}:${process.env['PATH']}`
   const provider = async () => {
-    const { stdout } = await runCli(home, ['run', 'two', '--', 'codex'], { env: { PATH } })
-    return /model_provider=\\"([\w-]+)/.exec(stdout)?.[1]
+    let provider: string | undefined
+    await runInProcess(home, ['run', 'two', '--', 'codex'], {
+      env: { PATH: home.at('bin') },
+      runInForeground: async (_, args) => {
+        provider = /model_provider="([\w-]+)/.exec(args.join(' '))?.[1]
+        return { reason: 'exited', exitStatus: 0 }
+      },
+    })
+    return provider
   }
   expect(await provider()).toBe('repoint-run')
 

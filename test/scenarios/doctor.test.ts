@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
-import { runInProcess } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { setUp } from '../support/setup.ts'
 import { askInProcess } from '../support/terminal.ts'
 
@@ -448,5 +448,24 @@ describe('repoint doctor', () => {
     expect(home.text('.codex/config.toml')).not.toContain('keyring')
     await runInProcess(home, ['rollback'])
     expect(home.snapshot()).toEqual(broken)
+  })
+})
+
+test('doctor names the closest models of the catalog', async () => {
+  const faults = [{ route: 'responses', error: 'model-unknown' }] as const
+  const { url, key } = await withGateway({ key: canary, faults }, onTestFinished)
+  const home = aHome()
+  const setup = ['codex', '--base-url', url, '--model', 'gpt-5.6-sol', '--no-verify', '--yes']
+  await runHere(home, setup, { REPOINT_API_KEY: key! })
+  const { status, json } = await runHere(home, ['doctor', 'codex'])
+  expect(status).toBe(5)
+  expect(json).toMatchObject({
+    checks: expect.arrayContaining([
+      expect.objectContaining({
+        id: 'model-unknown',
+        message: expect.stringContaining('although it lists it'),
+        cure: expect.stringMatching(/--model gpt-\S+, or --model /),
+      }),
+    ]),
   })
 })

@@ -267,7 +267,7 @@ cat "$path"
     )
     chmodSync(home.at('bin/droid'), 0o755)
     const start = () =>
-      spawn(process.execPath, [resolve('bin/repoint.js'), 'run', 'two', 'droid'], {
+      spawn(process.execPath, [resolve('bin/repoint.js'), 'run', '--no-verify', 'two', 'droid'], {
         env: { PATH: `${home.at('bin')}:${process.env['PATH']}`, HOME: home.path },
         stdio: 'ignore',
       })
@@ -301,7 +301,7 @@ cat "$path"
     await isUp()
     const [ownFolder] = leftovers().filter((name) => name.startsWith(`.try-${living.pid}-`))
     expect(leftovers().toSorted()).toEqual([ownFolder, link, otherBoots[0], '.try-mine'].toSorted())
-    await runCli(home, ['run', 'two', '--', process.execPath, '-e', ''])
+    await runCli(home, ['run', '--no-verify', 'two', '--', process.execPath, '-e', ''])
     expect(leftovers()).toContain(ownFolder)
     expect(home.text('mine/file')).toBe('x')
   })
@@ -310,7 +310,7 @@ cat "$path"
     ['its status', 'process.exit(23)', 23],
     ['a signal', "process.kill(process.pid, 'SIGKILL'); setTimeout(() => {}, 9e4)", 137],
   ])('%s passes through', async (_, script, expected) => {
-    const args = ['run', 'two', '--', process.execPath, '-e', script]
+    const args = ['run', '--no-verify', 'two', '--', process.execPath, '-e', script]
     expect((await runCli(sharedHome, args)).status).toBe(expected)
   })
 
@@ -319,7 +319,7 @@ cat "$path"
     async (name) => {
       const _home = sharedHome
       const script = `process.on('${name}', () => { console.log('received ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
-      const args = ['run', 'two', '--', process.execPath, '-e', script]
+      const args = ['run', '--no-verify', 'two', '--', process.execPath, '-e', script]
       const child = spawn(process.execPath, [resolve('bin/repoint.js'), ...args], {
         env: { PATH: process.env['PATH'], HOME: sharedHome.path },
       })
@@ -394,9 +394,17 @@ cat "$path"
     const file = '.local/state/repoint/gateways.json'
     home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
-    const refused = await runCli(home, ['run', 'two', 'other'], { env })
-    expect([refused.status, refused.stdout]).toEqual([3, ''])
-    const unverified = await runCli(home, ['run', '--no-verify', 'two', 'other'], { env })
-    expect(unverified.status).toBe(0)
+    const starts: string[] = []
+    const options = {
+      env,
+      runInForeground: async (command: string) => {
+        starts.push(command)
+        return { reason: 'exited', exitStatus: 0 } as const
+      },
+    }
+    const refused = await runInProcess(home, ['run', 'two', 'other'], options)
+    expect({ starts, status: refused.status }).toEqual({ starts: [], status: 3 })
+    const unverified = await runInProcess(home, ['run', '--no-verify', 'two', 'other'], options)
+    expect({ starts, status: unverified.status }).toEqual({ starts: ['other'], status: 0 })
   })
 })

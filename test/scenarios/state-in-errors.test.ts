@@ -86,27 +86,42 @@ function byShell(home: Home, args: string, redirections: string) {
   })
 }
 
-describe.runIf(existsSync('/dev/full'))('standard output that cannot be written', () => {
+describe('standard output that cannot be written', () => {
   const lost = 'error: Cannot write to standard output (ENOSPC).'
 
-  test.each(['codex --yes', 'codex --yes --json'])(
-    '%s > /dev/full: status 1, and the files were changed',
-    async (args) => {
-      const { status, stderr } = await byShell(aHome(), args, '> /dev/full')
+  test.runIf(existsSync('/dev/full'))(
+    'codex --yes > /dev/full: status 1, and the files were changed',
+    async () => {
+      const { status, stderr } = await byShell(aHome(), 'codex --yes', '> /dev/full')
       expect(stderr).toContain(`${lost} ${changed}`)
       expect(status).toBe(1)
     },
   )
 
+  /** Runs a command whose standard output is full. */
+  async function intoFullDisk(line: string) {
+    const home = aHome()
+    const { output, terminal } = captured(platform.terminal)
+    const full = { ...terminal, outFailure: 'ENOSPC' }
+    const world = worldIn(home, environment(home))
+    const status = await main({ ...platform, ...world, terminal: full }, line.split(' '))
+    return { status, stderr: output.err }
+  }
+
+  test('a setup with --json says that the files were changed', async () => {
+    const { status, stderr } = await intoFullDisk('codex --yes --json')
+    expect(stderr).toContain(`${lost} ${changed}`)
+    expect(status).toBe(1)
+  })
+
   test('a command that changes nothing says so', async () => {
-    const { status, stderr } = await byShell(aHome(), 'status', '> /dev/full')
+    const { status, stderr } = await intoFullDisk('status')
     expect(stderr).toBe(`${lost} Nothing changed.\n`)
     expect(status).toBe(1)
   })
 
   test('another exit status is kept', async () => {
-    const result = await byShell(aHome(), 'codex --json --model nope', '> /dev/full')
-    expect(result.status).toBe(5)
+    expect((await intoFullDisk('codex --json --model nope')).status).toBe(5)
   })
 
   test('a closed pipe is no error, and the setup is made', async () => {

@@ -7,8 +7,19 @@ import type { World } from '../../src/transaction/record.ts'
 import type { PlanSource } from './a-plan.ts'
 import type { Home } from './home.ts'
 
-/** A run's view of the outside world: this home's real files, and this process. */
+/**
+ * A run's view of the outside world: this home's real files, and this process. It copies no extended attributes, for
+ * which repoint would start `cp` several times in each run. No home has some, unless a test sets them.
+ */
 export function worldIn(home: Home, env: Machine['env'] = {}): World {
+  return withCalls(worldWithAttributes(home, env), {
+    canCopyAttributes: () => true,
+    copyAttributes: () => true,
+  })
+}
+
+/** Like `worldIn`, and copies extended attributes and access lists. */
+export function worldWithAttributes(home: Home, env: Machine['env'] = {}): World {
   const machine: Machine = { os: 'linux', env, home: home.path, cwd: home.path }
   return {
     machine,

@@ -22,7 +22,7 @@ import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
-import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
+import { notAsRoot, sourceIn, withCalls, worldIn, worldWithAttributes } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
 const oldConfig = '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n'
@@ -221,7 +221,7 @@ describe('apply', () => {
     const home = aHome(oldPair)
     const path = home.at('.codex/config.toml')
     if (!setAttribute(path)) skip('no python3, or no extended attributes here')
-    apply(home)
+    apply(home, worldWithAttributes(home))
     expect(attributesOf(path)).toBe("['user.repoint-test']")
   })
 })

@@ -9,7 +9,7 @@ import { applyRollback, planRollback } from '../../src/transaction/plan-rollback
 import { aPairPlan, aPlan, canaryKey, configEdit, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
-import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
+import { notAsRoot, sourceIn, withCalls, worldIn, worldWithAttributes } from '../support/world.ts'
 
 const isRoot = process.getuid?.() === 0
 const settings = '.claude/settings.json'
@@ -152,9 +152,9 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     const path = home.at('.codex/config.toml')
     run('setfacl', '-m', 'u:65534:r,g::-', path)
     const before = run('getfacl', '-n', path)
-    applyPlan(worldIn(home), aPlan([configEdit(sourceIn(home))]))
+    applyPlan(worldWithAttributes(home), aPlan([configEdit(sourceIn(home))]))
     expect(run('getfacl', '-n', path)).toBe(before)
-    applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    applyRollback(worldWithAttributes(home), planRollback(worldWithAttributes(home))!)
     expect(run('getfacl', '-n', path)).toBe(before)
   })
 
@@ -162,7 +162,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     const home = aHome({ [settings]: '{}\n' })
     run('setfacl', '-m', 'u:65534:r', home.at(settings))
     run('setfacl', '-d', '-m', 'u:65534:rwx', home.at('.claude'))
-    applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
+    applyPlan(worldWithAttributes(home), aPlan([settingsEdit(sourceIn(home))]))
     const entries = run('getfacl', '-n', home.at(settings))
     expect(entries).toMatch(/user:65534:r--\s+#effective:---/)
     expect(entries).toContain('mask::---')
@@ -171,7 +171,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
   test('that cannot be kept are reported before the question, and a mask never becomes rights of the group', () => {
     const home = aHome(pair)
     const path = home.at('.codex/config.toml')
-    const world = withCalls(worldIn(home), {
+    const world = withCalls(worldWithAttributes(home), {
       canCopyAttributes: () => false,
       copyAttributes: () => false,
     })
@@ -188,7 +188,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
   test('stop the run if they cannot be copied although there is a tool', () => {
     const home = aHome(pair)
     const before = home.snapshot()
-    const world = withCalls(worldIn(home), { copyAttributes: () => false })
+    const world = withCalls(worldWithAttributes(home), { copyAttributes: () => false })
     expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(
       expect.objectContaining({ code: 'not-permitted', filesState: 'unchanged' }),
     )
@@ -205,7 +205,10 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
         process.env['PATH'] = path
       })
       process.env['PATH'] = home.at('bin')
-      const findings = checkPlannedFiles(worldIn(home), aPlan([configEdit(sourceIn(home))]))
+      const findings = checkPlannedFiles(
+        worldWithAttributes(home),
+        aPlan([configEdit(sourceIn(home))]),
+      )
       expect(findings).toMatchObject([
         { code: 'attributes-lost', hint: expect.stringContaining('coreutils') },
       ])

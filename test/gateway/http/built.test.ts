@@ -1,7 +1,7 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startGateway } from '../../../src/serve/index.ts'
+import { describe, expect, test, vi } from 'vitest'
 import { runCli } from '../../support/cli.ts'
 import { aHome } from '../../support/home.ts'
+import { runInProcess } from '../../support/in-process.ts'
 import { accessTo, aServer, aSocketServer, goodGateway, key, tlsFile } from '../forged.ts'
 
 /** Runs the bundled `repoint models`, as it is published, in a separate process. */
@@ -87,7 +87,7 @@ describe('the built program', () => {
     const home = aHome({})
     const env = { REPOINT_API_KEY: key, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
     const setup = ['codex', '--base-url', address, '--model', 'gpt-5.6-sol', '--no-verify', '--yes']
-    await runCli(home, setup, { env })
+    expect(await runInProcess(home, setup, { env })).toMatchObject({ status: 0 })
     const { status, stdout } = await runCli(home, ['doctor', 'codex', '--json'], { env })
     expect(status).toBe(6)
     expect(stdout).toContain('is self-signed')
@@ -102,29 +102,5 @@ describe('the built program', () => {
     expect(status).toBe(6)
     expect(json).toMatchObject({ error: { code: 'proxy' } })
     expect(JSON.stringify(json)).not.toContain('hunter2')
-  })
-
-  test('doctor names the closest models of the catalog', async () => {
-    const gateway = await startGateway({
-      port: 0,
-      key,
-      faults: [{ route: 'responses', error: 'model-unknown' }],
-    })
-    onTestFinished(() => gateway.close())
-    const home = aHome({})
-    const env = { REPOINT_API_KEY: key }
-    const setup = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.6-sol']
-    await runCli(home, [...setup, '--no-verify', '--yes', '--json'], { env })
-    const { status, json } = await runCli(home, ['doctor', 'codex', '--json'], { env })
-    expect(status).toBe(5)
-    expect(json).toMatchObject({
-      checks: expect.arrayContaining([
-        expect.objectContaining({
-          id: 'model-unknown',
-          message: expect.stringContaining('although it lists it'),
-          cure: expect.stringMatching(/--model gpt-\S+, or --model /),
-        }),
-      ]),
-    })
   })
 })
