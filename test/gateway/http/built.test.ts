@@ -4,21 +4,18 @@ import { aHome } from '../../support/home.ts'
 import { runInProcess } from '../../support/in-process.ts'
 import { accessTo, aServer, aSocketServer, goodGateway, key, tlsFile } from '../forged.ts'
 
-/** Runs the bundled `repoint models`, as it is published, in a separate process. */
+/**
+ * Runs the bundled `repoint models`, as it is published, in a separate process. A program that does not end is killed,
+ * and has no status.
+ */
 async function models(
   baseUrl: string,
   more: { args?: string[]; env?: Record<string, string> } = {},
 ) {
   const home = aHome({})
-  const started = performance.now()
-  const result = await runCli(
-    home,
-    ['models', '--base-url', baseUrl, '--json', ...(more.args ?? [])],
-    {
-      env: { REPOINT_API_KEY: key, ...more.env },
-    },
-  )
-  return { ...result, tookMs: performance.now() - started }
+  return runCli(home, ['models', '--base-url', baseUrl, '--json', ...(more.args ?? [])], {
+    env: { REPOINT_API_KEY: key, ...more.env },
+  })
 }
 
 describe('the built program', () => {
@@ -38,19 +35,17 @@ describe('the built program', () => {
   test('ends at its deadline although the server would never finish the handshake', async () => {
     const server = await aSocketServer(() => {})
     const { address } = accessTo(server, { scheme: 'https' })
-    const { status, json, tookMs } = await models(address, { args: ['--timeout', '1'] })
+    const { status, json } = await models(address, { args: ['--timeout', '1'] })
     expect(status).toBe(6)
     expect(json).toMatchObject({ error: { code: 'timeout' } })
-    expect(tookMs).toBeLessThan(6_000)
   })
 
-  test('connects to an HTTP/2-only server, and ends immediately', async () => {
+  test('connects to an HTTP/2-only server, and ends although the server keeps the connection open', async () => {
     const server = await aServer(goodGateway, { certificate: 'good.pem', isHttp2Only: true })
-    const { status, tookMs } = await models(accessTo(server, { scheme: 'https' }).address, {
+    const { status } = await models(accessTo(server, { scheme: 'https' }).address, {
       args: ['--ca-file', tlsFile('ca.pem')],
     })
     expect(status).toBe(0)
-    expect(tookMs).toBeLessThan(5_000)
   })
 
   test('trusts NODE_EXTRA_CA_CERTS, alone and together with a CA file', async () => {
