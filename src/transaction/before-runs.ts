@@ -1,4 +1,4 @@
-/** How a client's files were at earlier times, as far as the records show. Reads only. */
+/** What would a client's files be without the newest runs? Reads only. */
 import type { Bytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
@@ -75,13 +75,13 @@ export function* filesBeforeRuns(
 }
 
 /**
- * The contents of a file after an undo of its newest run, then of its newest two runs, and so on. Each
- * includes what others wrote since. Changes nothing.
+ * Yields the contents of a file without its newest run, then without its newest two runs, and so on. Each
+ * includes what others wrote since.
  *
  * Ends early if a version cannot be computed: a record is damaged, a copy is missing, or someone
  * pointed the client to another service.
  */
-export function* fileBeforeRuns(world: World, path: string): Generator<Bytes | null> {
+export function* fileWithoutRuns(world: World, path: string): Generator<Bytes | null> {
   try {
     const { runs, damaged } = listRuns(world)
     if (damaged.length > 0) return

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/types.ts'
-import { fileBeforeRuns } from '../../src/transaction/before-runs.ts'
+import { fileWithoutRuns } from '../../src/transaction/before-runs.ts'
 import { aPairPlan, configEdit, keysEdit, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { setUp } from '../support/runs.ts'
@@ -31,7 +31,9 @@ function append(home: Home, name: string, text: string): void {
 
 describe('the earlier versions of a file', () => {
   const textsOf = (home: Home, name: string, world = worldIn(home)) =>
-    [...fileBeforeRuns(world, home.at(name))].map((bytes) => bytes && Buffer.from(bytes).toString())
+    [...fileWithoutRuns(world, home.at(name))].map(
+      (bytes) => bytes && Buffer.from(bytes).toString(),
+    )
 
   test('are listed newest first, with what others wrote since', () => {
     const home = aHome({ [config]: 'model = "0"\n' })

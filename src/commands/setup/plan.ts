@@ -146,8 +146,8 @@ async function earlierContents(
   files: LoadedFiles,
 ): Promise<SetupTarget['earlier']> {
   if (runs.length === 0) return undefined
-  const { fileBeforeRuns } = await import('../../transaction/before-runs.ts')
-  return (fileKind) => fileBeforeRuns(platform, fileOf(files, fileKind).path)
+  const { fileWithoutRuns } = await import('../../transaction/before-runs.ts')
+  return (fileKind) => fileWithoutRuns(platform, fileOf(files, fileKind).path)
 }
 
 /**
