@@ -26,7 +26,7 @@ export interface Finding {
   /** A process that keeps the old settings. A setup offers to stop it after the files are written. */
   readonly process?: StoppableProcess
   /** What the user must agree to first, because the setup or the fix removes something of theirs. */
-  readonly consent?: string
+  readonly needsConsentTo?: string
   /** A file of the current folder sends the key elsewhere. The user can accept that on a terminal, but not with `--yes`. */
   readonly redirectsKey?: true
   /** A setup shows the whole finding, not only its fix (see `shownAs`). */
@@ -64,22 +64,26 @@ export interface FileFix {
 /**
  * How a setup shows a problem of a client, and what it does about it:
  *
- *     fix   consent   shown as   the setup
- *     -     -         finding    stops if the severity is `error` (see `blocksSetup`)
- *     yes   -         fix        applies the fix
- *     -     yes       consent    asks the user; `--yes` consents
- *     yes   yes       consent    asks the user, then applies the fix; `--yes` consents
+ *     fix   needsConsentTo   shown as   the setup
+ *     -     -                finding    stops if the severity is `error` (see `blocksSetup`)
+ *     yes   -                fix        applies the fix
+ *     -     yes              consent    asks the user; `--yes` consents
+ *     yes   yes              consent    asks the user, then applies the fix; `--yes` consents
  *
  * `isReported` shows a fix as a finding. `redirectsKey` stops a setup even with `--yes`.
  */
-export function shownAs({ fix, consent, isReported }: Finding): 'finding' | 'fix' | 'consent' {
-  if (consent !== undefined) return 'consent'
+export function shownAs({
+  fix,
+  needsConsentTo,
+  isReported,
+}: Finding): 'finding' | 'fix' | 'consent' {
+  if (needsConsentTo !== undefined) return 'consent'
   return fix !== undefined && !isReported ? 'fix' : 'finding'
 }
 
 /** Whether a problem stops a setup: it does not work, and nothing that the setup does changes that. */
-export function blocksSetup({ severity, fix, consent }: Finding): boolean {
-  return severity === 'error' && fix === undefined && consent === undefined
+export function blocksSetup({ severity, fix, needsConsentTo }: Finding): boolean {
+  return severity === 'error' && fix === undefined && needsConsentTo === undefined
 }
 
 /** Whether a finding reports this cause already. */

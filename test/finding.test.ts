@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { blocksSetup, type Finding, shownAs } from '../src/finding.ts'
 
 const fix = { fileKind: 'config', changes: [] }
-const consent = 'Remove it.'
+const needsConsentTo = 'Remove it.'
 
 function aProblem(members: Partial<Finding>): Finding {
   return { code: 'a-problem', severity: 'error', message: 'It does not work', ...members }
@@ -14,8 +14,8 @@ describe('a problem of a client in a setup', () => {
     [{ severity: 'warning' }, 'finding', false],
     [{ fix }, 'fix', false],
     [{ fix, isReported: true }, 'finding', false],
-    [{ consent }, 'consent', false],
-    [{ fix, consent }, 'consent', false],
+    [{ needsConsentTo }, 'consent', false],
+    [{ fix, needsConsentTo }, 'consent', false],
   ] as const)('%j is shown as a %s', (members, line, blocks) => {
     const problem = aProblem(members)
     expect(shownAs(problem)).toBe(line)

@@ -134,7 +134,7 @@ describe('check finds', () => {
   ])('%s, and a setup asks for consent', (code, disk, expectedText) => {
     const found = planOn(cline, disk).findings.find((one) => one.code === code)
     expect(found?.message).toContain(expectedText)
-    expect(found?.consent).toBeDefined()
+    expect(found?.needsConsentTo).toBeDefined()
   })
 })
 

@@ -200,7 +200,7 @@ describe('check finds', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
     const { target } = planOn(droid, {})
     expect([...droid.check(scene(disk), target)]).toMatchObject([
-      { code: 'droid-model-conflict', consent: expect.any(String) },
+      { code: 'droid-model-conflict', needsConsentTo: expect.any(String) },
     ])
   })
 })

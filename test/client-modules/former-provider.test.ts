@@ -32,7 +32,7 @@ describe('codex: a setup with another provider ID', () => {
 
   test('for the same address removes the earlier table, with consent', () => {
     const { former, texts } = renamed(client, afterSetup(client), 'https://gw.example')
-    expect(former).toMatchObject([{ consent: expect.stringContaining('provider gateway') }])
+    expect(former).toMatchObject([{ needsConsentTo: expect.stringContaining('provider gateway') }])
     expect(texts[1]).not.toContain('model_providers.gateway')
     expect(texts[1]).toContain('[model_providers.gw2]')
     expect(texts[1]).toContain('# mine\n[mcp_servers.x]\ncommand = "y"\n')
@@ -57,7 +57,7 @@ describe('opencode: a setup with another provider ID', () => {
       'opencode-former-provider',
       'opencode-former-key',
     ])
-    expect(former[0]!.consent).toMatch(/gateway.*with its key.*rollback/)
+    expect(former[0]!.needsConsentTo).toMatch(/gateway.*with its key.*rollback/)
     expect(Object.keys(JSON.parse(texts[0]!))).toEqual(['gw2'])
     expect(Object.keys(JSON.parse(texts[1]!).provider)).toEqual(['gw2'])
   })
@@ -66,7 +66,7 @@ describe('opencode: a setup with another provider ID', () => {
     const { former, texts } = renamed(client, afterSetup(client), 'https://new.example')
     expect(former).toMatchObject([{ code: 'opencode-former-provider' }])
     expect(former[0]!.fix).toBeUndefined()
-    expect(former[0]!.consent).toBeUndefined()
+    expect(former[0]!.needsConsentTo).toBeUndefined()
     expect(Object.keys(JSON.parse(texts[0]!)).sort()).toEqual(['gateway', 'gw2'])
     expect(Object.keys(JSON.parse(texts[1]!).provider).sort()).toEqual(['gateway', 'gw2'])
   })

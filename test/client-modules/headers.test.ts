@@ -155,7 +155,7 @@ describe('headers that exist before a setup', () => {
     const target = { keyHeader: 'x-api-key' } as const
     const code = (disk: Record<string, string>) => {
       const { findings } = planOn(byId('claude'), disk, { target })
-      return findings.map((one) => [one.code, one.consent !== undefined])
+      return findings.map((one) => [one.code, one.needsConsentTo !== undefined])
     }
     const login = { '.claude/.credentials.json': '{"claudeAiOauth":{}}' }
     const answered = (list: string) => ({

@@ -218,8 +218,8 @@ describe('check finds', () => {
 
 describe('before a setup, check', () => {
   const findingsOn = (disk: Disk) =>
-    planOn(openclaw, disk).findings.map(({ code, consent, fix }) => {
-      return { code, asks: consent !== undefined, goes: fix !== undefined }
+    planOn(openclaw, disk).findings.map(({ code, needsConsentTo, fix }) => {
+      return { code, asks: needsConsentTo !== undefined, goes: fix !== undefined }
     })
 
   test('asks about a login, and the key of the setup overrides it afterwards', () => {

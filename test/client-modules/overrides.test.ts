@@ -64,7 +64,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const isModel = row.role === 'model'
         expect(findings.some(({ redirectsKey }) => redirectsKey)).toBe(isOfFolder && !isModel)
         // An error that repoint cannot fix and does not ask about stops a setup.
-        const stops = findings.some(({ severity, consent }) => severity === 'error' && !consent)
+        const stops = findings.some(
+          ({ severity, needsConsentTo }) => severity === 'error' && !needsConsentTo,
+        )
         expect(stops).toBe(!isOfFolder && !isModel && !file.isProfile)
       }
     })

@@ -229,7 +229,7 @@ describe('opencode', () => {
       '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth","refresh":"r"}}',
     }
     expect(planOn(byId('opencode'), disk).findings).toMatchObject([
-      { code: 'opencode-other-key', consent: expect.any(String) },
+      { code: 'opencode-other-key', needsConsentTo: expect.any(String) },
     ])
   })
 })

@@ -411,7 +411,7 @@ describe('a setup', () => {
       '.qwen/oauth_creds.json': '{}',
     }
     const { findings } = planOn(qwen, disk)
-    expect(findings).toMatchObject([{ code: 'qwen-login', consent: expect.any(String) }])
+    expect(findings).toMatchObject([{ code: 'qwen-login', needsConsentTo: expect.any(String) }])
   })
 
   test('rejects a file that Qwen Code cannot read, removes trailing commas, and keeps comments', () => {

@@ -28,7 +28,7 @@ export function* variableFindings(
     const shared = {
       ...found,
       cause: 'override' as const,
-      ...(needsConsent && { consent: `Keep ${name}: ${effect}.` }),
+      ...(needsConsent && { needsConsentTo: `Keep ${name}: ${effect}.` }),
     }
     const lines = linesExporting(context, name)
 
@@ -97,7 +97,7 @@ export function* proxyFindings(
     message,
     location: 'environment',
     hint: `Add ${proxy.host} to NO_PROXY.`,
-    ...(parts.fix === undefined && { consent: `${message}.` }),
+    ...(parts.fix === undefined && { needsConsentTo: `${message}.` }),
     severity: 'error',
     ...parts,
   }

@@ -76,7 +76,7 @@ export function* unreadFileFinding(file: StrictFile, { effect, ...found }: Unrea
       changes: [],
       toStrictJson: tolerates?.allowsComments ? 'but-comments' : true,
     },
-    consent: `Remove ${syntax} from ${path}. Then the client reads the whole file.`,
+    needsConsentTo: `Remove ${syntax} from ${path}. Then the client reads the whole file.`,
   }
 }
 
@@ -131,7 +131,7 @@ export function* otherAddressFinding(
     message: `${what} already has another address, ${shownUrl(url)}`,
     location,
     hint,
-    consent: `Overwrite ${what}. repoint rollback restores it.`,
+    needsConsentTo: `Overwrite ${what}. repoint rollback restores it.`,
     severity: 'warning',
   }
 }
@@ -170,7 +170,7 @@ export function formerProviderFinding(
     ...shared,
     hint: 'Remove it.',
     fix: { fileKind: file.kind, changes: [{ ...change, value: undefined }] },
-    consent: `Remove the provider ${providerId} of an earlier setup${hasKey ? ', with its key' : ''}. repoint rollback restores it.`,
+    needsConsentTo: `Remove the provider ${providerId} of an earlier setup${hasKey ? ', with its key' : ''}. repoint rollback restores it.`,
   }
 }
 

@@ -130,7 +130,10 @@ function* folderFindings(
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (unknown ?? 'is there')}: ${what}`,
     location: first ? placeIn(file, first) : file.path,
     hint: `If you do not trust this folder, start ${label} in another one. Or remove the setting from the file.`,
-    ...(isRedirected && { consent: `${what}, because of ${file.path}.`, redirectsKey: true }),
+    ...(isRedirected && {
+      needsConsentTo: `${what}, because of ${file.path}.`,
+      redirectsKey: true,
+    }),
     severity: isRedirected ? 'error' : 'warning',
     cause: 'override',
   }

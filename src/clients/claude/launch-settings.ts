@@ -114,7 +114,7 @@ function secretVariables(
       throw refuse(`${name} in ${settings.path} overrides the value for this gateway`)
 
   const keyQuestions = keyHeader === undefined ? [] : [...checkKeyQuestion(files, key)]
-  if (keyQuestions.some(({ consent }) => consent !== undefined))
+  if (keyQuestions.some(({ needsConsentTo }) => needsConsentTo !== undefined))
     throw refuse(
       'Claude Code would ask whether to use the key, and send your saved login if you answer No',
     )

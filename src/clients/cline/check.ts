@@ -108,7 +108,7 @@ function* checkLogin(file: ProvidersFile): Findings {
     code: 'cline-login',
     message: `Cline is logged in with an account of its provider ${used}`,
     hint: 'Nothing to do. repoint rollback restores the login.',
-    consent: `Stop using the login of Cline's provider ${used}. repoint rollback restores it.`,
+    needsConsentTo: `Stop using the login of Cline's provider ${used}. repoint rollback restores it.`,
     severity: 'warning',
   })
 }

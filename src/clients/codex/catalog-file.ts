@@ -97,7 +97,7 @@ export function* checkOtherCatalog(
     code: 'codex-other-catalog',
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
     hint: 'To keep it, remove --catalog.',
-    consent: `Replace model_catalog_json = ${JSON.stringify(named)}. repoint rollback restores it.`,
+    needsConsentTo: `Replace model_catalog_json = ${JSON.stringify(named)}. repoint rollback restores it.`,
     severity: 'warning',
   })
 }

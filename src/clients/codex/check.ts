@@ -97,7 +97,7 @@ function* checkLostLogin(
       message: `Codex would use a ${auth.login} instead of your key, and send its token to the gateway`,
       location,
       hint: 'To keep the login, use a separate folder for this setup: set CODEX_HOME.',
-      consent: `Replace your ${auth.login} in auth.json by the key. repoint rollback restores it.`,
+      needsConsentTo: `Replace your ${auth.login} in auth.json by the key. repoint rollback restores it.`,
       severity: 'error',
     }
   else if (auth.unreadKeys !== undefined)
@@ -106,7 +106,7 @@ function* checkLostLogin(
       message: `auth.json contains ${auth.unreadKeys.join(', ')}, which Codex does not read`,
       location,
       hint: 'Keep a copy of it if you need it elsewhere.',
-      consent: `Remove ${auth.unreadKeys.join(', ')} from auth.json. repoint rollback restores it.`,
+      needsConsentTo: `Remove ${auth.unreadKeys.join(', ')} from auth.json. repoint rollback restores it.`,
       severity: 'warning',
     }
   else if (key !== undefined && key !== target.key && !placeholderOf(key)) {
@@ -116,7 +116,7 @@ function* checkLostLogin(
       message: 'auth.json contains an API key that repoint did not write',
       location,
       hint: 'Keep a copy of that key if you need it elsewhere.',
-      consent: 'Replace the API key in auth.json. repoint rollback restores it.',
+      needsConsentTo: 'Replace the API key in auth.json. repoint rollback restores it.',
       severity: 'warning',
     }
   }
@@ -143,7 +143,7 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       message: `Codex uses a ${auth.login} in auth.json, and sends its token to the gateway`,
       location,
       hint: 'Replace the login by the key: repoint codex',
-      consent: `Remove your ${auth.login} from auth.json. repoint rollback restores it.`,
+      needsConsentTo: `Remove your ${auth.login} from auth.json. repoint rollback restores it.`,
       ...(auth.shadowedKey === undefined ? {} : { fix: withoutLogin }),
       severity: 'error',
       cause: 'key-missing',
@@ -183,7 +183,7 @@ function* checkLoginSettings(config: ParsedFile): Findings {
       message: 'Codex deletes the key and stops: forced_login_method = "chatgpt"',
       hint: 'Remove the line.',
       becomes: { value: undefined },
-      consent: 'Remove forced_login_method = "chatgpt" from config.toml.',
+      needsConsentTo: 'Remove forced_login_method = "chatgpt" from config.toml.',
     })
 
   for (const [name] of config.members(['profiles']))

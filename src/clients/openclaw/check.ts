@@ -130,7 +130,7 @@ function* checkOtherLogin(view: ProviderView, isSetUp: boolean): Findings {
     hint: canUseKey ? 'Use the key first.' : 'Set it up again: repoint openclaw',
     ...(canUseKey && {
       fix: { fileKind: 'config', changes: [{ path, value: 'api-key' }] },
-      consent: `Use the key in openclaw.json instead of the login ${login}. repoint rollback restores the login.`,
+      needsConsentTo: `Use the key in openclaw.json instead of the login ${login}. repoint rollback restores the login.`,
     }),
   })
 }

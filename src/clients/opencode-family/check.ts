@@ -109,7 +109,7 @@ function* checkOtherKey(view: OpencodeView, target: SetupTarget): Findings {
     code: `${id}-other-key`,
     message: `auth.json contains an entry for ${providerId} that repoint did not write`,
     hint: 'To keep it, choose another ID: --provider-id ID',
-    consent: `Replace the ${kind} for ${providerId} in auth.json. repoint rollback restores it.`,
+    needsConsentTo: `Replace the ${kind} for ${providerId} in auth.json. repoint rollback restores it.`,
     severity: 'warning',
   })
 }

@@ -146,7 +146,7 @@ function* checkOtherLogin({ context, providerId }: PiView): Findings {
     message: `the login for ${providerId} in auth.json overrides the key in models.json`,
     hint: 'Remove it.',
     becomes: { value: undefined, isSecret: true, role: 'key' },
-    consent: `Remove the login for ${providerId} from auth.json. repoint rollback restores it.`,
+    needsConsentTo: `Remove the login for ${providerId} from auth.json. repoint rollback restores it.`,
   })
 }
 

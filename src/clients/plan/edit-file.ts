@@ -131,16 +131,16 @@ export function optionChange(
   return value === undefined && !isRemoved ? [] : [{ path, value }]
 }
 
-/** The hint, fix and consent of a finding that `change` removes from a file, and that the user may miss. */
+/** The hint and fix of a finding that `change` removes from a file, and that the user may miss. */
 export function removal(
   { kind: fileKind, path }: Pick<LoadedFile, 'kind' | 'path'>,
   what: string,
   change: Omit<SettingChange, 'value'>,
-): Pick<Finding, 'hint' | 'fix' | 'consent'> {
+): Pick<Finding, 'hint' | 'fix' | 'needsConsentTo'> {
   return {
     hint: 'Remove it.',
     fix: { fileKind, changes: [{ ...change, value: undefined }] },
-    consent: `Remove ${what} from ${path}.`,
+    needsConsentTo: `Remove ${what} from ${path}.`,
   }
 }
 

@@ -169,7 +169,7 @@ function* checkLogin(files: LoadedFiles): Findings {
     code: 'qwen-login',
     message: "Qwen Code uses a login of its vendor's account",
     hint: 'Nothing to do: the login stays on this machine.',
-    consent: 'Stop using the login of Qwen Code. repoint rollback restores it.',
+    needsConsentTo: 'Stop using the login of Qwen Code. repoint rollback restores it.',
     severity: 'warning',
   })
 }

@@ -31,8 +31,8 @@ export function reportFindings(
   isFixTried = false,
 ): readonly CheckResult[] {
   return findings.map((finding) => {
-    const { code, severity, message, location, cause, hint, fix, consent } = finding
-    const command = `repoint doctor ${client.family} ${consent === undefined ? '--fix' : '--fix --yes'}`
+    const { code, severity, message, location, cause, hint, fix, needsConsentTo } = finding
+    const command = `repoint doctor ${client.family} ${needsConsentTo === undefined ? '--fix' : '--fix --yes'}`
     return {
       code,
       severity: severity === 'error' || severity === 'ok' ? severity : 'warning',

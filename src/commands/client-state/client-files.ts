@@ -197,7 +197,7 @@ function openToOthers(session: Session, path: string, { kind, mode }: FileStatus
     message: `${who} can ${what} (mode ${mode.toString(8)}) and so redirect your key`,
     location: path,
     hint: `chmod ${rights} ${place}`,
-    consent: `${who} can ${what} and so redirect your key: ${place}. Close it: chmod ${rights} ${place}`,
+    needsConsentTo: `${who} can ${what} and so redirect your key: ${place}. Close it: chmod ${rights} ${place}`,
     severity: 'error',
   }
 }

@@ -158,8 +158,8 @@ export function driftSinceSetup(
   const expected = gatewayOfLastSetup(session, report, runs)
   if (expected === undefined || whyUnreadable(state) !== undefined) return undefined
 
-  const safeFixes = findings.flatMap(({ fix, consent }) =>
-    fix && consent === undefined ? [fix] : [],
+  const safeFixes = findings.flatMap(({ fix, needsConsentTo }) =>
+    fix && needsConsentTo === undefined ? [fix] : [],
   )
   const driftAfter = (fixes: readonly FileFix[], edits: readonly FileEdit[] = []) => {
     const fixedFiles = asPlanned(files, [...edits, ...planFixes(client, files, fixes)])

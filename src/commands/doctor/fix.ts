@@ -116,7 +116,7 @@ function* availableFixes(
   const { client, findings } = report
   const about = client.family
   for (const finding of findings) {
-    const { code, fix, consent: problem } = finding
+    const { code, fix, needsConsentTo: problem } = finding
     if (fix !== undefined)
       yield {
         fixed: { about, code, message: messageWithLocation(finding) },

@@ -22,7 +22,7 @@ export function showSetup(plan: SetupPlan): void {
 
   session.addFindings(...checkPlannedFiles(session.platform, plan))
   session.showFindings()
-  session.addShownFindings(...plan.consents)
+  session.addShownFindings(...plan.needingConsent)
 }
 
 /**
@@ -39,7 +39,7 @@ export function confirmSetup(plan: SetupPlan): Promise<void> {
 /** A plan that the user must confirm. */
 interface PlanToConfirm extends Pick<SetupPlan, 'edits'> {
   readonly consent: Consent
-  readonly consents?: readonly Pick<Finding, 'message'>[]
+  readonly needingConsent?: readonly Pick<Finding, 'message'>[]
   /** Absent: every line is shown already. */
   readonly showDetails: (() => void) | undefined
 }
@@ -65,10 +65,10 @@ function showsDetails({ setup: { request } }: SetupPlan): boolean {
 
 /** The plan of each client, and what needs consent. Several clients get a short table, unless detailed. */
 function showPlan(plan: SetupPlan, isDetailed: boolean): void {
-  const { setup, clients, consents } = plan
+  const { setup, clients, needingConsent } = plan
   if (clients.length > 1 && !isDetailed) showSummary(plan)
   else for (const client of clients) showClient(setup, client, isDetailed)
-  for (const { message } of consents) setup.session.say(`  ! ${message}`)
+  for (const { message } of needingConsent) setup.session.say(`  ! ${message}`)
 }
 
 /** One row for each client: its model and its files. */
@@ -130,15 +130,15 @@ function questionFor(markedSettings: number): string {
 
 function ask(
   session: Session,
-  { consent, consents = [], showDetails }: PlanToConfirm,
+  { consent, needingConsent = [], showDetails }: PlanToConfirm,
 ): Promise<void> {
-  const needed = consents.map(({ message }) => message.replace(/\.$/, ''))
+  const needed = needingConsent.map(({ message }) => message.replace(/\.$/, ''))
 
   return session.requireConsent(
     consent,
     {
-      message: questionFor(consents.length),
-      default: consents.length === 0,
+      message: questionFor(needingConsent.length),
+      default: needingConsent.length === 0,
       showDetails,
     },
     {

@@ -39,7 +39,7 @@ export function planFindings(
 
   return [
     ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
-    // The plan shows fixes and consents in lines of their own.
+    // The plan shows fixes, and what needs consent, in lines of their own.
     ...problems.filter((problem) => shownAs(problem) === 'finding').map(asNoteWithLocation),
     ...certificateFindings(session, client, endpoint, access.caFile),
     ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),

@@ -39,7 +39,7 @@ export interface SetupPlan extends Plan {
   readonly setup: ProvenSetup
   readonly clients: readonly [ClientPlan, ...ClientPlan[]]
   /** What the user must agree to. */
-  readonly consents: readonly Finding[]
+  readonly needingConsent: readonly Finding[]
 }
 
 /** @throws UserError `config-invalid`, `config-conflict`, `not-permitted` */
@@ -49,8 +49,8 @@ export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
 
   const { request, access } = setup
   const problems = clients.flatMap((client) => client.problems)
-  const consents = problems.flatMap(({ code, consent }) =>
-    consent === undefined ? [] : [{ code, message: consent }],
+  const needingConsent = problems.flatMap(({ code, needsConsentTo }) =>
+    needsConsentTo === undefined ? [] : [{ code, message: needsConsentTo }],
   )
   return {
     kind: 'setup',
@@ -61,7 +61,7 @@ export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
     edits: clients.flatMap(({ edits }) => edits),
     setup,
     clients: clients as [ClientPlan, ...ClientPlan[]],
-    consents,
+    needingConsent,
   }
 }
 

@@ -202,7 +202,7 @@ test("the user's userDisk catalog stays without the flag, and is replaced only w
     gatewayInfo: { modelTable: codexTable },
     ...withCatalog,
   })
-  expect(findings.find(({ code }) => code === 'codex-other-catalog')?.consent).toContain(
+  expect(findings.find(({ code }) => code === 'codex-other-catalog')?.needsConsentTo).toContain(
     '/srv/models.json',
   )
 })

@@ -80,7 +80,7 @@ describe('a setup sets setAsideTable a provider that sends the key of auth.json 
   ])('%s', (_, table) => {
     const { findings, after } = setUp(aHome(table))
     expect(findings).toMatchObject([
-      { consent: expect.stringMatching(/can still read .*codex fork ID/) },
+      { needsConsentTo: expect.stringMatching(/can still read .*codex fork ID/) },
     ])
     expect(tableOf(after, 'old')).toEqual(setAsideTable)
     expect(setUp(after).findings).toEqual([])
@@ -138,7 +138,7 @@ describe('a provider that asks for no key gets a placeholder instead', () => {
   ])('%s', (line, token) => {
     const { findings, after } = setUp(aHome(aTable(line)))
     expect(findings).toMatchObject([{ code: 'codex-keyless-provider', severity: 'warning' }])
-    expect(findings[0]?.consent).toBeUndefined()
+    expect(findings[0]?.needsConsentTo).toBeUndefined()
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: token })
     expect(setUp(after).findings).toEqual([])
   })
@@ -149,7 +149,7 @@ describe('--keep-old-gateway', () => {
 
   test('copies the key into the table of the current provider, in a file that is private', () => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}${aTable(takesKey, 'third')}`)
-    expect(setUp(disk).findings[0]?.consent).toContain('--keep-old-gateway')
+    expect(setUp(disk).findings[0]?.needsConsentTo).toContain('--keep-old-gateway')
     const { edits, findings } = planOn(codex, disk, { options })
     expect(edits[1]?.holdsSecret).toBe(true)
     expect(JSON.stringify(findings.map(({ fix: _, ...shown }) => shown))).not.toContain(oldKey)
@@ -167,7 +167,7 @@ describe('--keep-old-gateway', () => {
     ['nothing', { '.codex/auth.json': '{}' }],
   ])('copies no key if auth.json holds %s', (_, files) => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}`, files)
-    expect(setUp(disk).findings[0]?.consent).not.toContain('--keep-old-gateway')
+    expect(setUp(disk).findings[0]?.needsConsentTo).not.toContain('--keep-old-gateway')
     expect(tableOf(setUp(disk, { options }).after, 'old')).toEqual(setAsideTable)
   })
 })
@@ -194,7 +194,7 @@ describe('a later setup at that address restores the provider', () => {
 describe('a setup stops', () => {
   const stopping = (disk: Disk, setup: Setup = {}) =>
     planOn(codex, disk, setup).findings.filter(
-      ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
+      ({ severity, fix, needsConsentTo }) => severity === 'error' && !fix && !needsConsentTo,
     )
 
   test.each([

@@ -60,7 +60,7 @@ describe('our table', () => {
       message: expect.stringContaining(name),
       location: '/home/ada/.codex/config.toml:8',
     })
-    expect(found?.consent).toBeUndefined()
+    expect(found?.needsConsentTo).toBeUndefined()
     expect(tableOf(after)).not.toHaveProperty(name)
     expect(setUp(after).codes).toEqual([])
     expect(findingsOn(codex, after, aMachine(), ours)).toEqual([])
@@ -121,7 +121,7 @@ describe('our table', () => {
     const disk = aHome(aTable(oldCatalog))
     const found = findingsOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-provider-setting', severity: 'error' }])
-    expect(found[0]?.consent).toBeUndefined()
+    expect(found[0]?.needsConsentTo).toBeUndefined()
     const edits = planFixes(codex, filesOf(codex, aMachine(), disk), [found[0]!.fix!])
     expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
     // A gateway that repoint did not set up is not checked.

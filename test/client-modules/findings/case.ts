@@ -52,8 +52,8 @@ export function testFindings(id: string, healthy: Disk, cases: readonly Case[]):
         expect(finding!.fix).toBeUndefined()
         return
       }
-      expect(finding!.consent === undefined ? 'plain' : 'consent').toBe(fix)
-      expect(finding!.consent ?? 'A sentence.').toMatch(/\.$/)
+      expect(finding!.needsConsentTo === undefined ? 'plain' : 'consent').toBe(fix)
+      expect(finding!.needsConsentTo ?? 'A sentence.').toMatch(/\.$/)
       const files = filesOf(client, machine, disk)
       const edits = planFixes(client, files, [finding!.fix!])
       const fixedDisk = written(disk, machine, edits)

@@ -110,7 +110,7 @@ describe('a setup', () => {
     'of %s with %s says once what is lost, and names no command except in the question',
     (id, code, consent, disk) => {
       const found = planOn(byId(id), disk).findings.filter((one) => one.code === code)
-      expect(found).toMatchObject([{ consent: consent }])
+      expect(found).toMatchObject([{ needsConsentTo: consent }])
       expect(`${found[0]!.message} ${found[0]!.hint}`).not.toMatch(
         /repoint (?:codex|opencode)|rollback/,
       )

@@ -29,7 +29,7 @@ export function* checkOtherCredentials(context: ClientContext, settings: ClaudeS
       code: 'claude-custom-headers',
       message: `${names.headers} sends a second key`,
       value: withoutCredential(headers),
-      consent: `Remove the second key in ${names.headers} from ${path}.`,
+      needsConsentTo: `Remove the second key in ${names.headers} from ${path}.`,
     })
   }
 
@@ -87,7 +87,7 @@ export function* checkKeyQuestion(files: LoadedFiles, key: string): Findings {
         ? `Answer Yes. If you answer No, ${otherwise}.`
         : 'Remove the entry from that list.',
     ...(isLoggedIn && {
-      consent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
+      needsConsentTo: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
     }),
     severity: 'warning',
   }

@@ -18,7 +18,7 @@ export function* checkUnwantedSettings(
     location: settings.place(path),
     hint: 'Remove it.',
     fix: settingsRepair(changeTo(path, value)),
-    consent: `Remove ${name} from ${settings.path}.`,
+    needsConsentTo: `Remove ${name} from ${settings.path}.`,
     severity: 'error',
     ...finding,
   }
@@ -26,7 +26,7 @@ export function* checkUnwantedSettings(
 
 interface Unwanted
   extends Pick<Finding, 'code' | 'message'>,
-    Partial<Pick<Finding, 'hint' | 'consent' | 'severity'>> {
+    Partial<Pick<Finding, 'hint' | 'needsConsentTo' | 'severity'>> {
   /** The new value. Undefined: the setting is removed. */
   readonly value?: string | undefined
 }

@@ -187,11 +187,11 @@ function turnOffFinding(
   const offer = oldKey
     ? ' To continue these conversations with the old key: repoint codex --keep-old-gateway'
     : ''
-  let consent: string | undefined
+  let needsConsentTo: string | undefined
   if (token === undefined)
-    consent = `Turn off ${name}, so that ${address} does not get the new key. You can still read its conversations. To continue one at the new gateway, which then receives all of it: codex fork ID. repoint rollback restores ${name}.${offer}`
+    needsConsentTo = `Turn off ${name}, so that ${address} does not get the new key. You can still read its conversations. To continue one at the new gateway, which then receives all of it: codex fork ID. repoint rollback restores ${name}.${offer}`
   else if (retainedKey)
-    consent = `Write the old key to config.toml, only for ${name}, so that its conversations continue at ${address}. repoint rollback removes it.`
+    needsConsentTo = `Write the old key to config.toml, only for ${name}, so that its conversations continue at ${address}. repoint rollback removes it.`
 
   return {
     code: takesKey ? 'codex-other-provider' : 'codex-keyless-provider',
@@ -201,7 +201,7 @@ function turnOffFinding(
     location,
     hint: 'Give it a separate key (env_key), or remove it.',
     fix: configRepair(...blockingChanges(config, id, table, token)),
-    ...compact({ consent }),
+    ...compact({ needsConsentTo }),
     severity: takesKey ? 'error' : 'warning',
   }
 }

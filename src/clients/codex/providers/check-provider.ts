@@ -182,7 +182,7 @@ function* checkReservedId(config: ParsedFile, { id, table, path }: Provider): Fi
     message: `Codex does not start: [model_providers.${id}] uses an ID that Codex reserves`,
     hint: 'Remove the table, or rename it.',
     becomes: { value: undefined },
-    consent: `Remove the table [model_providers.${id}] from config.toml.`,
+    needsConsentTo: `Remove the table [model_providers.${id}] from config.toml.`,
   })
 }
 
@@ -253,7 +253,7 @@ function* checkOwnAuth(config: ParsedFile, { id, table, path }: Provider): Findi
       message: `${key} in [model_providers.${id}] overrides auth.json`,
       hint: 'Remove it.',
       becomes: { value: undefined, isSecret },
-      consent: `Remove ${key} from [model_providers.${id}].`,
+      needsConsentTo: `Remove ${key} from [model_providers.${id}].`,
     })
   }
 }
@@ -306,7 +306,7 @@ function* checkOpenaiBaseUrl(
     code: 'codex-openai-base-url',
     message: `openai_base_url already has another address, ${shownUrl(url)}`,
     hint: 'To keep it, use a separate folder for this setup: set CODEX_HOME.',
-    consent: `Replace openai_base_url, so that old conversations do not send the key to ${shownUrl(url)}. repoint rollback restores it.`,
+    needsConsentTo: `Replace openai_base_url, so that old conversations do not send the key to ${shownUrl(url)}. repoint rollback restores it.`,
     severity: 'warning',
   })
 }
