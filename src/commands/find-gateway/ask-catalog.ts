@@ -26,7 +26,7 @@ import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 import { findGateway } from './find-gateway.ts'
-import { presetUnlessNamed } from './gateways-in-use.ts'
+import { presetUnlessNamed } from './preset.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 

@@ -1,12 +1,28 @@
 import { UserError, valueOrError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { knownHosts } from '../../gateway/hosts.ts'
 import { normaliseAddress } from '../../gateway/input/address.ts'
+import type { HeaderChange } from '../../gateway/input/header.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { savedChoices, savedGatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { keepAddress } from '../../state/last-address.ts'
+import type { GatewayFlags, SetupFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
-import type { AddressFlags, Preset, SourcedValue } from './types.ts'
+import type { Preset } from './preset.ts'
+
+export type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
+
+/** The address of the gateway, and where it came from. */
+export interface FoundAddress {
+  readonly value: string
+  readonly findings?: readonly Finding[]
+  readonly isFromPrompt?: boolean
+  /** The query of the address. */
+  readonly query?: readonly HeaderChange[]
+  /** The saved gateway that the user chose. */
+  readonly saved?: SavedGateway
+}
 
 /**
  * The address from the preset, a flag or the environment, or else from a prompt.
@@ -14,12 +30,12 @@ import type { AddressFlags, Preset, SourcedValue } from './types.ts'
  * @param hasKey the user has given a key for the address
  * @throws UserError `usage` if repoint cannot ask
  */
-export async function findBaseUrl(
+export async function findAddress(
   session: Session,
   flags: AddressFlags,
   preset: Preset,
   hasKey: boolean,
-): Promise<SourcedValue> {
+): Promise<FoundAddress> {
   if (preset.gateway?.address !== undefined) return { value: preset.gateway.address }
   if (flags.baseUrl !== undefined) return cleanAddress(flags.baseUrl, flags)
 
@@ -43,7 +59,7 @@ export async function findBaseUrl(
 }
 
 /** @throws UserError `usage` if the text is not an address */
-function cleanAddress(text: string, flags: AddressFlags): SourcedValue {
+function cleanAddress(text: string, flags: AddressFlags): FoundAddress {
   const { address, query, findings } = normaliseAddress(text, flags)
   return { value: address, query, findings }
 }

@@ -10,6 +10,7 @@
  */
 import { compact } from '../../compact.ts'
 import { UserError, valueOrError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { assumedBaseUrls } from '../../gateway/base-urls.ts'
 import { type AddressOptions, normaliseAddress } from '../../gateway/input/address.ts'
 import {
@@ -19,15 +20,27 @@ import {
   readHeader,
 } from '../../gateway/input/header.ts'
 import { formatLink, type ImportLink } from '../../gateway/input/link.ts'
-import type { BaseUrls, Gateway } from '../../gateway/types.ts'
+import type { BaseUrls, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor, hideHeaders, savedBaseUrls } from '../../state/find-gateways.ts'
 import { savedGatewayFor } from '../../state/save-gateway.ts'
 import { worldWritableCaFile } from '../client-state/client-files.ts'
 import type { Session } from '../screen/session.ts'
 import { accessTo } from './access.ts'
-import { findBaseUrl } from './find-address.ts'
-import { findKey, keyByFlag, linkIn, secretFile } from './find-key.ts'
-import type { AddressFlags, FoundGateway, Preset, SourcedValue } from './types.ts'
+import { type AddressFlags, type FoundAddress, findAddress } from './find-address.ts'
+import { type FoundKey, findKey, keyByFlag, linkIn, secretFile } from './find-key.ts'
+import type { Preset } from './preset.ts'
+
+/** The gateway of a command, and where its address and key came from. */
+export interface FoundGateway {
+  readonly access: GatewayAccess
+  readonly findings: readonly Finding[]
+  /** Whether the user entered these values at a prompt. If they are rejected, repoint asks again. */
+  readonly fromPrompt: { readonly address: boolean; readonly key: boolean }
+  /** The key belongs to a client or a saved gateway. It must not be sent to another address. */
+  readonly isKeyInUse: boolean
+  /** The content of the import link, if the key came from one. */
+  readonly link?: ImportLink | undefined
+}
 
 /**
  * Finds the gateway of this command in the flags, then in the environment, or else asks the user.
@@ -79,8 +92,8 @@ export async function findGateway(
 }
 
 interface AddressAndKey {
-  readonly address: SourcedValue
-  readonly key: SourcedValue
+  readonly address: FoundAddress
+  readonly key: FoundKey
   /** The gateway of the preset, or the saved one that the user chose. */
   readonly known: Partial<Gateway>
 }
@@ -99,7 +112,7 @@ async function findAddressAndKey(
     return { address, key: { value: link.key, link }, known: gateway }
   }
 
-  const address = await findBaseUrl(session, flags, preset, flagKey !== undefined)
+  const address = await findAddress(session, flags, preset, flagKey !== undefined)
   const known = address.saved ?? gateway
   const key = await findKey(
     session,
@@ -130,7 +143,7 @@ function headerFlags(session: Session, flags: AddressFlags): readonly HeaderChan
 function addressIn(
   link: ImportLink,
   { flags, known }: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
-): SourcedValue {
+): FoundAddress {
   const fromFlag = flags.baseUrl ? normaliseAddress(flags.baseUrl, flags) : undefined
   const address = fromFlag?.address ?? known.address ?? link.addresses[0]
   if (!link.addresses.includes(address))

@@ -1,11 +1,24 @@
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { cleanKey, maxKeyBytes } from '../../gateway/input/key.ts'
 import { type ImportLink, readImportLink } from '../../gateway/input/link.ts'
 import { isImportLink } from '../../text.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
-import type { AddressFlags, Preset, SourcedValue } from './types.ts'
+import type { AddressFlags, FoundAddress } from './find-address.ts'
+import type { Preset } from './preset.ts'
+
+/** The key of the gateway, and where it came from. */
+export interface FoundKey {
+  readonly value: string
+  readonly findings?: readonly Finding[]
+  readonly isFromPrompt?: boolean
+  /** It is the key of a setup in force, which the user reuses. */
+  readonly isInUse?: boolean
+  /** The import link that contained the key. */
+  readonly link?: ImportLink
+}
 
 /**
  * The key from the preset, a flag or the environment, or else from a prompt.
@@ -17,8 +30,8 @@ export async function findKey(
   session: Session,
   flags: GatewayFlags,
   { gateway, inUse = [] }: Preset,
-  given: { readonly key: string | undefined; readonly address: SourcedValue },
-): Promise<SourcedValue> {
+  given: { readonly key: string | undefined; readonly address: FoundAddress },
+): Promise<FoundKey> {
   if (gateway?.key !== undefined) return { value: gateway.key }
   if (given.key !== undefined) return cleanedKey(given.key, flags)
   if (!session.canAsk)
@@ -46,7 +59,7 @@ export async function findKey(
 }
 
 /** The key without spaces and prefixes that people copy with it. An import link contains a key too. */
-function cleanedKey(text: string, flags: AddressFlags): SourcedValue {
+function cleanedKey(text: string, flags: AddressFlags): FoundKey {
   const link = linkIn(text, flags)
   if (link !== undefined) return { value: link.key, link }
   const { key, findings } = cleanKey(text)

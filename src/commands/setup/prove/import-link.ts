@@ -5,7 +5,8 @@ import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import type { ImportLink } from '../../../gateway/input/link.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
-import type { FoundGateway, Preset } from '../../find-gateway/types.ts'
+import type { FoundGateway } from '../../find-gateway/find-gateway.ts'
+import type { Preset } from '../../find-gateway/preset.ts'
 import type { SetupContext } from '../types.ts'
 
 /** The setup with the models that the link names. What the user requests now overrides them. */

@@ -19,9 +19,13 @@ import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Gateway, GatewayAccess } from '../../../gateway/types.ts'
 import { keptAddress } from '../../../state/last-address.ts'
 import { checkNameIsFree } from '../../../state/save-gateway.ts'
-import { findGateway } from '../../find-gateway/find-gateway.ts'
-import { gatewaysInUse, namesGateway } from '../../find-gateway/gateways-in-use.ts'
-import type { FoundGateway, GatewayInUse, Preset } from '../../find-gateway/types.ts'
+import { type FoundGateway, findGateway } from '../../find-gateway/find-gateway.ts'
+import {
+  type GatewayInUse,
+  gatewaysInUse,
+  namesGateway,
+  type Preset,
+} from '../../find-gateway/preset.ts'
 import { type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import type { ProvenSetup, SetupContext, SetupRequest } from '../types.ts'

@@ -1,12 +1,36 @@
 import type { ClientName } from '../../clients/contract/client.ts'
 import { emptyState } from '../../clients/contract/state.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
+import type { ImportLink } from '../../gateway/input/link.ts'
+import type { Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/client-report.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
-import type { GatewayInUse, Preset } from './types.ts'
+
+/** What repoint knows of the gateway before it looks for it, from an earlier run or a first attempt. */
+export interface Preset {
+  /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
+  readonly gateway?: Partial<Gateway> | undefined
+  /** The default answer to the question for the address. */
+  readonly lastAddress?: string | undefined
+  /** The user typed the known key for an address that was rejected. */
+  readonly isKeyTyped?: boolean | undefined
+  /** The setups in force. At the question for a key, Enter reuses the key of the same address. */
+  readonly inUse?: readonly GatewayInUse[]
+  /** An import link that was already read. */
+  readonly link?: ImportLink | undefined
+  /** The question for the address also offers saved gateways and known hosts, by name. */
+  readonly offersGateways?: boolean | undefined
+}
+
+/** The gateway of a setup that is in force, with the client that uses it. */
+export interface GatewayInUse extends Gateway {
+  readonly family: string
+  readonly label: string
+  readonly key: string
+}
 
 /** Whether the user names an address or a key now. The two belong together. */
 export function namesGateway({ platform }: Session, flags: GatewayFlags): boolean {
