@@ -7,7 +7,7 @@ import type { UserError } from '../errors.ts'
 import { shownBalance } from '../gateway/balance.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
-import type { GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
+import type { Catalog, GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import { counted, listWords } from '../text.ts'
@@ -19,6 +19,7 @@ import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { type FoundGateway, findGateway } from './find-gateway/find-gateway.ts'
 import { presetUnlessNamed } from './find-gateway/preset.ts'
 import type { Session } from './screen/session.ts'
+import type { ResolvedSetup } from './setup/client-setup.ts'
 import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'
 import type { ProvenSetup, SetupContext } from './setup/types.ts'
@@ -47,7 +48,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   })
   session.addFindings(...findings, ...proof.findings)
 
-  const results = clients.map((client) => checkedClient(client, proof))
+  const results = resultsIn(proof)
   show(session, proof, results)
   session.showFindings()
   session.document({
@@ -55,14 +56,14 @@ export const command = commandOf(define, async (session, gateway, flags) => {
     baseUrl: proof.access.address,
     gateway: access.name ?? null,
     models: proof.catalog?.models.length ?? null,
-    clients: results.map(asDocument),
+    clients: results.map(clientDocument),
     balance: proof.balance,
     warnings: session.findingsAsJson,
   })
 
-  const [failure] = results.flatMap(({ error }) => error ?? [])
-  const works = results.some(({ error }) => error === undefined)
-  return works || failure === undefined ? 0 : errorCodes[failure.code].exitStatus
+  const [failure] = results.filter(isFailed)
+  const isAnyWorking = results.some(({ kind }) => kind === 'works')
+  return isAnyWorking || failure === undefined ? 0 : errorCodes[failure.error.code].exitStatus
 })
 
 /** Proves every client as a setup does, with no previous options. */
@@ -107,24 +108,46 @@ async function gatewayToCheck(
   return findGateway(session, addressFlags, preset)
 }
 
-interface ClientResult extends Pick<ModelFacts, 'images' | 'reasoning' | 'contextWindow'> {
+/** Whether a client can use the gateway. */
+type ClientResult = WorkingClient | FailedClient
+
+interface WorkingClient {
+  readonly kind: 'works'
   readonly client: Client
-  readonly model?: string
-  readonly protocol?: Protocol
-  /** Why the client cannot use the gateway. */
-  readonly error?: UserError | undefined
+  readonly model: string
+  readonly protocol: Protocol
+  readonly facts: Pick<ModelFacts, 'images' | 'reasoning' | 'contextWindow'>
 }
 
-function checkedClient(client: Client, { setups, failed, catalog }: ProvenSetup): ClientResult {
-  const setup = setups.find((proven) => proven.client === client)
-  if (setup === undefined) return { client, error: failed.get(client) }
+interface FailedClient {
+  readonly kind: 'fails'
+  readonly client: Client
+  readonly error: UserError
+}
 
-  const { probeModel: model } = setup.resolved
-  const { images, reasoning, contextWindow } = withKnownFacts(
-    catalogEntry(catalog, model) ?? { id: model },
-  )
-  const protocol = protocolOf(client, setup.resolved)
-  return { client, model, protocol, ...compact({ images, reasoning, contextWindow }) }
+function isFailed(result: ClientResult): result is FailedClient {
+  return result.kind === 'fails'
+}
+
+function resultsIn({ clients, setups, failed, catalog }: ProvenSetup): readonly ClientResult[] {
+  return clients.flatMap((client): ClientResult[] => {
+    const error = failed.get(client)
+    if (error !== undefined) return [{ kind: 'fails', client, error }]
+
+    const setup = setups.find((proven) => proven.client === client)
+    return setup === undefined ? [] : [workingClient(setup, catalog)]
+  })
+}
+
+function workingClient(
+  { client, resolved }: ResolvedSetup,
+  catalog: Catalog | undefined,
+): WorkingClient {
+  const model = resolved.probeModel
+  const entry = catalogEntry(catalog, model) ?? { id: model }
+  const { images, reasoning, contextWindow } = withKnownFacts(entry)
+  const facts = compact({ images, reasoning, contextWindow })
+  return { kind: 'works', client, model, protocol: protocolOf(client, resolved), facts }
 }
 
 function show(
@@ -137,11 +160,7 @@ function show(
   const left = balance === undefined ? '' : `, ${shownBalance(balance)} left on the key`
   session.say(`${access.name ?? access.address}: accepts the key, ${count}${left}`)
 
-  const rows = results.flatMap(({ client, model, protocol, images, reasoning, error }) =>
-    error === undefined && model !== undefined
-      ? [[`✔ ${client.label}`, model, protocol ?? '', yesNo(images), yesNo(reasoning)]]
-      : [],
-  )
+  const rows = results.flatMap((result) => (result.kind === 'works' ? [tableRow(result)] : []))
   // Every probe offers tools. Without a column for them, the table fits into 80 columns.
   if (rows.length > 0)
     session.sayTable(['  CLIENT', 'MODEL', 'PROTOCOL', 'IMAGES', 'REASONING'], rows)
@@ -158,11 +177,14 @@ function show(
     session.say(`${label} has no file for a gateway. Its variables: repoint ${id}`)
 }
 
+function tableRow({ client, model, protocol, facts }: WorkingClient): readonly string[] {
+  return [`✔ ${client.label}`, model, protocol, yesNo(facts.images), yesNo(facts.reasoning)]
+}
+
 /** The failures by message, because several clients can fail for the same reason. */
 function failuresIn(results: readonly ClientResult[]) {
   const failures = new Map<string, { readonly labels: string[]; readonly hint?: string }>()
-  for (const { client, error } of results) {
-    if (error === undefined) continue
+  for (const { client, error } of results.filter(isFailed)) {
     const { message, code } = error
     // This command has no flag for a model.
     const hint = error.hint && code === 'usage' ? `For a setup: ${error.hint}` : error.hint
@@ -178,10 +200,16 @@ function yesNo(fact: boolean | undefined): string {
   return fact ? 'yes' : 'no'
 }
 
-function asDocument({ client: { id, label }, error, ...facts }: ClientResult) {
+/** A client as `--json` prints it. */
+function clientDocument(result: ClientResult) {
+  const { id, label } = result.client
   const isByVariables = environmentRows.some((row) => row.id === id)
-  const configuredBy = isByVariables ? 'environment' : 'files'
-  if (error === undefined) return { id, label, configuredBy, works: true, tools: true, ...facts }
-  const { code, message, hint } = error
-  return { id, label, configuredBy, works: false, ...compact({ code, message, hint }) }
+  const members = { id, label, configuredBy: isByVariables ? 'environment' : 'files' }
+  if (result.kind === 'works') {
+    const { model, protocol, facts } = result
+    return { ...members, works: true, tools: true, model, protocol, ...facts }
+  }
+
+  const { code, message, hint } = result.error
+  return { ...members, works: false, ...compact({ code, message, hint }) }
 }
