@@ -39,18 +39,14 @@ function define() {
     )
 }
 
-/** Lists the gateways, adds one, or exports one. Returns the exit status. */
-export const command = commandOf(define, async (session, action, gateway, flags) => {
+export const command = commandOf(define, (session, action, gateway, flags) => {
   if (action === 'add') return addGateway(session, addressToAdd(gateway), flags)
-  if ((action === undefined) !== (gateway === undefined))
-    throw new UserError({
-      code: 'usage',
-      message: '`repoint gateways export` needs the name of a gateway',
-      hint: 'repoint gateways export NAME > repoint.json',
-    })
+  if (action === 'export') return exportDefaults(session, nameToExport(gateway))
+  return listGateways(session)
+})
 
+async function listGateways(session: Session): Promise<number> {
   recoverAndReport(session)
-  if (gateway !== undefined) return exportDefaults(session, gateway)
   const all = savedGateways(session)
   const clients = await clientReports(session, runsSoFar(session))
 
@@ -58,14 +54,14 @@ export const command = commandOf(define, async (session, action, gateway, flags)
   session.showFindings()
   session.document({
     command: 'gateways',
-    gateways: all.map((saved) => asDocument(saved, clients)),
+    gateways: all.map((saved) => gatewayDocument(saved, clients)),
     warnings: session.findingsAsJson,
   })
   return 0
-})
+}
 
 /** A saved gateway as `--json` prints it. */
-function asDocument(saved: SavedGateway, clients: readonly ClientReport[]) {
+function gatewayDocument(saved: SavedGateway, clients: readonly ClientReport[]) {
   const { name, address, headers = [], query, baseUrls, ...members } = saved
   return {
     name,
@@ -90,11 +86,22 @@ function addressToAdd(address: string | undefined): string {
   })
 }
 
+/** @throws UserError `usage` */
+function nameToExport(name: string | undefined): string {
+  if (name !== undefined) return name
+  throw new UserError({
+    code: 'usage',
+    message: '`repoint gateways export` needs the name of a gateway',
+    hint: 'repoint gateways export NAME > repoint.json',
+  })
+}
+
 /**
  * Prints a file that sets up another machine in the same way. It contains the options as flags, and no
  * key.
  */
 async function exportDefaults(session: Session, name: string): Promise<number> {
+  recoverAndReport(session)
   const saved = savedGateway(session, name)
   const { address } = saved
   if (saved.query !== undefined)

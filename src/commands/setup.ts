@@ -29,21 +29,20 @@ export const command = commandOf(define, async (session, ids, flags) => {
   const { from } = flags
   const team = from === undefined ? undefined : await acceptTeamFile(session, from, flags)
 
-  let named: readonly string[] = ids
-  if (ids.length === 0 && team !== undefined) named = team.clients.map(({ id }) => id)
-  // Only an import link can still name a client.
-  const link =
-    ids.length === 0 && team === undefined ? await importLinkFor(session, flags) : undefined
-  if (link?.client !== undefined) named = [link.client]
+  // Without names, the team's file or an import link names the clients.
+  const isNamed = ids.length > 0
+  const link = isNamed || team ? undefined : await importLinkFor(session, flags)
+  const linked = link?.client === undefined ? [] : [link.client]
+  const named = isNamed ? ids : (team?.clients.map(({ id }) => id) ?? linked)
 
   const clients = oneOfEachFamily(named)
   if (clients.length === 0)
     throw new UserError({
       code: 'usage',
       message:
-        link?.client === undefined
+        linked[0] === undefined
           ? 'Which clients?'
-          : `The link is for ${printableLine(link.client)}, which repoint does not set up`,
+          : `The link is for ${printableLine(linked[0])}, which repoint does not set up`,
       hint: `For example: repoint setup ${clientRows[0]!.id}`,
     })
 
