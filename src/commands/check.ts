@@ -48,7 +48,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   })
   session.addFindings(...findings, ...proof.findings)
 
-  const results = resultsIn(proof)
+  const results = resultsFor(clients, proof)
   show(session, proof, results)
   session.showFindings()
   session.document({
@@ -129,7 +129,10 @@ function isFailed(result: ClientResult): result is FailedClient {
   return result.kind === 'fails'
 }
 
-function resultsIn({ clients, setups, failed, catalog }: ProvenSetup): readonly ClientResult[] {
+function resultsFor(
+  clients: readonly Client[],
+  { setups, failed, catalog }: ProvenSetup,
+): readonly ClientResult[] {
   return clients.flatMap((client): ClientResult[] => {
     const error = failed.get(client)
     if (error !== undefined) return [{ kind: 'fails', client, error }]
