@@ -220,8 +220,10 @@ function showFolder(session: Session, folder: SavedFolder, all: true | undefined
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {
-  for (const { id, command: word, clients, address } of runs)
-    session.say(`You can no longer undo run ${id}: ${word} (${clients.join(', ')}), ${address}`)
+  for (const { id, command: word, clients, address } of runs) {
+    const at = address === undefined ? '' : `, ${address}`
+    session.say(`You can no longer undo run ${id}: ${word} (${clients.join(', ')})${at}`)
+  }
   for (const path of damaged)
     session.say(`Deletes ${session.showPath(path)}, a record that repoint cannot read`)
   for (const path of originals)

@@ -324,6 +324,14 @@ test('the JSON document of a failed rollback names the command and says that not
 })
 
 describe('repoint forget', () => {
+  test('names no gateway for a run that set none up', async () => {
+    const home = aHome(pair)
+    await setUp(home, 'codex', gateway)
+    await runInProcess(home, ['off', '--yes'])
+    const dry = await runInProcess(home, ['forget', '--all', '--dry-run'])
+    expect(dry.stdout).toMatch(/run \S+: off \(codex\)$/m)
+  })
+
   test('says what can no longer be undone, asks, and removes records and copies', async () => {
     const home = aHome(pair)
     await setUp(home, 'codex', gateway)
