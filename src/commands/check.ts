@@ -190,7 +190,8 @@ function failuresIn(results: readonly ClientResult[]) {
   for (const { client, error } of results.filter(isFailed)) {
     const { message, code } = error
     // This command has no flag for a model.
-    const hint = error.hint && code === 'usage' ? `For a setup: ${error.hint}` : error.hint
+    const isForSetup = code === 'usage' || error.hint?.includes('--model')
+    const hint = error.hint && isForSetup ? `For a setup: ${error.hint}` : error.hint
     const failure = failures.get(message) ?? { labels: [], ...compact({ hint }) }
     failure.labels.push(client.label)
     failures.set(message, failure)
