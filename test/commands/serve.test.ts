@@ -217,9 +217,14 @@ describe('serve -- COMMAND', () => {
   })
 
   test('serve -- COMMAND: an interrupt reaches the command', async () => {
-    const script = `process.on('SIGTERM', () => process.exit(5)); console.error(); setInterval(() => {}, 1000)`
+    const started = aFile('')
+    const script = `process.on('SIGTERM', () => process.exit(5))
+      require('node:fs').writeFileSync(${JSON.stringify(started)}, 'started')
+      setInterval(() => {}, 1000)`
     const running = start({ words: [process.execPath, '-e', script] })
-    setTimeout(running.interrupt, 600)
+    const isStarted = () => readFileSync(started, 'utf8') === 'started'
+    await expect.poll(isStarted, { timeout: 20_000 }).toBe(true)
+    running.interrupt()
     expect(await running.status).toBe(5)
   })
 
