@@ -8,7 +8,6 @@ import { lacksModel, lacksRoute, traitsOf } from './judge/traits.ts'
 import { type HttpResponse, maxCatalogBytes, type NetworkFailure } from './judge/types.ts'
 import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
-import { slowCatalog } from './slow-catalog.ts'
 import type { Catalog, CatalogAnswer, CatalogModel, GatewayAccess } from './types.ts'
 
 export function catalogRequest(baseUrl: string): RequestSpec {
@@ -29,20 +28,6 @@ export function toCatalogAnswer(response: Catalog | UserError | undefined): Cata
   if (response === undefined) return { kind: 'not-asked' }
   if (response instanceof UserError) return { kind: 'failed', error: response }
   return { kind: 'received', catalog: response }
-}
-
-/** The catalog, or why repoint has none, as far as a probe's verdict depends on it. */
-export function catalogOrReason(catalogAnswer: CatalogAnswer): Catalog | UserError | undefined {
-  switch (catalogAnswer.kind) {
-    case 'received':
-      return catalogAnswer.catalog
-    case 'failed':
-      return catalogAnswer.error
-    case 'pending':
-      return slowCatalog
-    case 'not-asked':
-      return undefined
-  }
 }
 
 /** How long to wait for an optional catalog, in ms. At most half of the timeout for an answer. */

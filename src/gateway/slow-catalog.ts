@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { UserError } from '../errors.ts'
 import type { GatewayAccess } from './types.ts'
 
 /** A catalog that takes longer than this, in ms, is slow. A healthy gateway lists its models sooner. */
@@ -7,12 +6,6 @@ const slowCatalogMs = 2_000
 
 /** With a short time limit, the catalog is slow after this share of it. */
 const slowCatalogShare = 1 / 15
-
-/** What a probe uses instead of the catalog until it arrives. */
-export const slowCatalog = new UserError({
-  code: 'gateway-fault',
-  message: 'The gateway is slow to list its models',
-})
 
 /** Runs `work` while a slow catalog is still loading, so that a silent gateway is noticed sooner. */
 export async function ifSlow(

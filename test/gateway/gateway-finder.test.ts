@@ -61,7 +61,11 @@ const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${u
 async function find(server: Forged, prefix: string, protocols: readonly Protocol[]) {
   const finder = new GatewayFinder(access(server, prefix))
   const catalog = await finder.askCatalog()
-  await Promise.all(protocols.map((protocol) => finder.probe(protocol, model, { catalog })))
+  await Promise.all(
+    protocols.map((protocol) =>
+      finder.probe(protocol, model, { catalog: Promise.resolve(catalog) }),
+    ),
+  )
   const { chat, messages } = finder.access.baseUrls
   return { chat: new URL(chat).pathname, messages: new URL(messages).pathname }
 }
@@ -122,7 +126,7 @@ test.each(Object.entries(unknownPaths))(
     const finder = new GatewayFinder(access(typed, '/inference'))
     const catalog = await finder.askCatalog()
     expect(catalog).toBeInstanceOf(UserError)
-    await finder.probe('chat', model, { catalog })
+    await finder.probe('chat', model, { catalog: Promise.resolve(catalog) })
     expect(finder.access.baseUrls.chat).toMatch(/\/inference$/)
   },
 )
@@ -165,7 +169,7 @@ test('if nothing answers, the error is that of the first address, and the hint n
     message: expect.stringContaining('/p/v1/models'),
   })
   expect(error.hint).toMatch(/ http:\/\/[\d.:]+\/p\/models\.$/)
-  const word = await failure(finder.probe('chat', model, { catalog: error }))
+  const word = await failure(finder.probe('chat', model, { catalog: Promise.resolve(error) }))
   expect(word).toMatchObject({ code: 'wrong-route', message: error.message })
   expect(word.hint).toMatch(/\/p\/v1\/chat\/completions, .*\/p\/chat\/completions\.$/)
 })
@@ -174,7 +178,9 @@ test('a gateway without the messages protocol is reported as such', async () => 
   const server = await aGateway({ chat: '/v1' })
   const finder = new GatewayFinder(access(server, ''))
   const catalog = await finder.askCatalog()
-  const error = await failure(finder.probe('messages', model, { catalog }))
+  const error = await failure(
+    finder.probe('messages', model, { catalog: Promise.resolve(catalog) }),
+  )
   expect(error).toMatchObject({
     code: 'protocol-unsupported',
     message: expect.stringContaining('messages'),
@@ -189,7 +195,9 @@ test('the base URL of --messages-url is the only one that is asked', async () =>
     baseUrls: { ...usual.baseUrls, messages: `${usual.address}/claude` },
   }
   const finder = new GatewayFinder(given, { isMessagesGiven: true })
-  await failure(finder.probe('messages', model, { catalog: { models: [{ id: model }] } }))
+  await failure(
+    finder.probe('messages', model, { catalog: Promise.resolve({ models: [{ id: model }] }) }),
+  )
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
 })
 

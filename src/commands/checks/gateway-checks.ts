@@ -94,7 +94,8 @@ async function* networkChecks(
   const { client, state, files, version, modelTable } = examined
   const { access } = shared
   const probes = new Probes(
-    (...request) => probe(access, ...request),
+    (protocol, model, options) =>
+      probe(access, protocol, model, { ...options, catalog: shared.catalog }),
     () => loadFirstRequests(session, client, { files, version, modelTable }),
   )
 

@@ -6,7 +6,6 @@ import { UserError, valueOrError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
 import {
   adviseNamingModel,
-  catalogOrReason,
   catalogUnavailable,
   mayStillServe,
   toCatalogAnswer,
@@ -68,24 +67,20 @@ export async function askCatalog(
   const catalogRequest = finder.askCatalog({ isOptional })
 
   const probes = new Map<string, Promise<ProbeResult>>()
-  const probe = ({ protocol, model, sender }: ProbeRequest, catalogAnswer: CatalogAnswer) => {
+  const probe = ({ protocol, model, sender }: ProbeRequest) => {
     const id = `${protocol} ${model}`
-    const catalog = catalogOrReason(catalogAnswer)
-    const result = probes.get(id) ?? finder.probe(protocol, model, { catalog, sender })
+    const result =
+      probes.get(id) ?? finder.probe(protocol, model, { catalog: catalogRequest, sender })
     probes.set(id, result)
     return result
   }
   if (isOptional && earlyProbe !== undefined)
     void ifSlow(catalogRequest, access, async () => {
       const request = valueOrError(() => earlyProbe(finder.access))
-      if (!(request instanceof UserError)) probe(request, { kind: 'pending' }).catch(() => {})
+      if (!(request instanceof UserError)) probe(request).catch(() => {})
     })
   const answer = await session.step('Asking the gateway for its models', catalogRequest)
-  const result = {
-    finder,
-    answer,
-    probe: (request: ProbeRequest) => probe(request, toCatalogAnswer(answer)),
-  }
+  const result = { finder, answer, probe }
 
   session.addFindings(...findings)
   if (answer instanceof UserError) {

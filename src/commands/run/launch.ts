@@ -114,7 +114,9 @@ async function proveAccess(
   const finder = new GatewayFinder(access)
   const proof = { protocol, model: resolved.probeModel }
   try {
-    const probe = finder.probe(proof.protocol, proof.model, { catalog })
+    const probe = finder.probe(proof.protocol, proof.model, {
+      catalog: catalog && Promise.resolve(catalog),
+    })
     await session.step(`Asking ${proof.model} for one word`, probe)
     if (saved !== undefined)
       session.addFindings(...saveProof(session.platform, saved.name, proof, finder.access))

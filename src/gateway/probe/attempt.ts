@@ -21,8 +21,8 @@ export interface ProbeInput {
   readonly access: GatewayAccess
   readonly protocol: Protocol
   readonly model: string
-  /** The catalog or its error, if it was requested. */
-  readonly catalog: Catalog | UserError | undefined
+  /** As `ProbeOptions.catalog`. */
+  readonly catalog: Promise<Catalog | UserError> | undefined
   readonly sender: Sender | undefined
   readonly searches: CauseSearches
 }
@@ -180,19 +180,20 @@ export function formOf(
 }
 
 /** @param proven what other answers have shown */
-export function judgeResult(
+export async function judgeResult(
   input: ProbeInput,
   result: HttpResponse | NetworkFailure,
   proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
-): Judged {
+): Promise<Judged> {
   const { access, protocol, model, sender } = input
-  const catalog = catalogIn(input)
+  const catalog = await catalogOf(input)
   const request = { route: protocol, model, client: sender, ...proven }
   return judge(access, result, catalog === undefined ? request : { ...request, catalog })
 }
 
-/** The catalog, if it was requested and read. */
-export function catalogIn({ catalog }: ProbeInput): Catalog | undefined {
+/** Undefined: the catalog was not requested, or cannot be read. */
+export async function catalogOf(input: ProbeInput): Promise<Catalog | undefined> {
+  const catalog = await input.catalog
   return catalog instanceof UserError ? undefined : catalog
 }
 

@@ -18,7 +18,7 @@ import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
 import {
   askAt,
   type CauseSearches,
-  catalogIn,
+  catalogOf,
   formOf,
   judgeResult,
   newSearches,
@@ -40,9 +40,10 @@ export interface ProbeResult {
 export interface ProbeOptions {
   /**
    * The catalog or its error, if it was requested already. It names the nearest models, and saves a
-   * request.
+   * request. The probe sends its first request before the catalog arrives, and waits for it to judge the
+   * response.
    */
-  readonly catalog?: Catalog | UserError | undefined
+  readonly catalog?: Promise<Catalog | UserError> | undefined
   /** Replaces the usual hint if the gateway does not serve the model to this key. */
   readonly unservedHint?: string | undefined
   /** The client that will use the model. Absent: any. */
@@ -157,14 +158,15 @@ async function judgeWithProvenBase(
 
   const { baseUrl, response } = attempt
   const isBaseProven = await hasProvenBase(input, candidates)
-  const judged = judgeResult(input, response, { isBaseProven })
+  const judged = await judgeResult(input, response, { isBaseProven })
 
   const mayLackRoute =
     judged.kind === 'rejected' &&
     lacksProtocol(judged.outcome) &&
-    isUnlisted({ model: input.model, catalog: catalogIn(input) })
+    isUnlisted({ model: input.model, catalog: await catalogOf(input) })
   if (!mayLackRoute || !(await hasRoute(input, baseUrl))) return { baseUrl, ...judged }
-  return { baseUrl, ...judgeResult(input, response, { isBaseProven, isRouteProven: true }) }
+  const again = await judgeResult(input, response, { isBaseProven, isRouteProven: true })
+  return { baseUrl, ...again }
 }
 
 /**
@@ -173,8 +175,8 @@ async function judgeWithProvenBase(
  * @throws UserError the error of the catalog if it proves that no API answers
  */
 async function hasProvenBase(input: ProbeInput, candidates: readonly string[]): Promise<boolean> {
-  const { access, catalog } = input
-  if (catalog === undefined) return servesCatalog(access)
+  const catalog = await input.catalog
+  if (catalog === undefined) return servesCatalog(input.access)
   if (!(catalog instanceof UserError)) return true
 
   const isApi = provesAnApi(catalog) && traitsOf(catalog)?.blames !== 'key'

@@ -36,13 +36,13 @@ export async function askGateway(
   finder: GatewayFinder,
 ): Promise<AskedGateway> {
   const { session, request, clients } = context
-  const probes = probesFor(context, finder)
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
   const isCatalogOptional =
     !userChooses && clients.every((client) => isDecided(context, client, finder.access))
 
   const catalogRequest = finder.askCatalog({ isOptional: isCatalogOptional })
+  const probes = probesFor(context, finder, catalogRequest)
   const earlyProbes = isCatalogOptional
     ? ifSlow(catalogRequest, finder.access, () =>
         startProbes(context, { finder, probes, info: infoFrom(finder, { kind: 'pending' }) }),

@@ -7,8 +7,9 @@ import { catalogIn } from '../../../clients/contract/setup.ts'
 import { asPlanned } from '../../../clients/files/parse-file.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
-import { ifPossible } from '../../../errors.ts'
+import { ifPossible, type UserError } from '../../../errors.ts'
 import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
+import type { Catalog } from '../../../gateway/types.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
 import { targetFor } from '../../client-state/point-client.ts'
 import type { InstalledProgram } from '../../client-state/program/program.ts'
@@ -34,9 +35,13 @@ export async function loadFirstRequests(
 }
 
 /** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
-export function probesFor(context: SetupContext, finder: GatewayFinder): Probes {
+export function probesFor(
+  context: SetupContext,
+  finder: GatewayFinder,
+  catalog: Promise<Catalog | UserError>,
+): Probes {
   return new Probes(
-    (...request) => finder.probe(...request),
+    (protocol, model, options) => finder.probe(protocol, model, { ...options, catalog }),
     (setup) => {
       const files = filesAfter(context, finder, setup)
       return loadFirstRequests(context.session, setup.client, { files, ...setup.program })

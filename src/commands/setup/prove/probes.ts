@@ -6,7 +6,6 @@ import {
 } from '../../../clients/contract/setup.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { UserError } from '../../../errors.ts'
-import { catalogOrReason } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
 import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
@@ -21,7 +20,7 @@ export interface ProbeAnswer extends ModelRoute {
 /** The first request of a client for a model, over a protocol. */
 export type FirstRequestFor = (route: ModelRoute) => Sender
 
-type ProbeOneOptions = Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender' | 'searches'>
+type ProbeOneOptions = Pick<ProbeOptions, 'unservedHint' | 'sender' | 'searches'>
 
 type ProbeOne = (
   protocol: Protocol,
@@ -65,7 +64,7 @@ export class Probes {
 
   /** Probes everything that a client will request, in parallel. Never throws. */
   async askFor(setup: ResolvedSetup): Promise<readonly ProbeAnswer[]> {
-    const { client, input, resolved } = setup
+    const { client, resolved } = setup
     const routes = routesOf(setup)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
     const requestFor = await this.#requestsOf(setup)
@@ -76,7 +75,6 @@ export class Probes {
       routes.map((route) => {
         const { model, protocol } = route
         return this.#ask(protocol, model, {
-          catalog: catalogOrReason(input.gatewayInfo.catalogAnswer),
           unservedHint: hintFor(model),
           sender: requestFor(route),
           searches,
