@@ -294,7 +294,7 @@ describe('probe: distinguishes', () => {
         error: { code: 'model_not_found', message: 'x', type: 'new_api_error' },
       }),
     )
-    const catalog = { models: [{ id: model }] }
+    const catalog = Promise.resolve({ models: [{ id: model }] })
     const error = await failure(probe(accessTo(server), 'chat', 'gpt-5.6-sool', { catalog }))
     expect(error.code).toBe('model-unknown')
     expect(error.hint).toContain(`--model ${model}`)

@@ -123,7 +123,9 @@ test.each([
 test('a list of models that rejects the key stops the check, without a third request', async () => {
   const body = { error: { message: 'no', type: 'authentication_error' } }
   const server = await withCatalog(401, body)
-  expect((await failure(proofOf('claude', accessTo(server)))).code).toBe('key-rejected')
+  expect((await failure(proofOf('claude', accessTo(server, { timeoutMs: 30_000 })))).code).toBe(
+    'key-rejected',
+  )
   expect(asked(server)).toEqual(twice)
 })
 
