@@ -199,7 +199,7 @@ describe('check finds', () => {
   test('an entry with our ID for another address, and asks before overwriting it', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
     const { target } = planOn(droid, {})
-    expect([...droid.check(scene(disk), target)]).toMatchObject([
+    expect([...droid.checkSetup(scene(disk), target)]).toMatchObject([
       { code: 'droid-model-conflict', needsConsentTo: expect.any(String) },
     ])
   })

@@ -53,7 +53,7 @@ const pidPath = '/srv/codex/app-server-daemon/daemon.pid'
 
 const codex = byId('codex')
 
-/** The server that `check` finds for Codex. */
+/** The server that `checkNow` finds for Codex. */
 function serverIn(world: ClientWorld): Finding | undefined {
   const found = findingsOn(codex, {}, world.machine, { world })
   return found.find(({ code }) => code === 'codex-server')

@@ -170,7 +170,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   }
   const { baseUrl, providerId, resolved } = target
   const findings = [
-    ...client.check(context, target),
+    ...client.checkSetup(context, target),
     ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
   ]
   const fixes = findings.flatMap(({ fix }) => (fix ? [fix] : []))
@@ -198,7 +198,7 @@ export function emptyWorld(machine: Machine): ClientWorld {
   return { machine, files, processes } as unknown as ClientWorld
 }
 
-/** The findings that `check` finds on a disk without a setup. */
+/** The findings that `checkNow` finds on a disk. */
 export function findingsOn(
   client: Client,
   disk: Disk,
@@ -217,7 +217,7 @@ export function findingsOn(
   }
   const state = client.read(files)
   const own = configuredGateway(state)
-  return [...client.check(fullContext), ...(own ? overrideFindings(client, files, own) : [])]
+  return [...client.checkNow(fullContext), ...(own ? overrideFindings(client, files, own) : [])]
 }
 
 /** The values of a state, in one table. */

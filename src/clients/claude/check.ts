@@ -34,16 +34,11 @@ import {
   slotVariable,
 } from './settings.ts'
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(context, target) : checkNow(context)
-}
-
 /**
  * Reports what would defeat the settings that a setup is about to write (run with 2.1.197 and 2.1.329,
  * 2026-11-21).
  */
-function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = fileOf(context.files, 'settings')
   const now = readSettings(file)
   // After a setup, Claude Code reads a file that it skips now, with all its settings.
@@ -64,7 +59,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 }
 
 /** Reports what is wrong with the effective configuration of Claude Code. */
-function* checkNow(context: ClientContext): Findings {
+export function* checkNow(context: ClientContext): Findings {
   const settings = readSettings(fileOf(context.files, 'settings'))
   const { env } = settings
   const url = env[names.baseUrl]

@@ -6,7 +6,7 @@ import { withoutTrailingSlash } from '../files/addresses.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../program/tested.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
@@ -201,7 +201,8 @@ const shared = {
     }
   },
 
-  check,
+  checkNow,
+  checkSetup,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

@@ -24,16 +24,11 @@ import {
   usedPath,
 } from './providers.ts'
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(context, target) : checkNow(context)
-}
-
 /**
  * Reports what would defeat the entry that a setup is about to write (run with 3.0.57 and 3.0.65,
  * 2026-11-23).
  */
-function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* checkSurroundings(context, file)
   yield* checkOtherEntry(context, file, target)
@@ -43,7 +38,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 }
 
 /** Reports what is wrong with the effective configuration of Cline. */
-function* checkNow(context: ClientContext): Findings {
+export function* checkNow(context: ClientContext): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* checkSurroundings(context, file)
   // With another provider, the user may configure Cline freely.

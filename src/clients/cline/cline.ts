@@ -15,7 +15,7 @@ import { keepsModels } from '../options/chosen-options.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { ofOwnRuntime, testedVersions } from '../program/tested.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { launchSettings } from './launch-settings.ts'
 import { plan } from './plan.ts'
@@ -122,6 +122,8 @@ export const cline: ClientModule = {
     }
   },
 
+  checkNow,
+
   /**
    * Leaves out the window if the model's answers are known to be shorter than the limit that Cline requests
    * once it knows a window. Cline ignores `maxTokens` everywhere.
@@ -151,7 +153,7 @@ export const cline: ClientModule = {
   },
 
   plan,
-  check,
+  checkSetup,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

@@ -22,16 +22,11 @@ import { serverLeftRunning } from './server.ts'
 
 const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(context, target) : checkNow(context)
-}
-
 /**
  * Reports what would defeat the address and key that a setup is about to write (run with Codex 0.169.0,
  * 2026-11-21).
  */
-function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = parseKind(context.files, 'config')
   yield* startupFindings(config, target.providerId)
   if (target.resolved.modelsFile === undefined) yield* checkCatalogs(context.files, config)
@@ -46,7 +41,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 }
 
 /** Reports what is wrong with the effective configuration of Codex. */
-function* checkNow(context: ClientContext): Findings {
+export function* checkNow(context: ClientContext): Findings {
   const config = parseKind(context.files, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from another place, the user may configure Codex freely.

@@ -13,7 +13,7 @@ import { testedVersions } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import { checkCatalogs, codexOffers, namesCatalog } from './catalog-file.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
@@ -136,9 +136,10 @@ export const codex: ClientModule = {
     }
   },
 
+  checkNow,
   resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], contextWindows)),
   plan,
-  check,
+  checkSetup,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

@@ -55,10 +55,13 @@ export interface ClientModule {
   files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
   /**
-   * What the client's own files say. `check` reports layers above them (project, managed, environment). Never
-   * throws: a file that the client cannot read becomes a finding.
+   * What the client's own files say. `checkNow` reports layers above them (project, managed, environment).
+   * Never throws: a file that the client cannot read becomes a finding.
    */
   read(files: LoadedFiles): ClientState
+
+  /** What is wrong with the client's effective configuration now. */
+  checkNow(context: ClientContext): Findings
 
   // A setup, in its order.
 
@@ -79,11 +82,8 @@ export interface ClientModule {
    */
   plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[]
 
-  /**
-   * What would keep the client from using the gateway after the setup of `target`. Without a target: what is
-   * wrong now.
-   */
-  check(context: ClientContext, target?: SetupTarget): Findings
+  /** What would keep the client from using the gateway after the setup of `target`. */
+  checkSetup(context: ClientContext, target: SetupTarget): Findings
 
   // The probe, which sends the client's first request.
 

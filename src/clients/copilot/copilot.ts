@@ -74,12 +74,13 @@ export const copilot: ClientModule = {
 
   files: () => [],
   read: () => emptyState,
+  checkNow: () => [],
 
   // It knows the windows of many models, and assumes a small one for the others.
   resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, otherwise: '' }),
 
   plan: () => [],
-  check: () => [],
+  checkSetup: () => [],
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

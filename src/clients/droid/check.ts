@@ -28,23 +28,18 @@ import {
   readSettings,
 } from './settings.ts'
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(context, target) : checkNow(context)
-}
-
 /**
  * Reports what would defeat the entry that a setup is about to write (run with 0.215.0 and 0.225.2,
  * 2026-11-22).
  */
-function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* checkSurroundings(context)
   yield* checkOtherEntry(context, target)
   yield* checkOverridden(context, target.providerId, target.baseUrl)
 }
 
 /** Reports what is wrong with the effective configuration of droid. */
-function* checkNow(context: ClientContext): Findings {
+export function* checkNow(context: ClientContext): Findings {
   yield* checkSurroundings(context)
 
   const settings = readSettings(fileOf(context.files, 'settings'))

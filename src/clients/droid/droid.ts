@@ -10,7 +10,7 @@ import { protocolsForKey } from '../models/protocols.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { ofOwnRuntime, testedVersions } from '../program/tested.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -142,6 +142,7 @@ export const droid: ClientModule = {
     }
   },
 
+  checkNow,
   resolve(input) {
     const usable = protocolsForKey({ ...droidName, protocols, sends }, input)
     const otherwise = 'droid assumes one when it compacts its conversations'
@@ -149,7 +150,7 @@ export const droid: ClientModule = {
   },
 
   plan,
-  check,
+  checkSetup,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

@@ -76,9 +76,14 @@ export const kilo: ClientModule = {
 
   files: (machine, disk) => [...shared.files(machine, disk), ...startedFile(machine, disk)],
 
-  *check(context, target) {
-    yield* shared.check(context, target)
-    yield* target ? checkFirstStart(context) : serverLeftRunning(context.world)
+  *checkNow(context) {
+    yield* shared.checkNow(context)
+    yield* serverLeftRunning(context.world)
+  },
+
+  *checkSetup(context, target) {
+    yield* shared.checkSetup(context, target)
+    yield* checkFirstStart(context)
   },
 
   /**

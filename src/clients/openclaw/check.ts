@@ -27,13 +27,8 @@ import {
 } from './config.ts'
 import { openclawName } from './name.ts'
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(context, target) : checkNow(context)
-}
-
 /** Reports what would defeat the setup (run with OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23). */
-function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const { providerId, resolved, baseUrl } = target
   const view = viewOf(context, providerId, resolved.model)
   yield* checkSurroundings(context, view.models)
@@ -48,7 +43,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 }
 
 /** Reports what is wrong with the effective configuration of OpenClaw. */
-function* checkNow(context: ClientContext): Findings {
+export function* checkNow(context: ClientContext): Findings {
   const file = readConfig(context.files)
   yield* checkSurroundings(context, file)
   const { providerId, model } = startingModel(file)

@@ -10,7 +10,7 @@ import { editableFile, pathsOf } from '../files/paths.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { effectiveSettings, providerOf } from '../pi-family/providers.ts'
 import { isBefore, ofNode, testedVersions } from '../program/tested.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import {
   interpretedName,
   interpretedValue,
@@ -114,6 +114,7 @@ export const openclaw: ClientModule = {
     }
   },
 
+  checkNow,
   resolve(input) {
     const resolved = resolveWithPicker(input, protocols, {
       otherwise: 'OpenClaw assumes 200,000 tokens',
@@ -130,7 +131,7 @@ export const openclaw: ClientModule = {
   },
 
   plan,
-  check,
+  checkSetup,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

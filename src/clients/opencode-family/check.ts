@@ -19,16 +19,11 @@ import {
 import { loginOf, readAuth, userFiles } from './config.ts'
 import type { Layout } from './layout.ts'
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(layout: Layout, context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(layout, context, target) : checkNow(layout, context)
-}
-
 /**
  * Reports what would defeat the address and key that a setup is about to write (run with opencode 1.18.33,
  * 2026-11-21).
  */
-function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
   const { model, smallModel = model } = target.resolved
   const view = viewOf(layout, context, target.providerId)
   yield* checkSurroundings(layout, context)
@@ -40,7 +35,7 @@ function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget
 }
 
 /** Reports what is wrong with the effective configuration of the client. */
-function* checkNow(layout: Layout, context: ClientContext): Findings {
+export function* checkNow(layout: Layout, context: ClientContext): Findings {
   const view = viewOf(layout, context)
   const { config, chosen, provider, providerId } = view
   yield* checkSurroundings(layout, context)

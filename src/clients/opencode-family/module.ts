@@ -12,7 +12,7 @@ import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { testedVersions } from '../program/tested.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import { chosenProvider, mergedConfig, providerOf, readKey, userFiles } from './config.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
@@ -137,6 +137,8 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       }
     },
 
+    checkNow: (context) => checkNow(layout, context),
+
     resolve(input) {
       const usable = protocolsForKey({ label, protocols, sends }, input)
       const window = { otherwise: withoutWindow }
@@ -146,7 +148,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
     },
 
     plan: (files, target) => plan(layout, files, target),
-    check: (context, target) => check(layout, context, target),
+    checkSetup: (context, target) => checkSetup(layout, context, target),
     loadRecordings: layout.loadRecordings,
     firstRequest: (recordings, files, input) => firstRequest(layout, recordings, files, input),
     launchSettings: (files, target, process) => launchSettings(layout, files, target, process),

@@ -51,13 +51,8 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
   }
 }
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(context, target) : checkNow(context)
-}
-
 /** Reports what would defeat the setup (run with pi 0.60.0, 0.73.1 and 0.87.1, 2026-11-22). */
-function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const view = viewOf(context, target.providerId, target.resolved.model)
   yield* checkSurroundings(context)
   yield* checkKeyVariable(context, target.key)
@@ -70,7 +65,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 }
 
 /** Reports what is wrong with the effective configuration of pi. */
-function* checkNow(context: ClientContext): Findings {
+export function* checkNow(context: ClientContext): Findings {
   yield* checkSurroundings(context)
   const { providerId, model } = startingModel(readSettings(context.files))
   if (providerId === undefined || model === undefined) return

@@ -7,7 +7,7 @@ import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { effectiveSettings, providerOf, providerPath } from '../pi-family/providers.ts'
 import { ofNode, testedVersions } from '../program/tested.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import {
   incompleteProvider,
   interpretedValue,
@@ -117,11 +117,12 @@ export const pi: ClientModule = {
     }
   },
 
+  checkNow,
   resolve: (input) =>
     resolveWithPicker(input, protocols, { otherwise: 'pi assumes 128,000 tokens' }),
 
   plan,
-  check,
+  checkSetup,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

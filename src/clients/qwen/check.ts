@@ -44,16 +44,11 @@ import {
   usualVariables,
 } from './settings.ts'
 
-/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
-export function check(context: ClientContext, target?: SetupTarget): Findings {
-  return target ? checkSetup(context, target) : checkNow(context)
-}
-
 /**
  * Reports what would defeat the settings that a setup is about to write (run with 0.15.10 and 0.24.4,
  * 2026-11-22).
  */
-function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = parseKind(context.files, 'settings')
   yield* checkSurroundings(context)
   yield* checkBrokenEntries(file)
@@ -68,7 +63,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 }
 
 /** Reports what is wrong with the effective configuration of Qwen Code. */
-function* checkNow(context: ClientContext): Findings {
+export function* checkNow(context: ClientContext): Findings {
   const { files } = context
   const file = parseKind(files, 'settings')
   const { value } = mergedSettings(files)

@@ -15,7 +15,7 @@ import { resolveWithPicker } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { isSince, ofNode, testedVersions } from '../program/tested.ts'
-import { check } from './check.ts'
+import { checkNow, checkSetup } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -161,6 +161,7 @@ export const qwen: ClientModule = {
     }
   },
 
+  checkNow,
   resolve(input, version) {
     const supported = supportedProtocols(input, version)
     const resolved = resolveWithPicker(input, supported, {
@@ -182,7 +183,7 @@ export const qwen: ClientModule = {
   },
 
   plan,
-  check,
+  checkSetup,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

@@ -81,7 +81,7 @@ export function checkFiles(
 ): readonly Finding[] {
   const overrides = configured ? overrideFindings(client, context.files, configured) : []
   return [
-    ...client.check(context, target),
+    ...(target ? client.checkSetup(context, target) : client.checkNow(context)),
     ...overrides,
     ...(configured ? folderSettings(session, client) : []),
     ...worldWritablePaths(session, context.files),
@@ -98,7 +98,7 @@ export function checkFilesForLaunch(
   client: Client,
   context: ClientContext,
 ): readonly Finding[] {
-  const unreadable = [...client.check(context)].filter(({ cause }) => cause === 'broken')
+  const unreadable = [...client.checkNow(context)].filter(({ cause }) => cause === 'broken')
   return [
     ...unreadable.map((finding) => ({ ...finding, severity: 'warning' as const })),
     ...worldWritablePaths(session, context.files),

@@ -226,7 +226,7 @@ function oldServers(session: Session, client: Client) {
   const files = valueOrError(() => readClientFiles(session, client))
   if (files instanceof UserError) return []
 
-  const findings = [...client.check(contextOf(session, client, files, []))]
+  const findings = [...client.checkNow(contextOf(session, client, files, []))]
   return findings.flatMap(({ process }) =>
     process ? [{ label: client.label, server: process }] : [],
   )
