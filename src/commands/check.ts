@@ -8,8 +8,8 @@ import { shownBalance } from '../gateway/balance.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
-import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
+import { savedGateway, savedGatewaysIfReadable } from '../state/saved-gateways.ts'
 import { counted, listWords } from '../text.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
@@ -81,11 +81,11 @@ async function proveAll(
     previous: new Map(),
     runs: [],
   }
-  const finder = openGateway(context, access)
+  const connection = openGateway(context, access)
   try {
-    return await proveClients(context, await askGateway(context, finder))
+    return await proveClients(context, await askGateway(context, connection))
   } finally {
-    await finder.hangUp()
+    await connection.hangUp()
   }
 }
 

@@ -1,6 +1,6 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
-import { gatewaysIfReadable } from '../state/find-gateways.ts'
 import { savedModels } from '../state/model-cache.ts'
+import { gatewaysIfReadable } from '../state/saved-gateways.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf } from './command-line/command.ts'
 

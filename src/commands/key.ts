@@ -4,8 +4,8 @@ import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
 import type { BaseUrls, Gateway } from '../gateway/types.ts'
-import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
+import { savedGateway } from '../state/saved-gateways.ts'
 import {
   clientsSetUp,
   reportSkipped,

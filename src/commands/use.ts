@@ -2,7 +2,12 @@ import { Command } from '@commander-js/extra-typings'
 import { clientRows, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { noGatewayHint, savedChoices, savedGateway, savedGateways } from '../state/find-gateways.ts'
+import {
+  noGatewayHint,
+  savedChoices,
+  savedGateway,
+  savedGateways,
+} from '../state/saved-gateways.ts'
 import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-report.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'

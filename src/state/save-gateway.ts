@@ -5,8 +5,8 @@ import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import { checkName, gatewaysIfReadable } from './find-gateways.ts'
 import { changeGateways, type SavedGateway } from './gateways.ts'
+import { checkName, gatewaysIfReadable } from './saved-gateways.ts'
 import type { ListChange } from './saved-list.ts'
 
 /** A probe that the gateway has answered. */

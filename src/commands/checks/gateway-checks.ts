@@ -18,7 +18,7 @@ import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/mo
 import { probe } from '../../gateway/probe/probe.ts'
 import { ifSlow } from '../../gateway/slow-catalog.ts'
 import type { Catalog, CatalogAnswer, Gateway, GatewayAccess } from '../../gateway/types.ts'
-import { caFileFor } from '../../state/find-gateways.ts'
+import { caFileFor } from '../../state/saved-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
 import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'

@@ -15,7 +15,7 @@ import { type FileFix, type Finding, messageWithLocation } from '../../finding.t
 import { addressFor, baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { Gateway } from '../../gateway/types.ts'
-import { savedExtras } from '../../state/find-gateways.ts'
+import { savedExtras } from '../../state/saved-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'

@@ -10,7 +10,7 @@ import {
   mayStillServe,
   toCatalogAnswer,
 } from '../../gateway/catalog.ts'
-import { GatewayFinder } from '../../gateway/gateway-finder.ts'
+import { GatewayConnection } from '../../gateway/gateway-connection.ts'
 import type { ProbeResult } from '../../gateway/probe/probe.ts'
 import { ifSlow } from '../../gateway/slow-catalog.ts'
 import type {
@@ -35,7 +35,7 @@ interface ProbeRequest extends ModelRoute {
 }
 
 export interface AskedCatalog {
-  readonly finder: GatewayFinder
+  readonly connection: GatewayConnection
   /** The catalog. If the user named a model, it can be the error instead. */
   readonly answer: Catalog | UserError
   /** Asks the model for one word. An equal request is not sent again. @throws UserError as `probe` does */
@@ -62,25 +62,25 @@ export async function askCatalog(
   const { access, findings } = await findGateway(session, flags, preset)
 
   session.platform.ask.release()
-  const finder = new GatewayFinder(access)
+  const connection = new GatewayConnection(access)
   const isOptional = flags.model !== undefined
-  const catalogRequest = finder.askCatalog({ isOptional })
+  const catalogRequest = connection.askCatalog({ isOptional })
 
   const probes = new Map<string, Promise<ProbeResult>>()
   const probe = ({ protocol, model, sender }: ProbeRequest) => {
     const id = `${protocol} ${model}`
     const result =
-      probes.get(id) ?? finder.probe(protocol, model, { catalog: catalogRequest, sender })
+      probes.get(id) ?? connection.probe(protocol, model, { catalog: catalogRequest, sender })
     probes.set(id, result)
     return result
   }
   if (isOptional && earlyProbe !== undefined)
     void ifSlow(catalogRequest, access, async () => {
-      const request = valueOrError(() => earlyProbe(finder.access))
+      const request = valueOrError(() => earlyProbe(connection.access))
       if (!(request instanceof UserError)) probe(request).catch(() => {})
     })
   const answer = await session.step('Asking the gateway for its models', catalogRequest)
-  const result = { finder, answer, probe }
+  const result = { connection, answer, probe }
 
   session.addFindings(...findings)
   if (answer instanceof UserError) {
@@ -117,11 +117,11 @@ export async function proveModel<
     return { ...route, sender: firstRequestFor?.(route) }
   }
   const earlyProbe = () => requestFor(choose({ kind: 'pending' }))
-  const { finder, answer, probe } = await askCatalog(session, flags, earlyProbe)
+  const { connection, answer, probe } = await askCatalog(session, flags, earlyProbe)
   const models = choose(toCatalogAnswer(answer))
   await session.step(`Asking ${models.probeModel} for one word`, probe(requestFor(models)))
 
-  const { access } = finder
+  const { access } = connection
   refuseBlocked([...sendingFindings(client, access)])
   if (answer instanceof UserError) session.addFindings(catalogUnavailable(answer))
   session.addFindings(...models.findings)

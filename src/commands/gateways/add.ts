@@ -28,19 +28,19 @@ export async function addGateway(
   address: string,
   flags: AddFlags,
 ): Promise<number> {
-  const { finder, answer, probe } = await askCatalog(
+  const { connection, answer, probe } = await askCatalog(
     session,
     { ...flags, baseUrl: address },
     (gateway) =>
       probeFor(flags.model, { catalogAnswer: { kind: 'pending' }, rejected: [], gateway }),
   )
-  checkNameIsFree(session.platform, flags.name, finder.access.address)
+  checkNameIsFree(session.platform, flags.name, connection.access.address)
 
   const catalogAnswer = toCatalogAnswer(answer)
-  const gatewayInfo = { catalogAnswer, rejected: [], gateway: finder.access }
+  const gatewayInfo = { catalogAnswer, rejected: [], gateway: connection.access }
   const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
 
-  const { name = flags.name, ...access } = finder.access
+  const { name = flags.name, ...access } = connection.access
   const findings = saveGateway(session.platform, { access: { ...access, name }, proof })
   session.addFindings(...findings)
   const saved = savedGatewayFor(session.platform, { ...access, name })

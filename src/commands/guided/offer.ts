@@ -11,7 +11,7 @@ import { blocksSetup, type Finding, findingFrom, messageWithLocation } from '../
 import { supportsAny } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
-import { findGatewayName } from '../../state/find-gateways.ts'
+import { findGatewayName } from '../../state/saved-gateways.ts'
 import { checkFiles, contextOf } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, stateNow } from '../client-state/client-files.ts'
 import { clientReport } from '../client-state/client-report.ts'
@@ -40,7 +40,7 @@ export interface Offer {
 /** Reads a client's files and resolves its options. Sends nothing and writes nothing. */
 export function offerOf(
   context: SetupContext,
-  { finder: { access }, info }: AskedGateway,
+  { connection: { access }, info }: AskedGateway,
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {

@@ -15,7 +15,7 @@ import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
 import { toCatalogAnswer } from '../../gateway/catalog.ts'
-import { GatewayFinder } from '../../gateway/gateway-finder.ts'
+import { GatewayConnection } from '../../gateway/gateway-connection.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway/types.ts'
@@ -111,24 +111,24 @@ async function proveAccess(
   if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
     return access
 
-  const finder = new GatewayFinder(access)
+  const connection = new GatewayConnection(access)
   const proof = { protocol, model: resolved.probeModel }
   try {
-    const probe = finder.probe(proof.protocol, proof.model, {
+    const probe = connection.probe(proof.protocol, proof.model, {
       catalog: catalog && Promise.resolve(catalog),
     })
     await session.step(`Asking ${proof.model} for one word`, probe)
     if (saved !== undefined)
-      session.addFindings(...saveProof(session.platform, saved.name, proof, finder.access))
+      session.addFindings(...saveProof(session.platform, saved.name, proof, connection.access))
     session.showFindings()
   } catch (error) {
     const isApi = error instanceof UserError && !mayBeElsewhere(error)
     if (!isApi || saved === undefined) throw error
     // The client will report this failure itself.
   } finally {
-    await finder.hangUp()
+    await connection.hangUp()
   }
-  return finder.access
+  return connection.access
 }
 
 function isMessagesUnproven(

@@ -13,7 +13,7 @@ import { blocksSetup, type Finding, messageWithLocation } from '../../finding.ts
 import { baseUrlFor, customBaseUrls } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
-import { savedExtras } from '../../state/find-gateways.ts'
+import { savedExtras } from '../../state/saved-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { checkFiles, contextOf, refuseRedirectedKey } from '../client-state/check-client.ts'
 import { readClientFiles } from '../client-state/client-files.ts'

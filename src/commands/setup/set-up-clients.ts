@@ -1,14 +1,14 @@
 /**
  * The steps of a setup, and the values that each takes and returns, next to the `SetupContext`:
  *
- *     1. find the gateway      flags, Preset  ─▶  FoundGateway    find-gateway/find-gateway.ts
- *     2. ask it                GatewayFinder  ─▶  AskedGateway    prove/ask-gateway.ts
- *     3. resolve each client   Client         ─▶  ResolvedSetup   prove/choose-models.ts
- *     4. prove their models    ResolvedSetup  ─▶  ProvenSetup     prove/prove-clients.ts
- *     5. plan                  ProvenSetup    ─▶  SetupPlan       plan.ts
- *     6. show and ask          SetupPlan                          confirm.ts
- *     7. apply                 SetupPlan      ─▶  AppliedSetup    apply.ts
- *     8. report                AppliedSetup                       report.ts
+ *     1. find the gateway      flags, Preset      ─▶  FoundGateway    find-gateway/find-gateway.ts
+ *     2. ask it                GatewayConnection  ─▶  AskedGateway    prove/ask-gateway.ts
+ *     3. resolve each client   Client             ─▶  ResolvedSetup   prove/choose-models.ts
+ *     4. prove their models    ResolvedSetup      ─▶  ProvenSetup     prove/prove-clients.ts
+ *     5. plan                  ProvenSetup        ─▶  SetupPlan       plan.ts
+ *     6. show and ask          SetupPlan                              confirm.ts
+ *     7. apply                 SetupPlan          ─▶  AppliedSetup    apply.ts
+ *     8. report                AppliedSetup                           report.ts
  *
  * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step.
  */

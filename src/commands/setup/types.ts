@@ -6,7 +6,7 @@ import type { ClientState } from '../../clients/contract/state.ts'
 import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Balance } from '../../gateway/balance.ts'
-import type { GatewayFinder } from '../../gateway/gateway-finder.ts'
+import type { GatewayConnection } from '../../gateway/gateway-connection.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
@@ -60,7 +60,7 @@ export interface SetupContext {
 /** Step 2: a gateway that has answered, with its catalog or without one. */
 export interface AskedGateway {
   /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
-  readonly finder: GatewayFinder
+  readonly connection: GatewayConnection
   readonly probes: Probes
   readonly info: GatewayInfo
 }

@@ -49,13 +49,13 @@ async function proofOf(
     runs: [],
   } as unknown as SetupContext
 
-  const finder = openGateway(context, access)
+  const connection = openGateway(context, access)
   try {
-    const proven = await proveClients(context, await askGateway(context, finder))
+    const proven = await proveClients(context, await askGateway(context, connection))
     for (const error of proven.failed.values()) throw error
     return proven
   } finally {
-    await finder.hangUp()
+    await connection.hangUp()
   }
 }
 

@@ -2,7 +2,7 @@
 import type { GatewayInfo } from '../../../clients/contract/setup.ts'
 import { UserError } from '../../../errors.ts'
 import { mayStillServe, toCatalogAnswer } from '../../../gateway/catalog.ts'
-import { GatewayFinder } from '../../../gateway/gateway-finder.ts'
+import { GatewayConnection } from '../../../gateway/gateway-connection.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
 import { ifSlow } from '../../../gateway/slow-catalog.ts'
 import type { CatalogAnswer, GatewayAccess } from '../../../gateway/types.ts'
@@ -17,12 +17,12 @@ import { startPrograms } from './programs.ts'
 const usualClientCount = 3
 
 /** Opens the connections that the probes will need, while the catalog is on its way. */
-export function openGateway(context: SetupContext, foundAccess: GatewayAccess): GatewayFinder {
+export function openGateway(context: SetupContext, foundAccess: GatewayAccess): GatewayConnection {
   const { clients, request } = context
   const access = { ...foundAccess, authorities: authoritiesOf(foundAccess.env, clients) }
   const count = request.chooseClients ? Math.min(clients.length, usualClientCount) : clients.length
   if (clients.length > 1) void preopenConnections(access, count)
-  return new GatewayFinder(access, { isMessagesGiven: request.flags.messagesUrl !== undefined })
+  return new GatewayConnection(access, { isMessagesGiven: request.flags.messagesUrl !== undefined })
 }
 
 /**
@@ -33,19 +33,23 @@ export function openGateway(context: SetupContext, foundAccess: GatewayAccess): 
  */
 export async function askGateway(
   context: SetupContext,
-  finder: GatewayFinder,
+  connection: GatewayConnection,
 ): Promise<AskedGateway> {
   const { session, request, clients } = context
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
   const isCatalogOptional =
-    !userChooses && clients.every((client) => isDecided(context, client, finder.access))
+    !userChooses && clients.every((client) => isDecided(context, client, connection.access))
 
-  const catalogRequest = finder.askCatalog({ isOptional: isCatalogOptional })
-  const probes = probesFor(context, finder, catalogRequest)
+  const catalogRequest = connection.askCatalog({ isOptional: isCatalogOptional })
+  const probes = probesFor(context, connection, catalogRequest)
   const earlyProbes = isCatalogOptional
-    ? ifSlow(catalogRequest, finder.access, () =>
-        startProbes(context, { finder, probes, info: infoFrom(finder, { kind: 'pending' }) }),
+    ? ifSlow(catalogRequest, connection.access, () =>
+        startProbes(context, {
+          connection,
+          probes,
+          info: infoFrom(connection, { kind: 'pending' }),
+        }),
       )
     : undefined
 
@@ -56,10 +60,10 @@ export async function askGateway(
   )
   if (catalogResult instanceof UserError && !mayStillServe(catalogResult)) throw catalogResult
   await earlyProbes
-  return { finder, probes, info: infoFrom(finder, toCatalogAnswer(catalogResult)) }
+  return { connection, probes, info: infoFrom(connection, toCatalogAnswer(catalogResult)) }
 }
 
-function infoFrom({ access }: GatewayFinder, catalogAnswer: CatalogAnswer): GatewayInfo {
+function infoFrom({ access }: GatewayConnection, catalogAnswer: CatalogAnswer): GatewayInfo {
   return { catalogAnswer, rejected: [], gateway: access }
 }
 

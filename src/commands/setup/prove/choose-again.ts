@@ -58,7 +58,7 @@ export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
 
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
 function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): ProtocolAttempt {
-  const { access } = gateway.finder
+  const { access } = gateway.connection
   const catalog = catalogIn(gateway.info)
   const { client, input } = setup
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }

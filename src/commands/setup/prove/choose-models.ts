@@ -45,11 +45,11 @@ export async function chooseModels(
 /** A client, with everything that decides its options now. */
 export async function clientSetup(
   context: SetupContext,
-  { finder, info }: AskedGateway,
+  { connection, info }: AskedGateway,
   client: Client,
   rejected: readonly RejectedModel[] = [],
 ): Promise<ClientSetup> {
-  const { access } = finder
+  const { access } = connection
   const program = await installedProgram(context, client)
   const { modelTable } = program
   const gatewayInfo = { ...info, gateway: access, modelTable, rejected }

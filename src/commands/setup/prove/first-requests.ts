@@ -8,7 +8,7 @@ import { asPlanned } from '../../../clients/files/parse-file.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { ifPossible, type UserError } from '../../../errors.ts'
-import type { GatewayFinder } from '../../../gateway/gateway-finder.ts'
+import type { GatewayConnection } from '../../../gateway/gateway-connection.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
 import { targetFor } from '../../client-state/point-client.ts'
@@ -37,13 +37,13 @@ export async function loadFirstRequests(
 /** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
 export function probesFor(
   context: SetupContext,
-  finder: GatewayFinder,
+  connection: GatewayConnection,
   catalog: Promise<Catalog | UserError>,
 ): Probes {
   return new Probes(
-    (protocol, model, options) => finder.probe(protocol, model, { ...options, catalog }),
+    (protocol, model, options) => connection.probe(protocol, model, { ...options, catalog }),
     (setup) => {
-      const files = filesAfter(context, finder, setup)
+      const files = filesAfter(context, connection, setup)
       return loadFirstRequests(context.session, setup.client, { files, ...setup.program })
     },
   )
@@ -52,7 +52,7 @@ export function probesFor(
 /** A client's files as the setup would leave them, with only the models that are probed. */
 function filesAfter(
   { session, request }: SetupContext,
-  { access }: GatewayFinder,
+  { access }: GatewayConnection,
   { client, input, resolved }: ResolvedSetup,
 ): LoadedFiles {
   const files = readClientFiles(session, client)

@@ -38,10 +38,10 @@ export async function proveClients(
   started: SetupContext,
   gateway: AskedGateway,
 ): Promise<ProvenSetup> {
-  const { finder, info } = gateway
+  const { connection, info } = gateway
   const { catalogAnswer } = info
   const catalog = catalogIn(info)
-  const balanceRequest = startBalanceRequest(finder.access, catalog)
+  const balanceRequest = startBalanceRequest(connection.access, catalog)
 
   try {
     const context = await withModelFromUser(started, catalog)
@@ -55,7 +55,7 @@ export async function proveClients(
       clients: setups.map(({ client }) => client),
       setups,
       failed: failuresIn(results),
-      access: finder.access,
+      access: connection.access,
       catalog,
       balance,
       findings: [
@@ -79,7 +79,7 @@ async function resolveAll(
   const results: SetupResult[] = []
   for (const client of context.clients) {
     const result = await resultFor(client, async () => {
-      await expectUsable(context, client, gateway.finder.access)
+      await expectUsable(context, client, gateway.connection.access)
       return chooseModels(context, gateway, client)
     })
     results.push(result)
@@ -139,18 +139,18 @@ async function probeAll(
 /** A client whose chosen models do not all answer has failed. */
 async function judgeAll(
   context: SetupContext,
-  { finder }: AskedGateway,
+  { connection }: AskedGateway,
   chosen: readonly SetupResult[],
   answersOf: Answers,
 ): Promise<ProofOfAll> {
   const results = await continueWith(chosen, async (setup) => {
     const { client } = setup
     const answers = answersOf.get(client)!
-    await expectTrustedBy(client, finder.access)
-    const rejection = await rejectionOfProbe(context, finder.access, setup, answers)
+    await expectTrustedBy(client, connection.access)
+    const rejection = await rejectionOfProbe(context, connection.access, setup, answers)
     if (rejection !== undefined)
-      await proveByClient(context.session, finder.access, setup, rejection)
-    expectCanSend(client, finder.access)
+      await proveByClient(context.session, connection.access, setup, rejection)
+    expectCanSend(client, connection.access)
     return {
       ...setup,
       answersSafeguards: safeguardsIn(answers),

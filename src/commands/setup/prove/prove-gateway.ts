@@ -85,11 +85,11 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
   const isScript = consent !== 'ask'
   if (isScript) for (const client of context.clients) expectCanSend(client, access)
 
-  const finder = openGateway(context, access)
+  const connection = openGateway(context, access)
   try {
-    const gateway = await askGateway(context, finder)
+    const gateway = await askGateway(context, connection)
     if (isScript)
-      for (const client of context.clients) await expectUsable(context, client, finder.access)
+      for (const client of context.clients) await expectUsable(context, client, connection.access)
     showAnswer(session, gateway)
 
     const chosen = request.chooseClients
@@ -97,7 +97,7 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
       : context
     return await proveClients(chosen, gateway)
   } finally {
-    await finder.hangUp()
+    await connection.hangUp()
   }
 }
 

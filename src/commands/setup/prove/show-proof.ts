@@ -10,7 +10,7 @@ import type { Session } from '../../screen/session.ts'
 import type { AskedGateway, ProvenSetup } from '../types.ts'
 
 /** Shows how many models the gateway has, as soon as its catalog has answered. */
-export function showAnswer(session: Session, { finder, info }: AskedGateway): void {
+export function showAnswer(session: Session, { connection, info }: AskedGateway): void {
   const catalog = catalogIn(info)
   if (catalog === undefined) return
   const supported = protocols.filter((protocol) =>
@@ -18,7 +18,7 @@ export function showAnswer(session: Session, { finder, info }: AskedGateway): vo
   )
   const count = counted(catalog.models.length, 'model')
   const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
-  session.remark(`✔ ${hostOf(finder.access)} answers: ${count}${over}`)
+  session.remark(`✔ ${hostOf(connection.access)} answers: ${count}${over}`)
 }
 
 /** Shows one line for each proven client, and one for the balance. */

@@ -18,14 +18,14 @@ import {
 
 /**
  * Sends requests to a gateway and learns from the answers how to reach it: its base URLs, and the header that
- * it accepts the key in. The finder remembers what answered, so that later requests need no search.
+ * it accepts the key in. It remembers what answered, so that later requests need no search.
  *
- * - A request is sent first to the expected base URL. If no API answers there, the finder tries other paths
- *   of the same origin (base-urls.ts).
- * - If the gateway rejects the key, the finder sends it once more in the other headers for keys.
- * - If the account has no credit left, the finder tries the base URLs of the host's other products.
+ * - A request is sent first to the expected base URL. If no API answers there, other paths of the same
+ *   origin are tried (base-urls.ts).
+ * - If the gateway rejects the key, the key is sent once more in the other headers for keys.
+ * - If the account has no credit left, the base URLs of the host's other products are tried.
  */
-export class GatewayFinder {
+export class GatewayConnection {
   /** The access as the constructor received it. */
   readonly #original: GatewayAccess
   /** The access with the header that is known to work so far. */
