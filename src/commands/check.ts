@@ -1,6 +1,5 @@
 import type { Client } from '../clients/contract/client.ts'
 import { environmentRows, loadPrograms } from '../clients/list.ts'
-import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
 import type { UserError } from '../errors.ts'
@@ -150,7 +149,7 @@ function workingClient(
   const entry = catalogEntry(catalog, model) ?? { id: model }
   const { images, reasoning, contextWindow } = withKnownFacts(entry)
   const facts = compact({ images, reasoning, contextWindow })
-  return { kind: 'works', client, model, protocol: protocolOf(client, resolved), facts }
+  return { kind: 'works', client, model, protocol: resolved.protocol, facts }
 }
 
 function show(

@@ -146,7 +146,7 @@ function chooseModel(
   editor: string,
   catalogAnswer: CatalogAnswer,
   model: string | undefined,
-): Pick<ResolvedOptions, 'probeModel' | 'findings'> {
+): Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'> {
   const input = { requested: { model }, gatewayInfo: { catalogAnswer, rejected: [] } }
   const id = pickModel(input, ['chat'])
   const tiers = messagesTiers({ models: [{ id }] }, slots)
@@ -156,5 +156,5 @@ function chooseModel(
       message: `Cursor never sends ${id} to a gateway`,
       hint: 'Name another model: --model ID',
     })
-  return { probeModel: id, findings: nameFindings(input, [model]) }
+  return { probeModel: id, protocol: 'chat', findings: nameFindings(input, [model]) }
 }

@@ -2,7 +2,6 @@ import type { Client } from '../clients/contract/client.ts'
 import { defaultProviderId } from '../clients/contract/options.ts'
 import { launchKeyVariable } from '../clients/contract/program.ts'
 import { type EnvironmentRow, loadClient } from '../clients/list.ts'
-import { protocolOf } from '../clients/models/protocols.ts'
 import { refuseBlocked } from '../finding.ts'
 import { addressFor, baseUrlFor } from '../gateway/base-urls.ts'
 import type { ExtraHeader, GatewayAccess } from '../gateway/types.ts'
@@ -58,7 +57,7 @@ async function showVariables(
       message: 'This gateway needs a secret header, which only `repoint run` sets',
     })
 
-  const protocol = protocolOf(client, models)
+  const { protocol } = models
   const proof = { protocol, model: models.probeModel }
   session.addFindings(...saveGateway(session.platform, { access, proof }))
   const name = savedGatewayFor(session.platform, access)?.name

@@ -289,7 +289,7 @@ describe('the uses that the rules chose a model for are', () => {
 
   test('without the models that the user chose', () => {
     expect(choose('codex', { model: 'gpt-5.4' }).uses).toEqual([])
-    const roles = choose('claude-gpt', { slotModels: { opus: 'gpt-5.4' } }).uses?.map(
+    const roles = choose('claude-gpt', { slotModels: { opus: 'gpt-5.4' } }).uses.map(
       (one) => one.role,
     )
     expect(roles).toEqual(['sonnet', 'haiku', 'fable', 'subagent'])

@@ -392,7 +392,7 @@ describe('a setup', () => {
     const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }
     const protocolOf = (version?: string) => qwen.resolve(input, version).protocol
     expect([protocolOf('0.15.10'), protocolOf('0.23.4'), protocolOf()]).toEqual([
-      undefined,
+      'chat',
       'responses',
       'responses',
     ])

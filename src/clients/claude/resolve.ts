@@ -117,6 +117,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
 
   return {
     ...first,
+    protocol: 'messages',
     otherModels: used.map(withoutWindow),
     model: pins[slot] ?? slot,
     slot,

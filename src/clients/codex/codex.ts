@@ -137,6 +137,7 @@ export const codex: ClientModule = {
   },
 
   checkNow,
+
   resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], contextWindows)),
   plan,
   checkSetup,

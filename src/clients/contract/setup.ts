@@ -70,8 +70,8 @@ export interface ResolvedOptions {
   readonly smallModel?: string
   /** In tokens. Absent: unknown, or the client knows it; then the setup does not change it. */
   readonly contextWindow?: number
-  /** The models that rules chose, by role. Absent: the user chose them all, now or before. */
-  readonly uses?: readonly ModelUse[]
+  /** The models that rules chose, by role. Empty: the user chose them all, now or before. */
+  readonly uses: readonly ModelUse[]
   /** The notes about these options. */
   readonly findings: readonly Finding[]
 
@@ -79,8 +79,8 @@ export interface ResolvedOptions {
 
   /** The ID of the model in the client's first request. */
   readonly probeModel: string
-  /** The protocol of that request. Absent: the client's usual one. */
-  readonly protocol?: Protocol
+  /** The protocol of that request. */
+  readonly protocol: Protocol
   /** The hint if the gateway does not serve the model. Absent: choose another model. */
   readonly probeHint?: string
   /** Other models that the client will request, as the setup writes them. */

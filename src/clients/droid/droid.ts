@@ -143,6 +143,7 @@ export const droid: ClientModule = {
   },
 
   checkNow,
+
   resolve(input) {
     const usable = protocolsForKey({ ...droidName, protocols, sends }, input)
     const otherwise = 'droid assumes one when it compacts its conversations'

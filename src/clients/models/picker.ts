@@ -13,7 +13,7 @@ import {
 } from '../contract/setup.ts'
 import { modelsIn } from '../options/chosen-options.ts'
 import type { WindowHandling } from './context-window.ts'
-import { protocolsOfProvider, protocolToOffer, usualProtocol } from './protocols.ts'
+import { protocolsOfProvider, protocolToOffer } from './protocols.ts'
 import { resolveOneModel } from './resolve.ts'
 
 /**
@@ -24,7 +24,7 @@ import { resolveOneModel } from './resolve.ts'
  */
 export function offeredModels(
   { requested, gatewayInfo }: Pick<ResolveInput, 'requested' | 'gatewayInfo'>,
-  { model, protocol: first = usualProtocol }: Pick<ResolvedOptions, 'model' | 'protocol'>,
+  { model, protocol: first }: Pick<ResolvedOptions, 'model' | 'protocol'>,
   protocols: readonly Protocol[],
 ): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
   const { images, reasoning, maxOutputTokens } = requested
@@ -61,19 +61,18 @@ function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
  * own protocol.
  *
  * @param isShared as for `protocolsOfProvider`
- * @returns a finding as `resolveOneModel` does
+ * @throws as `resolveOneModel`
  */
 export function resolveWithPicker(
   input: ResolveInput,
-  protocols: readonly Protocol[],
+  protocols: Client['protocols'],
   window: WindowHandling,
   isShared?: (baseUrls: BaseUrls) => boolean,
 ): ResolvedOptions {
   const resolved = resolveOneModel(input, protocols, window)
 
-  const { protocol = protocols[0]! } = resolved
-  const usable = protocolsOfProvider(protocol, protocols, input.gatewayInfo, isShared)
-  return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, usable) }
+  const usable = protocolsOfProvider(resolved.protocol, protocols, input.gatewayInfo, isShared)
+  return { ...resolved, ...offeredModels(input, resolved, usable) }
 }
 
 /** The models for a client's list, including the chosen one. */

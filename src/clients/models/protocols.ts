@@ -76,15 +76,15 @@ export function chooseProtocol(
 export function protocolsForKey(
   { label, protocols, sends }: Pick<Client, 'label' | 'protocols' | 'sends'>,
   { requested, gatewayInfo: { gateway } }: ResolveInput,
-): readonly Protocol[] {
+): Client['protocols'] {
   const keyHeader = gateway?.keyHeader
   if (keyHeader === undefined) return protocols
   const usable = protocols.filter((protocol) => sends?.keyHeaders?.[protocol]?.includes(keyHeader))
-  const [first] = usable
+  const [first, ...others] = usable
   if (first === undefined) return protocols
 
   const { protocol } = requested
-  if (protocol === undefined || usable.includes(protocol)) return usable
+  if (protocol === undefined || usable.includes(protocol)) return [first, ...others]
   throw new UserError({
     code: 'protocol-unsupported',
     message: `The gateway accepts the key only as ${keyHeader}, and ${label} cannot send this header over ${protocol}`,
@@ -195,7 +195,7 @@ function isSharedButVersion({ chat, messages }: BaseUrls): boolean {
 
 /** The protocol over which a set-up client will request a model. */
 export function protocolFor(
-  { protocol: first = usualProtocol }: ResolvedOptions,
+  { protocol: first }: Pick<ResolvedOptions, 'protocol'>,
   { protocol }: OfferedModel,
 ): Protocol {
   return protocol ?? first

@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { toCatalogAnswer } from '../../gateway/catalog.ts'
@@ -25,8 +24,7 @@ import { type WindowHandling, windowOf } from './context-window.ts'
 import { chooseProtocol } from './protocols.ts'
 
 /**
- * The model for a client with one model, and its protocol if the client supports several: the requested
- * model, or else the previous one, or else the one that the rules choose from the catalog.
+ * The model for a client with one model, and its protocol: the requested model, or else the previous one, or else the one that the rules choose from the catalog.
  *
  * @param protocols the protocols that the client supports
  * @throws ModelNeeded if only the user can choose
@@ -34,19 +32,19 @@ import { chooseProtocol } from './protocols.ts'
  */
 export function resolveOneModel(
   input: ResolveInput,
-  protocols: readonly Protocol[],
+  protocols: Client['protocols'],
   window: WindowHandling,
 ): ResolvedOptions {
   const model = pickModel(input, protocols)
-  const protocol = protocols.length > 1 ? chooseProtocol(model, input, protocols) : undefined
+  const protocol = protocols.length > 1 ? chooseProtocol(model, input, protocols) : protocols[0]
 
   const { notes, ...limits } = windowOf(input, [model], window)
   const rule = modelByRule(input, protocols)
   return {
     probeModel: model,
     model,
+    protocol,
     uses: rule === undefined ? [] : [rule],
-    ...compact({ protocol }),
     ...limits,
     findings: [...nameFindings(input, [input.requested.model]), ...notes],
   }
@@ -56,7 +54,7 @@ export function resolveOneModel(
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
   const gatewayInfo = { catalogAnswer: toCatalogAnswer(catalog), rejected: [] }
   const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
-  return resolved instanceof UserError ? [] : (resolved.uses ?? [])
+  return resolved instanceof UserError ? [] : resolved.uses
 }
 
 /** The ID of the model that `resolveOneModel` chooses. @throws UserError as it does */
@@ -128,11 +126,9 @@ export function listing(
  * lists.
  */
 export function routesToProve(
-  client: Pick<Client, 'protocols'>,
-  resolved: ResolvedOptions,
+  { probeModel, otherModels = [], protocol }: ResolvedOptions,
   catalog: Catalog | undefined,
 ): readonly ModelRoute[] {
-  const { probeModel, otherModels = [], protocol = client.protocols[0] } = resolved
   const unlisted = otherModels.filter((id) => catalogEntry(catalog, id) === undefined)
   return [...new Set([probeModel, ...unlisted])].map((model) => ({ model, protocol }))
 }

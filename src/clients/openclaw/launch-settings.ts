@@ -4,7 +4,6 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { tableIn, valueIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
-import { usualProtocol } from '../models/protocols.ts'
 import { apiOf, membersOf } from '../pi-family/providers.ts'
 import { newEntry } from '../plan/entries.ts'
 import { headersInVariables } from '../plan/headers.ts'
@@ -67,7 +66,7 @@ export function launchSettings(
 
 function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVariables>) {
   const { baseUrl, resolved } = target
-  const protocol = resolved.protocol ?? usualProtocol
+  const protocol = resolved.protocol
   return {
     baseUrl,
     api: apiOf[protocol],

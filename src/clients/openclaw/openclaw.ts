@@ -115,6 +115,7 @@ export const openclaw: ClientModule = {
   },
 
   checkNow,
+
   resolve(input) {
     const resolved = resolveWithPicker(input, protocols, {
       otherwise: 'OpenClaw assumes 200,000 tokens',

@@ -8,7 +8,7 @@ import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/set
 import type { ClientState } from '../contract/state.ts'
 import { isUrlOf, pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
 import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
-import { protocolFor, usualProtocol } from '../models/protocols.ts'
+import { protocolFor } from '../models/protocols.ts'
 import { type EntryMember, listChanges } from '../plan/entries.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
 
@@ -111,7 +111,7 @@ export function providerChanges(
   target: SetupTarget,
 ): readonly SettingChange[] {
   const { resolved, providerId, key, baseUrl } = target
-  const protocol = resolved.protocol ?? usualProtocol
+  const protocol = resolved.protocol
   const path = providerPath(at, providerId)
   const now = providerOf(at, file, providerId)
 
@@ -182,7 +182,7 @@ export function membersOf(
   const { id, displayName, images, reasoning, maxOutputTokens } = model
   const window = (id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
   const protocol = protocolFor(resolved, model)
-  const isOfProvider = protocol === (resolved.protocol ?? usualProtocol)
+  const isOfProvider = protocol === resolved.protocol
   const baseUrl = ofProtocol(baseUrls, protocol)
   const compat = reasoning ? compatBy?.[protocol]?.(id) : undefined
   const name = displayName || (namesModels ? id : undefined)

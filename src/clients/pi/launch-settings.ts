@@ -2,7 +2,6 @@ import type { LoadedFiles } from '../contract/files.ts'
 import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { offeredIn } from '../models/picker.ts'
-import { usualProtocol } from '../models/protocols.ts'
 import { apiOf, membersOf, providerOf } from '../pi-family/providers.ts'
 import { newEntry } from '../plan/entries.ts'
 import { requiredHeaders } from '../plan/headers.ts'
@@ -62,7 +61,7 @@ export function launchSettings(
 /** An extension must set all that models.json may leave out. The values are the defaults of pi. */
 function providerFor(target: SetupTarget) {
   const { baseUrl, resolved } = target
-  const protocol = resolved.protocol ?? usualProtocol
+  const protocol = resolved.protocol
   return {
     baseUrl,
     api: apiOf[protocol],

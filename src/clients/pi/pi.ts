@@ -118,6 +118,7 @@ export const pi: ClientModule = {
   },
 
   checkNow,
+
   resolve: (input) =>
     resolveWithPicker(input, protocols, { otherwise: 'pi assumes 128,000 tokens' }),
 

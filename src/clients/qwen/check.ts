@@ -24,7 +24,6 @@ import {
   textOf,
 } from '../files/parse-file.ts'
 import { isTable, valueIn } from '../files/tables.ts'
-import { usualProtocol } from '../models/protocols.ts'
 import { removal } from '../plan/edit-file.ts'
 import { qwenName } from './name.ts'
 import {
@@ -52,7 +51,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   const file = parseKind(context.files, 'settings')
   yield* checkSurroundings(context)
   yield* checkBrokenEntries(file)
-  const { model, protocol = usualProtocol } = target.resolved
+  const { model, protocol } = target.resolved
   yield* checkEnforcedLogin(context.files, protocol)
   yield* checkLogin(context.files)
   yield* checkSameId(file, { model, protocol })

@@ -4,7 +4,6 @@ import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../
 import type { SetupTarget } from '../contract/setup.ts'
 import { parseLayers } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
-import { usualProtocol } from '../models/protocols.ts'
 import { newEntry } from '../plan/entries.ts'
 import { headersInVariables } from '../plan/headers.ts'
 import { clientFlagValues } from '../program/arguments.ts'
@@ -23,7 +22,7 @@ export function launchSettings(
   target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
-  const { model, contextWindow, offered = [], protocol = usualProtocol } = target.resolved
+  const { model, contextWindow, offered = [], protocol } = target.resolved
 
   // The file names variables, and Qwen Code replaces them with their values.
   const headers = headersInVariables(target)

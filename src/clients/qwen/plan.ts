@@ -7,7 +7,7 @@ import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
-import { protocolFor, usualProtocol } from '../models/protocols.ts'
+import { protocolFor } from '../models/protocols.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import {
   type EntryMember,
@@ -53,7 +53,7 @@ export const plan = planOneFile({
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const now = parseFile(file)
   const { resolved } = target
-  const { model, protocol = usualProtocol } = resolved
+  const { model, protocol } = resolved
   const ours = repointEntries(now.document?.root)
   const entries = entriesToWrite(ours, target)
 
@@ -94,7 +94,7 @@ function entriesToWrite(
   ours: readonly RepointEntry[],
   { resolved }: SetupTarget,
 ): readonly EntryToWrite[] {
-  const { model: id, protocol = usualProtocol, contextWindow } = resolved
+  const { model: id, protocol, contextWindow } = resolved
   const [chosen = { id }, ...others] = resolved.offered ?? []
   const present = presentEntry(ours, id, protocol) ?? lostEntry(ours, others, protocol)
 

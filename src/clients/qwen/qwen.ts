@@ -1,18 +1,18 @@
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { type Protocol, protocols } from '../../gateway/types.ts'
+import { protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { DiskReader } from '../contract/files.ts'
-import { catalogIn, type OfferedModel, type ResolveInput } from '../contract/setup.ts'
+import { catalogIn, type ResolvedOptions, type ResolveInput } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf, layersOf, originOf, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { numberIn, valueIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
-import { usualProtocol } from '../models/protocols.ts'
+import { protocolFor, usualProtocol } from '../models/protocols.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { isSince, ofNode, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
@@ -162,6 +162,7 @@ export const qwen: ClientModule = {
   },
 
   checkNow,
+
   resolve(input, version) {
     const supported = supportedProtocols(input, version)
     const resolved = resolveWithPicker(input, supported, {
@@ -178,8 +179,8 @@ export const qwen: ClientModule = {
       })
     })
 
-    const findings = [...(resolved.findings ?? []), ...aboutModelFlag(offered)]
-    return { ...resolved, findings, ...compact({ offered }) }
+    const withWindows = { ...resolved, ...compact({ offered }) }
+    return { ...withWindows, findings: [...resolved.findings, ...aboutModelFlag(withWindows)] }
   },
 
   plan,
@@ -213,8 +214,9 @@ function projectEnvFile(machine: Machine, disk: DiskReader): readonly string[] {
 }
 
 /** For an ID of another list, `qwen --model` silently uses the first model of this one (0.24.4, 2026-11-26). */
-function aboutModelFlag(offered: readonly OfferedModel[] = []): readonly Finding[] {
-  const used = new Set(offered.map(({ protocol = usualProtocol }) => protocol))
+function aboutModelFlag(resolved: ResolvedOptions): readonly Finding[] {
+  const { offered = [] } = resolved
+  const used = new Set(offered.map((model) => protocolFor(resolved, model)))
   if (used.size < 2) return []
 
   return [
@@ -235,7 +237,7 @@ function aboutModelFlag(offered: readonly OfferedModel[] = []): readonly Finding
 function supportedProtocols(
   { requested: { protocol } }: ResolveInput,
   version: string | undefined,
-): readonly Protocol[] {
+): ClientModule['protocols'] {
   if (isSince(minVersionForProtocols, version)) return protocols
   if (protocol === undefined || protocol === usualProtocol) return [usualProtocol]
   throw new UserError({

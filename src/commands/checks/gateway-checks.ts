@@ -4,7 +4,6 @@ import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { isLoopbackUrl } from '../../clients/files/addresses.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'
-import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
 import { canContinueAfter, UserError, valueOrError } from '../../errors.ts'
@@ -196,8 +195,7 @@ function* checkProtocol(
   resolved: ResolvedOptions,
   list: Catalog | UserError,
 ): Generator<CheckResult> {
-  const { model } = resolved
-  const protocol = protocolOf(client, resolved)
+  const { model, protocol } = resolved
   const native = nativeProtocol(model)
   const entry = list instanceof UserError ? undefined : catalogEntry(list, model)
   const isBetter = native !== protocol && client.protocols.includes(native)

@@ -8,7 +8,6 @@ import {
 } from '../../clients/contract/program.ts'
 import type { ResolvedOptions, ResolveInput, SetupTarget } from '../../clients/contract/setup.ts'
 import { checkOptions } from '../../clients/list.ts'
-import { protocolOf } from '../../clients/models/protocols.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
@@ -25,12 +24,12 @@ export interface ResolvedClient {
 
 /** What a client's files, or the settings of one process, must say so that it uses the gateway. */
 export function targetFor(
-  { client, input, resolved }: ResolvedClient,
+  { input, resolved }: ResolvedClient,
   access: GatewayAccess,
   providerId: string,
 ): SetupTarget {
   return {
-    baseUrl: baseUrlFor(access, protocolOf(client, resolved)),
+    baseUrl: baseUrlFor(access, resolved.protocol),
     baseUrls: access.baseUrls,
     key: access.key,
     keyHeader: access.keyHeader,
@@ -78,7 +77,7 @@ export function pointClient(
     { ...process, env },
   )
 
-  const protocol = protocolOf(client, resolved)
+  const { protocol } = resolved
   const address = addressFor(baseUrlFor(access, protocol), protocol)
   const { resume } = client.program
   const resumeNote =

@@ -1,6 +1,5 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { ResolvedOptions } from '../../clients/contract/setup.ts'
-import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
@@ -112,8 +111,8 @@ export async function proveModel<
   flags: CatalogFlags,
   { client, choose, firstRequestFor }: ModelProof<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
-  const requestFor = (models: Models): ProbeRequest => {
-    const route = { model: models.probeModel, protocol: protocolOf(client, models) }
+  const requestFor = ({ probeModel, protocol }: Models): ProbeRequest => {
+    const route = { model: probeModel, protocol }
     return { ...route, sender: firstRequestFor?.(route) }
   }
   const earlyProbe = () => requestFor(choose({ kind: 'pending' }))

@@ -8,7 +8,6 @@ import type { Client } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
 import type { RejectedModel } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
-import { protocolOf } from '../../clients/models/protocols.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
@@ -107,7 +106,7 @@ async function proveAccess(
 ): Promise<GatewayAccess> {
   if (gatewayToProbe === undefined) return access
   const saved = gatewayToProbe === 'not-saved' ? undefined : gatewayToProbe
-  const protocol = protocolOf(client, resolved)
+  const { protocol } = resolved
   if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
     return access
 

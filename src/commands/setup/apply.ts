@@ -1,6 +1,5 @@
 /** Step 7 of a setup: write all files or none, read them back, and stop servers with an old key. */
 import type { Client } from '../../clients/contract/client.ts'
-import { protocolOf } from '../../clients/models/protocols.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
@@ -134,9 +133,9 @@ function mismatchesIn({ setup: { session, access }, clients }: SetupPlan): reado
 }
 
 function gatewayToSave(plan: SetupPlan) {
-  const [{ client, resolved, answersSafeguards, isProvenByClient }] = plan.clients
+  const [{ resolved, answersSafeguards, isProvenByClient }] = plan.clients
   const proof = compact({
-    protocol: protocolOf(client, resolved),
+    protocol: resolved.protocol,
     model: resolved.probeModel,
     answersSafeguards,
   })

@@ -1,7 +1,7 @@
 /** Step 6 of a setup: show the plan and ask. */
 import { basename } from 'node:path'
 import type { ResolvedOptions } from '../../clients/contract/setup.ts'
-import { overProtocol, protocolOf } from '../../clients/models/protocols.ts'
+import { overProtocol } from '../../clients/models/protocols.ts'
 import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
@@ -88,9 +88,8 @@ function showClient(
   { client, resolved, problems, edits }: ClientPlan,
   isDetailed: boolean,
 ): void {
-  const protocol = protocolOf(client, resolved)
+  const { model, protocol, contextWindow, offered = [] } = resolved
   const address = addressFor(baseUrlFor(access, protocol), protocol)
-  const { model, contextWindow, offered = [] } = resolved
   const via = overProtocol(client, resolved)
   session.say(`${client.label}: ${address}, model ${modelOf(resolved, via)}`)
 

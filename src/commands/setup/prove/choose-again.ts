@@ -75,7 +75,7 @@ function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Protoco
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const next = resolution.setup
-  const routes = routesToProve(client, next.resolved, catalog)
+  const routes = routesToProve(next.resolved, catalog)
   const repeated = rejected.find((route) =>
     routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
   )

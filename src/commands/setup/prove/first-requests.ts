@@ -59,9 +59,7 @@ function filesAfter(
   if (request.isKeyOnly) return files
 
   const { providerId = defaultProviderId } = effectiveOptions(input)
-  const ids = routesToProve(client, resolved, catalogIn(input.gatewayInfo)).map(
-    ({ model }) => model,
-  )
+  const ids = routesToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model }) => model)
   const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
   const onlyProbed = { ...resolved, ...(offered && { offered }) }
   const target = targetFor({ client, input, resolved: onlyProbed }, access, providerId)

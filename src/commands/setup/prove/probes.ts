@@ -111,8 +111,8 @@ export class Probes {
 }
 
 /** The models that a client will request, over their protocols. */
-function routesOf({ client, input, resolved }: ResolvedSetup): readonly ModelRoute[] {
-  return routesToProve(client, resolved, catalogIn(input.gatewayInfo))
+function routesOf({ input, resolved }: ResolvedSetup): readonly ModelRoute[] {
+  return routesToProve(resolved, catalogIn(input.gatewayInfo))
 }
 
 /** Identifies a request. Equal requests are sent once for all clients that accept the same responses. */

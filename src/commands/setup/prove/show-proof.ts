@@ -30,7 +30,7 @@ export function showProof({ session, access, catalog, setups, balance }: ProvenS
       session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
       continue
     }
-    const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
+    const ids = routesToProve(resolved, catalog).map(({ model }) => model)
     const verb = ids.length > 1 ? 'answer' : 'answers'
     const over = overProtocol(client, resolved)
     session.remark(`✔ ${client.label}: ${listWords(ids)} ${verb}${over}, with tools`)
