@@ -115,7 +115,8 @@ describe.runIf(isRoot)('another user who watches the files', () => {
     for (let round = 0; round < 15; round++) {
       try {
         applyPlan(
-          worldIn(home),
+          // It also starts programs, so each round lasts long enough for the other user.
+          worldWithAttributes(home),
           aPlan([settingsEdit(sourceIn(home), 'https://a.example', `${canaryKey}${round}`)]),
         )
       } catch (error) {
