@@ -7,9 +7,8 @@ import { jsonDialect } from './dialects/json.ts'
 import { json5Dialect } from './dialects/json5.ts'
 import { tomlDialect } from './dialects/toml.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
-import type { Bytes, FileEdit, SettingChange, SettingPath } from './types.ts'
-import { type UndoResult, undoWith } from './undo.ts'
-import type { Versions } from './undo-text.ts'
+import type { Bytes, FileEdit, SettingChange } from './types.ts'
+import { type UndoDecision, type UndoVersions, undoWith } from './undo.ts'
 
 /** The operations on files of one format. */
 export interface Format {
@@ -32,21 +31,16 @@ export interface Format {
   edit(bytes: Bytes | null, changes: readonly SettingChange[], fileName: string): Bytes
 
   /**
-   * Undoes our settings in a file that others may have changed since.
+   * Gives the settings at `restore` their earlier values, whatever they are now. Others stay, also those
+   * at `keep`: these are the settings of the run that the caller decided to keep.
    *
-   * For each path: if `now` still has the value of `written`, the source text of `before` is
-   * restored. If there was none, the key is removed, together with the tables that we created for it
-   * and that are empty now. If someone changed the value since, it stays and is listed in `kept`.
-   * If `now` has the same bytes as `written`, the result is `before`, to the byte.
-   * The result is null if we created the file and nothing is left in it.
+   * The source text of `before` is restored. If there was none, the key is removed, together with the
+   * tables that we created for it and that are empty now. If `now` has the same bytes as `written`, the
+   * result is `before`, to the byte. The result is null if we created the file and nothing is left in it.
    *
    * @throws UserError as `edit` does
    */
-  undo(
-    versions: Versions<Bytes | null>,
-    paths: readonly SettingPath[],
-    fileName: string,
-  ): UndoResult
+  undo(versions: UndoVersions, decision: UndoDecision, fileName: string): Bytes | null
 }
 
 /** Parses a file. @returns undefined if there is no file, or if it cannot be parsed */
@@ -67,6 +61,6 @@ export function formatOf(format: FileEdit['format']): Format {
   return {
     read: (bytes, fileName) => readWith(dialect, bytes, fileName),
     edit: (bytes, changes, fileName) => editWith(dialect, bytes, changes, fileName),
-    undo: (versions, paths, fileName) => undoWith(dialect, versions, paths, fileName),
+    undo: (versions, decision, fileName) => undoWith(dialect, versions, decision, fileName),
   }
 }

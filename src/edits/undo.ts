@@ -1,41 +1,50 @@
 /**
- * Undoes our changes in a file of any format, after others may have changed it too:
+ * Gives settings that we wrote their earlier values, in a file of any format that others may have changed
+ * since. The caller decides which settings: here `model`, but not `window`.
  *
  *     before         written              now                          undone
  *     model = "a"    model = "gw"         model = "gw"  # by others    model = "a"  # by others
  *                    window = 100         window = 200                 window = 200 (kept)
  *
- * 1. `undo-text.ts` undoes our changes in the text, with blanks and comments, as far as the text is still
+ * 1. A setting to restore that has another value now gets the value that we wrote, so that step 2 finds our
+ *    text.
+ * 2. `undo-text.ts` undoes our changes in the text, with blanks and comments, as far as the text is still
  *    there.
- * 2. Settings that still have our values after that get their earlier ones, as in a file that a program
+ * 3. Settings that still have our values after that get their earlier ones, as in a file that a program
  *    rewrote.
- * 3. Tables that we created are removed if they are empty.
+ * 4. Tables that we created are removed if they are empty.
  *
  * The second parser of the dialect verifies each step.
  */
 import { UserError, valueOrError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
-import { applySteps, type ConfigDocument, type EditStep, editConflictError } from './edit.ts'
+import { applySteps, type EditStep, editConflictError, editWith } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
-import { type Bytes, isElementPath, type SettingPath, sameBytes } from './types.ts'
+import { type Bytes, type SettingPath, sameBytes } from './types.ts'
 import { undoText, type Versions } from './undo-text.ts'
-import { leafPaths, startsWith } from './values/paths.ts'
+import { startsWith } from './values/paths.ts'
 import { getValue, matchesAfterChanges, setValue } from './values/value-at-path.ts'
 import {
   isEmptyContainer,
-  isValueTable,
   sameValue,
+  toConfigValue,
   type Value,
   type ValueTable,
 } from './values/values.ts'
 
-export interface UndoResult {
-  readonly bytes: Bytes | null
-  readonly kept: readonly SettingPath[]
+/** A file to undo. It exists now. */
+export interface UndoVersions extends Versions<Bytes | null> {
+  readonly now: Bytes
 }
 
-/** A setting that still has the value that we wrote, with its earlier value. */
+/** What an undo does with the settings that a run changed. */
+export interface UndoDecision {
+  readonly restore: readonly SettingPath[]
+  readonly keep: readonly SettingPath[]
+}
+
+/** A setting to restore. */
 interface UndoableSetting {
   readonly path: SettingPath
   readonly earlier: Value | undefined
@@ -44,14 +53,15 @@ interface UndoableSetting {
 /** See `Format.undo`. @throws UserError `config-invalid`, `config-conflict` */
 export function undoWith(
   dialect: Dialect,
-  versions: Versions<Bytes | null>,
-  paths: readonly SettingPath[],
+  versions: UndoVersions,
+  { restore, keep }: UndoDecision,
   fileName: string,
-): UndoResult {
-  if (sameBytes(versions.now, versions.written)) return { bytes: versions.before, kept: [] }
+): Bytes | null {
+  const bytesNow = withOurValues(dialect, versions, restore, fileName)
+  if (sameBytes(bytesNow, versions.written)) return versions.before
 
   const decode = (bytes: Bytes | null) => decodeText(bytes ?? new Uint8Array(), fileName)
-  const decodedNow = decode(versions.now)
+  const decodedNow = decode(bytesNow)
   const now = dialect.parse(decodedNow.text, fileName)
   const [before, written] = withLineBreaksOf(
     decodedNow.text,
@@ -59,24 +69,41 @@ export function undoWith(
     decode(versions.written).text,
   ).map((text) => dialect.parse(text, fileName)) as [ParsedText, ParsedText]
 
-  // The file was deleted: everything that we changed in it stays as it is.
-  if (versions.now === null) {
-    const isChangedByUs = (path: SettingPath) =>
-      !sameValue(getValue(before.root, path), getValue(written.root, path))
-    return { bytes: null, kept: paths.filter(isChangedByUs) }
-  }
-
-  const texts = { before, written, now }
-  const { settings, kept } = classifySettings(texts, paths)
+  const settings = restore
+    .map((path) => ({ path, earlier: getValue(before.root, path) }))
+    .map((setting) => widenToElement(before.root, setting, keep))
 
   try {
+    const texts = { before, written, now }
     const { text } = undoInSteps({ dialect, texts, settings, fileName })
     const isOurEmptyFile = versions.before === null && dialect.isBlank(text)
-    return { bytes: isOurEmptyFile ? null : encodeText({ ...decodedNow, text }), kept }
+    return isOurEmptyFile ? null : encodeText({ ...decodedNow, text })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
     throw editConflictError(dialect, cause, now.text, [], fileName)
   }
+}
+
+/** The file now, with the values that we wrote at these paths. */
+function withOurValues(
+  dialect: Dialect,
+  { written, now }: UndoVersions,
+  paths: readonly SettingPath[],
+  fileName: string,
+): Bytes {
+  if (sameBytes(now, written)) return now
+  const rootOf = (bytes: Bytes | null) =>
+    dialect.parse(decodeText(bytes ?? new Uint8Array(), fileName).text, fileName).root
+  const [ourRoot, rootNow] = [rootOf(written), rootOf(now)]
+
+  const changes = paths
+    .map((path) => ({ path, value: getValue(ourRoot, path) }))
+    .filter(({ path, value }) => !sameValue(getValue(rootNow, path), value))
+    .map(({ path, value }) => ({
+      path,
+      value: value === undefined ? undefined : toConfigValue(value),
+    }))
+  return changes.length === 0 ? now : editWith(dialect, now, changes, fileName)
 }
 
 /** Converts two versions to the line breaks of the file now, if an editor saved an LF file as CRLF. */
@@ -90,34 +117,8 @@ function withLineBreaksOf(now: string, before: string, written: string): string[
 }
 
 /**
- * Finds the settings that still have our values, and those that someone changed. Tables are compared value
- * by value, so that additions to them stay.
- */
-function classifySettings(
-  { before, written, now }: Versions<ParsedText>,
-  paths: readonly SettingPath[],
-): { readonly settings: readonly UndoableSetting[]; readonly kept: readonly SettingPath[] } {
-  const settings: UndoableSetting[] = []
-  const kept: SettingPath[] = []
-
-  for (const path of paths.flatMap((table) => splitTables(before.root, written.root, table))) {
-    const earlier = getValue(before.root, path)
-    const value = getValue(now.root, path)
-    const isUndoneAlready = sameValue(value, earlier)
-    if (isUndoneAlready) continue
-
-    const ours = getValue(written.root, path)
-    const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(value, ours)
-    if (sameValue(value, ours) || isAddedTo) settings.push({ path, earlier })
-    else kept.push(path)
-  }
-
-  return { settings: settings.map((setting) => widenToElement(before.root, setting, kept)), kept }
-}
-
-/**
  * Replaces a setting in a table that we added to a list by the whole table, including the additions of others:
- * without our settings it would be a useless entry. If someone changed one of our settings in it, it stays.
+ * without our settings it would be a useless entry. If one of our settings in it is kept, it stays.
  */
 function widenToElement(
   before: ValueTable,
@@ -133,36 +134,6 @@ function widenToElement(
   const path = setting.path.slice(0, newElement + 1)
   const isPartKept = keptPaths.some((keptPath) => startsWith(keptPath, path))
   return isPartKept ? setting : { path, earlier: undefined }
-}
-
-/** Whether `table` has all values of the table `ours`. It may have more. */
-function containsAll(table: Value | undefined, ours: Value | undefined): boolean {
-  if (!isValueTable(table) || !isValueTable(ours)) return false
-  return Object.entries(ours).every(([key, value]) => sameValue(table[key], value))
-}
-
-/** The paths of the values at `path` in two versions of a file: the values of a table, or `path`. */
-export function valuePathsAt(
-  before: ConfigDocument['root'] | undefined,
-  written: ConfigDocument['root'] | undefined,
-  path: SettingPath,
-): readonly SettingPath[] {
-  return splitTables((before ?? {}) as ValueTable, (written ?? {}) as ValueTable, path)
-}
-
-/** `path` itself or, if there are tables at it, the paths of their values. */
-function splitTables(before: ValueTable, written: ValueTable, path: SettingPath): SettingPath[] {
-  if (isElementPath(path)) return [path]
-  const values = [before, written].map((root) => getValue(root, path))
-  const areTables = values.every((value) => value === undefined || isValueTable(value))
-  if (!areTables) return [path]
-
-  const leaves = values.flatMap((value) => (isEmptyContainer(value) ? [] : leafPaths(value, path)))
-  const uniqueLeaves = [...new Map(leaves.map((leaf) => [JSON.stringify(leaf), leaf])).values()]
-  // A value of one version can be a table in the other. Then the values of the table are listed.
-  const isTableElsewhere = (leaf: SettingPath) =>
-    uniqueLeaves.some((inner) => inner !== leaf && startsWith(inner, leaf))
-  return uniqueLeaves.filter((leaf) => !isTableElsewhere(leaf))
 }
 
 interface UndoContext {

@@ -62,8 +62,8 @@ export function* filesBeforeRuns(
     for (const { files } of activeRuns(clientRuns, clients)) {
       for (const file of files) {
         const { path, before } = file
-        const result = undoFile({ copies, file, now: undone.get(path) ?? null })
-        undone.set(path, result.undone)
+        const { result } = undoFile({ copies, file, now: undone.get(path) ?? null })
+        undone.set(path, result)
         recorded.set(path, before)
         settings.set(path, [...(settings.get(path) ?? []), ...file.settings])
       }

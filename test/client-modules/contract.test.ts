@@ -8,6 +8,7 @@ import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { UserError, valueOrError } from '../../src/errors.ts'
 import type { Machine } from '../../src/platform/platform.ts'
+import { undoOurs } from '../edits/undo-ours.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
   aMachine,
@@ -113,7 +114,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           for (const edit of edits) {
             const versions = { before: edit.before, written: edit.after, now: edit.after }
             const paths = edit.changes.map(({ path }) => path)
-            expect(formatOf(edit.format).undo(versions, paths, edit.path)).toEqual({
+            expect(undoOurs(formatOf(edit.format), versions, paths, edit.path)).toEqual({
               bytes: edit.before,
               kept: [],
             })
@@ -153,7 +154,12 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           const format = formatOf(edit.format)
           const now = format.edit(edit.after, [{ path: ['later'], value: 'x' }], edit.path)
           const paths = edit.changes.map(({ path }) => path)
-          const undone = format.undo({ before: edit.before, written: edit.after, now }, paths, '')
+          const undone = undoOurs(
+            format,
+            { before: edit.before, written: edit.after, now },
+            paths,
+            '',
+          )
           const remaining = format.read(undone.bytes!, edit.path)
           const before = edit.before && format.read(edit.before, edit.path)
           expect({ ...remaining.root }).toEqual({ ...before?.root, later: 'x' })

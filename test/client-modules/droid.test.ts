@@ -5,6 +5,7 @@ import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
+import { undoOurs } from '../edits/undo-ours.ts'
 import {
   aMachine,
   byId,
@@ -218,7 +219,7 @@ test('undo removes everything of ours even if droid has rewritten the file', () 
   const now = Buffer.from(JSON.stringify(root, null, 2))
   const versions = { before: edit!.before, written: edit!.after, now }
   const paths = edit!.changes.map(({ path }) => path)
-  const undone = formatOf('json').undo(versions, paths, file)
+  const undone = undoOurs(formatOf('json'), versions, paths, file)
   expect(undone.kept).toEqual([])
   expect(JSON.parse(text(undone.bytes))).toEqual({
     customModels: [

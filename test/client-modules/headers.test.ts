@@ -7,6 +7,7 @@ import { sendingFindings } from '../../src/clients/plan/headers.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { ExtraHeader } from '../../src/gateway/types.ts'
+import { undoOurs } from '../edits/undo-ours.ts'
 import {
   aMachine,
   byId,
@@ -53,7 +54,7 @@ describe.each(
       if (edit.scope === 'whole') continue
       const versions = { before: edit.before, written: edit.after, now: edit.after }
       const paths = edit.changes.map(({ path }) => path)
-      expect(formatOf(edit.format).undo(versions, paths, '').bytes).toEqual(edit.before)
+      expect(undoOurs(formatOf(edit.format), versions, paths, '').bytes).toEqual(edit.before)
     }
     const second = planOn(client, after, setup)
     expect(second.edits.every(({ before, after }) => before === after)).toBe(true)

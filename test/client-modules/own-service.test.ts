@@ -3,6 +3,7 @@ import { loadClients } from '../../src/clients/list.ts'
 import { isAtGateway, planOwnService } from '../../src/clients/plan/own-service.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import { undoOurs } from '../edits/undo-ours.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
   aMachine,
@@ -64,7 +65,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         expect(JSON.stringify(changes.map((change) => change.path))).not.toContain(key)
         const versions = { before: old, written: after, now: after }
         const paths = changes.map((change) => change.path)
-        expect(formatOf(format).undo(versions, paths, path).bytes).toEqual(old)
+        expect(undoOurs(formatOf(format), versions, paths, path).bytes).toEqual(old)
       }
     })
   },

@@ -6,6 +6,7 @@ import { formatOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'
+import { undoOurs } from '../edits/undo-ours.ts'
 import {
   aMachine,
   byId,
@@ -498,7 +499,7 @@ describe('with any files', () => {
         for (const edit of edits) {
           const versions = { before: edit.before, written: edit.after, now: edit.after }
           const paths = edit.changes.map(({ path }) => path)
-          expect(formatOf('json').undo(versions, paths, '')).toEqual({
+          expect(undoOurs(formatOf('json'), versions, paths, '')).toEqual({
             bytes: edit.before,
             kept: [],
           })

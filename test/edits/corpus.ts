@@ -15,6 +15,7 @@ import {
   withChanges,
   withoutEmptyTables,
 } from './helpers.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const clients = {
   codex: { kind: 'toml', changes: codexChanges, decode: decodeToml },
@@ -109,7 +110,7 @@ function checkFile(bytes: Bytes, { kind, changes, decode }: Client): Checked {
   const paths = changes.map((change) => change.path)
   const wanted = withoutEmptyTables(withChanges(decode(bytes), changes))
   const lost = linesLost(kind, bytes, written)
-  const undo = (now: Bytes) => format.undo({ before: bytes, written, now }, paths, 'it').bytes
+  const undo = (now: Bytes) => undoOurs(format, { before: bytes, written, now }, paths, 'it').bytes
   return {
     isExact: isSame(withoutEmptyTables(decode(written)), wanted),
     keepsLines: lost.every((line) => isOurs(line, format, bytes, changes)),

@@ -41,6 +41,7 @@ test.each([
     written: bytesOf('{"a":"x","b":2}'),
     now: bytesOf('{"a":"\\u0078","b":2}'),
   }
-  const undo = () => undoWith(dialectThat(spelled), versions, [['a']], 'FILE')
+  const undo = () =>
+    undoWith(dialectThat(spelled), versions, { restore: [['a']], keep: [] }, 'FILE')
   expect(caught(undo).code).toBe('config-conflict')
 })

@@ -5,6 +5,7 @@ import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { claudeChanges, codexChanges, openclawChanges } from './fixture-changes.ts'
 import { bytesOf, caught, linesLost, show } from './helpers.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const folder = new URL('../fixtures/edits/', import.meta.url)
 
@@ -71,7 +72,7 @@ function expectUndone(
   changes: readonly SettingChange[],
 ) {
   const paths = changes.map((change) => change.path)
-  const undone = format.undo({ before, written, now: written }, paths, 'FILE')
+  const undone = undoOurs(format, { before, written, now: written }, paths, 'FILE')
   expect(show(undone.bytes)).toBe(show(before))
   expect(format.edit(written, changes, 'FILE')).toBe(written)
 }

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const json = formatOf('json')
 
@@ -168,7 +169,12 @@ describe('json undo', () => {
     written = json.edit(bytesOf(before), changes, 'x')
   })
   const undo = (now: string) => {
-    const undone = json.undo({ before: bytesOf(before), written, now: bytesOf(now) }, paths, 'x')
+    const undone = undoOurs(
+      json,
+      { before: bytesOf(before), written, now: bytesOf(now) },
+      paths,
+      'x',
+    )
     return { text: show(undone.bytes) as string, kept: undone.kept.map((path) => path.join('.')) }
   }
 
@@ -184,7 +190,7 @@ describe('json undo', () => {
     const changes = paths.map((path) => ({ path, value: undefined }))
     const written = json.edit(bytesOf(before), changes, 'x')
     const now = bytesOf(`// mine\n${show(written)}`)
-    const undone = json.undo({ before: bytesOf(before), written, now }, paths, 'x')
+    const undone = undoOurs(json, { before: bytesOf(before), written, now }, paths, 'x')
     expect(show(undone.bytes)).toBe(`// mine\n${before}`)
   })
 
@@ -195,7 +201,7 @@ describe('json undo', () => {
     const others = (text: string, eol: string) => text.replace('old', 'new').replaceAll('\r\n', eol)
     for (const eol of ['\n', '\r\n']) {
       const now = bytesOf(others(show(written) as string, eol))
-      const undone = json.undo({ before: bytesOf(before), written, now }, [['model']], 'x')
+      const undone = undoOurs(json, { before: bytesOf(before), written, now }, [['model']], 'x')
       expect(show(undone.bytes)).toBe(others(before, eol))
     }
   })
@@ -241,7 +247,7 @@ describe('json undo', () => {
   test('deletes a file that we created if nothing is left in it', () => {
     const created = json.edit(null, [set('env.A', '1')], 'x')
     const undo = (now: string) =>
-      json.undo({ before: null, written: created, now: bytesOf(now) }, [['env', 'A']], 'x')
+      undoOurs(json, { before: null, written: created, now: bytesOf(now) }, [['env', 'A']], 'x')
     expect(undo('{ "env": { "A": "1" } }')).toEqual({ bytes: null, kept: [] })
     expect(undo('{"env":{"A":"1"}}\n')).toEqual({ bytes: null, kept: [] })
     expect(show(undo('{"env":{"A":"1"},"b":2}').bytes)).toBe('{"b":2}')
@@ -251,7 +257,12 @@ describe('json undo', () => {
   test('keeps comments that others added to an object that we created', () => {
     const created = json.edit(bytesOf('{}'), [set('env.A', '1')], 'x')
     const now = bytesOf('{\n  "env": {\n    // note\n    "A": "1"\n  }\n}\n')
-    const undone = json.undo({ before: bytesOf('{}'), written: created, now }, [['env', 'A']], 'x')
+    const undone = undoOurs(
+      json,
+      { before: bytesOf('{}'), written: created, now },
+      [['env', 'A']],
+      'x',
+    )
     expect(show(undone.bytes)).toBe('{\n  "env": {\n    // note\n  }\n}\n')
   })
 })

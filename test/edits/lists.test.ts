@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import { addToList, removeFromList, type SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const json = formatOf('json')
 const toml = formatOf('toml')
@@ -135,7 +136,7 @@ describe.each([
     const onTop = name === 'toml' ? '# on top\n' : '// on top\n'
     const now = bytesOf(onTop + after)
     const paths = changes.map(({ path }) => path)
-    const undone = format.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
+    const undone = undoOurs(format, { before: bytesOf(before), written, now }, paths, 'FILE')
     expect(show(undone.bytes)).toBe(onTop + before)
     expect(undone.kept).toEqual([])
   })
@@ -151,7 +152,7 @@ describe('an undo of an element', () => {
     const written = formats[format].edit(bytesOf(before), [change], 'FILE')
     const now = bytesOf(byOthers(show(written) as string))
     const versions = { before: bytesOf(before), written, now }
-    const { bytes, kept } = formats[format].undo(versions, [change.path], 'FILE')
+    const { bytes, kept } = undoOurs(formats[format], versions, [change.path], 'FILE')
     return { text: show(bytes), kept }
   }
 
@@ -234,7 +235,7 @@ describe('an undo of an element', () => {
     const more = (text: string) => text.replace('"x"\n', '"x",\n    "theirs" // too\n')
     const now = bytesOf(more(show(written) as string))
     const paths = changes.map(({ path }) => path)
-    const undone = json.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
+    const undone = undoOurs(json, { before: bytesOf(before), written, now }, paths, 'FILE')
     expect(show(undone.bytes)).toBe(
       before.replace('"a" // mine\n', '"a", // mine\n    "theirs" // too\n'),
     )
@@ -265,7 +266,7 @@ test('adds and removes several elements of one list, and of a new one, at once',
   })
   const versions = { before: bytesOf(before), written, now: bytesOf(`\n${show(written)}`) }
   const paths = changes.map(({ path }) => path)
-  expect(show(json.undo(versions, paths, 'FILE').bytes)).toBe(`\n${before}`)
+  expect(show(undoOurs(json, versions, paths, 'FILE').bytes)).toBe(`\n${before}`)
 })
 
 test('adds one element first and another last in the same list', () => {

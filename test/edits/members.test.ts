@@ -3,6 +3,7 @@ import { formatOf } from '../../src/edits/format.ts'
 import { addToList, removeFromList, type SettingChange } from '../../src/edits/types.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, decodeJson, decodeToml, show } from './helpers.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 150)
 
@@ -42,12 +43,16 @@ const noted = membersOf(
 const work = fc.record({ gone: subset, added: fc.subarray(['x', 'y', 'z']) })
 
 function edited(format: 'json' | 'toml', before: string, changes: readonly SettingChange[]) {
-  const { edit, undo } = formatOf(format)
-  const written = edit(bytesOf(before), changes, 'FILE')
+  const written = formatOf(format).edit(bytesOf(before), changes, 'FILE')
   const mark = format === 'toml' ? '# on top\n' : '// on top\n'
   const now = bytesOf(mark + show(written))
   const paths = changes.map(({ path }) => path)
-  const undone = undo({ before: bytesOf(before), written, now }, paths, 'FILE')
+  const undone = undoOurs(
+    formatOf(format),
+    { before: bytesOf(before), written, now },
+    paths,
+    'FILE',
+  )
   expect(show(undone.bytes)).toBe(mark + before)
   return show(written) as string
 }

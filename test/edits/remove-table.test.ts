@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const toml = formatOf('toml')
 
@@ -32,7 +33,7 @@ test.each([
   const after = toml.edit(before, [{ path: table, value: undefined }], 'config.toml')
   expect(new TextDecoder().decode(after)).toBe(left)
   const others = toml.edit(after, [{ path: ['added'], value: 1 }], 'config.toml')
-  const undone = toml.undo({ before, written: after, now: others }, [table], 'config.toml')
+  const undone = undoOurs(toml, { before, written: after, now: others }, [table], 'config.toml')
   const read = toml.read(undone.bytes!, 'config.toml')
   expect(read.get(table)).toEqual(toml.read(before, 'config.toml').get(table))
   expect(read.get(['added'])).toBe(1)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const json = formatOf('json')
 const toml = formatOf('toml')
@@ -97,7 +98,7 @@ describe('a table in a list', () => {
 
     const onTop = name === 'toml' ? '# on top\n' : '// on top\n'
     const now = bytesOf(onTop + after)
-    const undone = format.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
+    const undone = undoOurs(format, { before: bytesOf(before), written, now }, paths, 'FILE')
     expect(show(undone.bytes)).toBe(onTop + before)
     expect(undone.kept).toEqual([])
   })
@@ -110,7 +111,7 @@ describe('a table in a list', () => {
       key: 'k',
     })
     const versions = { before: null, written, now: bytesOf(`${show(written)}\n`) }
-    expect(formats[name].undo(versions, paths, 'FILE')).toEqual({ bytes: null, kept: [] })
+    expect(undoOurs(formats[name], versions, paths, 'FILE')).toEqual({ bytes: null, kept: [] })
   })
 
   test.each([
@@ -129,7 +130,7 @@ describe('a table in a list', () => {
     const written = json.edit(bytesOf(before), [{ path, value: 'new' }], 'FILE')
     expect(show(written)).toBe(after)
     const now = bytesOf(`${after}\n`)
-    const undone = json.undo({ before: bytesOf(before), written, now }, [path], 'FILE')
+    const undone = undoOurs(json, { before: bytesOf(before), written, now }, [path], 'FILE')
     expect(show(undone.bytes)).toBe(`${before}\n`)
   })
 
@@ -139,7 +140,12 @@ describe('a table in a list', () => {
     const written = json.edit(bytesOf(before), gone, 'FILE')
     expect(show(written)).toBe('{ "models": [{ "id": "a" }] }')
     const now = bytesOf('{"models":[{"id":"a"},{"id":"b"}]}')
-    const undone = json.undo({ before: bytesOf(before), written, now }, [gone[0]!.path], 'FILE')
+    const undone = undoOurs(
+      json,
+      { before: bytesOf(before), written, now },
+      [gone[0]!.path],
+      'FILE',
+    )
     expect(show(undone.bytes)).toBe('{"models":[{"id":"a"},{"id":"b"},{ "id": "ours", "x": 1 }]}')
   })
 
@@ -161,7 +167,7 @@ describe('an undo of a table in a list', () => {
   function undo(before: string, byOthers: (text: string) => string) {
     const written = json.edit(bytesOf(before), changes, 'FILE')
     const now = bytesOf(byOthers(show(written)!))
-    const { bytes, kept } = json.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
+    const { bytes, kept } = undoOurs(json, { before: bytesOf(before), written, now }, paths, 'FILE')
     return { text: show(bytes), kept }
   }
   const rewrite = (change: (root: { models: [object, ...object[]] }) => void) => (text: string) => {
@@ -234,7 +240,7 @@ describe('an undo of a table in a list', () => {
 
         root.models.push(...later)
         const now = bytesOf(JSON.stringify(root))
-        const undone = json.undo({ before: bytesOf(before), written, now }, paths, 'FILE')
+        const undone = undoOurs(json, { before: bytesOf(before), written, now }, paths, 'FILE')
         expect(undone.kept).toEqual([])
         expect(JSON.parse(show(undone.bytes)!)).toEqual({ models: [...models, ...later], z: 1 })
       }),
@@ -288,7 +294,7 @@ test.each([
     const whole = { path: [...list, ours], value: { id: 'ours', size: 5 } }
     const before = bytesOf(text)
     const written = json.edit(before, [whole], 'FILE')
-    const undo = (now: Bytes) => json.undo({ before, written, now }, [whole.path], 'FILE')
+    const undo = (now: Bytes) => undoOurs(json, { before, written, now }, [whole.path], 'FILE')
     const added = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
     expect(undo(added)).toEqual({ bytes: before, kept: [] })
 
@@ -302,7 +308,7 @@ test('an element that replaced another stays with the additions of others', () =
   const before = bytesOf('{"models": [{ "id": "ours", "size": 1 }]}')
   const written = json.edit(before, [whole], 'FILE')
   const now = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
-  expect(json.undo({ before, written, now }, [whole.path], 'FILE')).toEqual({
+  expect(undoOurs(json, { before, written, now }, [whole.path], 'FILE')).toEqual({
     bytes: now,
     kept: [whole.path],
   })

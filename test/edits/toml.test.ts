@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
+import { undoOurs } from './undo-ours.ts'
 
 const toml = formatOf('toml')
 
@@ -238,7 +239,12 @@ describe('toml undo', () => {
     written = toml.edit(bytesOf(before), changes, 'x')
   })
   const undo = (now: string) => {
-    const undone = toml.undo({ before: bytesOf(before), written, now: bytesOf(now) }, paths, 'x')
+    const undone = undoOurs(
+      toml,
+      { before: bytesOf(before), written, now: bytesOf(now) },
+      paths,
+      'x',
+    )
     return { text: show(undone.bytes), kept: undone.kept.map((path) => path.join('.')) }
   }
 
@@ -277,7 +283,7 @@ describe('toml undo', () => {
     const crlf = bytesOf('\ufeffx = 1\r\nold = 2 # two\r\n')
     const gone = toml.edit(crlf, [{ path: ['old'], value: undefined }], 'x')
     const now = bytesOf('x = 1\n[t]\ny = 1\n')
-    const undone = toml.undo({ before: crlf, written: gone, now }, [['old']], 'x')
+    const undone = undoOurs(toml, { before: crlf, written: gone, now }, [['old']], 'x')
     expect(show(undone.bytes)).toBe('x = 1\nold = 2 # two\n[t]\ny = 1\n')
   })
 
@@ -292,7 +298,8 @@ describe('toml undo', () => {
       written,
       now: bytesOf(`# on top\n${show(written)}`),
     }
-    const undone = toml.undo(
+    const undone = undoOurs(
+      toml,
       versions,
       edits.map(({ path }) => path),
       'x',
@@ -304,7 +311,7 @@ describe('toml undo', () => {
     const created = toml.edit(null, changes, 'x')
     const now = bytesOf((show(created) as string).replaceAll('\n', '\r\n'))
     for (const version of [created, now]) {
-      const undone = toml.undo({ before: null, written: created, now: version }, paths, 'x')
+      const undone = undoOurs(toml, { before: null, written: created, now: version }, paths, 'x')
       expect(undone).toEqual({ bytes: null, kept: [] })
     }
   })
@@ -312,20 +319,20 @@ describe('toml undo', () => {
   test('keeps a file that we created while it has something else', () => {
     const created = toml.edit(null, changes, 'x')
     const now = bytesOf(`# by hand\n${show(created)}`)
-    const undone = toml.undo({ before: null, written: created, now }, paths, 'x')
+    const undone = undoOurs(toml, { before: null, written: created, now }, paths, 'x')
     expect(show(undone.bytes)).toBe('# by hand\n')
-  })
-
-  test('keeps a file deleted that someone deleted since', () => {
-    const undone = toml.undo({ before: bytesOf(before), written, now: null }, paths, 'x')
-    expect(undone).toEqual({ bytes: null, kept: paths })
   })
 
   test('restores a removed table with its comments', () => {
     const old = '[a]\nx = 1\n\n# why\n[a.auth] # helper\ncommand = "c" # here\n\n[b]\n'
     const gone = toml.edit(bytesOf(old), [{ path: ['a', 'auth'], value: undefined }], 'x')
     const now = bytesOf(`# top\n${show(gone)}\n[c]\n`)
-    const undone = toml.undo({ before: bytesOf(old), written: gone, now }, [['a', 'auth']], 'x')
+    const undone = undoOurs(
+      toml,
+      { before: bytesOf(old), written: gone, now },
+      [['a', 'auth']],
+      'x',
+    )
     expect(show(undone.bytes)).toBe(`# top\n${old}\n[c]\n`)
   })
 
@@ -337,6 +344,6 @@ describe('toml undo', () => {
     const old = bytesOf('[t]\nx = 1\n')
     const gone = toml.edit(old, [{ path: ['t', 'x'], value: undefined }], 'x')
     const versions = { before: old, written: gone, now: bytesOf('t = "scalar"\n') }
-    expect(caught(() => toml.undo(versions, [['t', 'x']], 'x')).code).toBe('config-conflict')
+    expect(caught(() => undoOurs(toml, versions, [['t', 'x']], 'x')).code).toBe('config-conflict')
   })
 })

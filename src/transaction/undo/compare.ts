@@ -1,14 +1,6 @@
-/**
- * Compares the settings of a file in three versions: before a run, as the run wrote it, and now.
- *
- *     before            written            now                 the value now
- *     model = "gpt"     model = "gw/a"     model = "gw/a"      is ours
- *     model = "gpt"     model = "gw/a"     model = "gpt"       is the earlier one
- *     model = "gpt"     model = "gw/a"     model = "other"     someone changed it
- */
-import { isDeepStrictEqual } from 'node:util'
+/** Compares the settings of a file before a run, as the run wrote it, and now. */
+import { type ComparedValue, compareValues } from '../../edits/compare-values.ts'
 import type { ConfigValue, SettingPath } from '../../edits/types.ts'
-import { valuePathsAt } from '../../edits/undo.ts'
 import { startsWith } from '../../edits/values/paths.ts'
 import type { Contents, Copies } from '../contents.ts'
 import type { FileVersion, KeptSetting, RecordedFile, RecordedSetting } from '../record.ts'
@@ -27,41 +19,29 @@ export function historyOf(contents: Contents, file: RecordedFile): FileHistory {
 /** Decides whether a model that someone chose since the run counts as ours. */
 export type ModelCheck = (setting: RecordedSetting, value: string) => boolean
 
-/** A value that a run wrote or confirmed. A table is compared value by value. */
-export interface ComparedValue {
-  readonly path: SettingPath
+/** A value of a recorded setting. */
+export interface ComparedSetting extends ComparedValue {
   readonly setting: RecordedSetting
-  readonly isChangedByRun: boolean
-  /** It still has the value of the run, or one that counts as ours. */
-  readonly isOurs: boolean
-  /** It has the value from before the run. */
-  readonly isEarlier: boolean
-  readonly now: ConfigValue | undefined
 }
 
+/** Decides for each value of the run whether it is ours: it is as the run wrote it, or counts as that. */
 export function compareSettings(
   history: FileHistory,
   isOurModel: ModelCheck = () => false,
-): readonly ComparedValue[] {
-  const { copies, file } = history
-  const before = copies.documentOf(file, file.before)
-  const written = copies.documentOf(file, file.written)
+): readonly ComparedSetting[] {
+  const { copies, file, now } = history
+  const documents = {
+    before: copies.documentOf(file, file.before),
+    written: copies.documentOf(file, file.written),
+    now: copies.documentOf(file, now),
+  }
 
   return file.settings.flatMap((setting) =>
-    valuePathsAt(before?.root, written?.root, setting.path).map((path): ComparedValue => {
-      const earlier = before?.get(path)
-      const ours = written?.get(path)
-      const now = valueInVersion(history, 'now', path)
-
-      return {
-        path,
-        setting,
-        isChangedByRun: !isDeepStrictEqual(earlier, ours),
-        isOurs: isDeepStrictEqual(now, ours) || countsAsOurs(setting, now, isOurModel),
-        isEarlier: isDeepStrictEqual(now, earlier),
-        now,
-      }
-    }),
+    compareValues(documents, setting.path).map((value) => ({
+      ...value,
+      setting,
+      isOurs: value.isOurs || countsAsOurs(setting, value.now, isOurModel),
+    })),
   )
 }
 

@@ -25,14 +25,14 @@ import {
   type RecordedSetting,
 } from '../record.ts'
 import {
-  type ComparedValue,
+  type ComparedSetting,
   compareSettings,
   historyOf,
   type ModelCheck,
   valueInVersion,
 } from './compare.ts'
-import { type UndoMode, undoFile } from './undo-file.ts'
-import { sharedTableModes } from './undo-settings.ts'
+import { type UndoWay, undoFile } from './undo-file.ts'
+import { sharedTableWays } from './undo-settings.ts'
 
 export interface UndoOptions {
   /** Restores the copies byte for byte, even if someone changed the files since. */
@@ -67,8 +67,8 @@ export function undoClient(
   if (force) return undoFiles(files, now, 'restore-copies')
   if (isRedirected(files, now)) return undoFiles(files, now, 'keep-all')
 
-  for (const mode of sharedTableModes) {
-    const result = undoFiles(files, now, mode)
+  for (const way of sharedTableWays) {
+    const result = undoFiles(files, now, way)
     // A file that keeps the gateway's key needs the gateway's address.
     const isSound = !result.keepsOurKey && !breaksClient?.(client, result.undone, now)
     if (isSound) return result
@@ -80,22 +80,22 @@ export function undoClient(
 function undoFiles(
   files: readonly RecordedFile[],
   now: Contents,
-  mode: UndoMode,
+  way: UndoWay,
 ): UndoneClient & { readonly keepsOurKey: boolean } {
   const isOurModel: ModelCheck = (setting, model) => isModelOfGateway(setting, model, files, now)
   const results = files.map((file) => ({
     path: file.path,
-    ...undoFile(historyOf(now, file), mode, isOurModel),
+    ...undoFile(historyOf(now, file), way, isOurModel),
   }))
   const versions = new Map<string, FileVersion | null>(
-    results.map(({ path, undone }) => [path, undone]),
+    results.map(({ path, result }) => [path, result]),
   )
 
   return {
     undone: withChanges(now, versions),
     kept: results.flatMap(({ kept }) => kept),
     keepsOurKey: results.some(({ keepsOurKey }) => keepsOurKey),
-    losesTables: mode === 'remove-table',
+    losesTables: way === 'remove-table',
   }
 }
 
@@ -124,7 +124,7 @@ export function isRedirected(files: readonly RecordedFile[], now: Contents): boo
  * The connection settings of a file that someone changed since the run. A file with scope `whole` that
  * someone wrote since is a new login, even if it has no key, as before the run.
  */
-function changedConnection(file: RecordedFile, now: Contents): readonly ComparedValue[] {
+function changedConnection(file: RecordedFile, now: Contents): readonly ComparedSetting[] {
   if (!file.settings.some(isConnection)) return []
   const version = now.get(file.path)
   if (isSameContent(version, file.written) || isSameContent(version, file.before)) return []

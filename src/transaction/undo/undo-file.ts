@@ -4,7 +4,7 @@
  *     before    written    now                 undone
  *     any       any        any                 `restore-copies`: before. `keep-all`: now
  *     A         B          B, or A             A, byte for byte
- *     A         A          any                 now: the run changed only the mode
+ *     A         A          any                 now: the run changed only the permissions
  *     A         B          no file             no file
  *     A         B          another, `whole`    A if only the formatting changed, else now: it can be a login
  *     A         B          another, `keys`     each setting: see `undo-settings.ts`
@@ -20,10 +20,10 @@ import {
   valueInVersion,
 } from './compare.ts'
 import {
-  type SharedTableMode,
+  type SharedTableWay,
   type UndoneFile,
   undoSettings,
-  withModeOfNow,
+  withPermissionsOfNow,
 } from './undo-settings.ts'
 
 /**
@@ -33,37 +33,37 @@ import {
  *     keep-all            every setting stays, including those that still have our value
  *     the others          each setting that still has our value gets its earlier one
  */
-export type UndoMode = 'restore-copies' | 'keep-all' | SharedTableMode
+export type UndoWay = 'restore-copies' | 'keep-all' | SharedTableWay
 
 /**
- * Undoes one run in one file. The mode is restored too, unless someone changed it since, or our key stays
- * in the file.
+ * Undoes one run in one file. Its permissions are restored too, unless someone changed them since, or our
+ * key stays in the file.
  *
  * @throws UserError `backup-missing`; `config-invalid` if the file cannot be parsed
  */
 export function undoFile(
   history: FileHistory,
-  mode: UndoMode = 'remove-ours',
+  way: UndoWay = 'remove-ours',
   isOurModel: ModelCheck = () => false,
 ): UndoneFile {
   const { file, now } = history
   const { before, written } = file
-  if (mode === 'restore-copies') return { undone: before, kept: [] }
-  if (mode === 'keep-all') return keepFile(history)
+  if (way === 'restore-copies') return { result: before, kept: [] }
+  if (way === 'keep-all') return keepFile(history)
 
   const isAsWritten = isSameContent(now, written)
   const isUndoneAlready = isSameContent(now, before)
   if (isAsWritten || isUndoneAlready) return restoreCopy(history)
 
-  if (!changesContent(file)) return { undone: now, kept: [] }
+  if (!changesContent(file)) return { result: now, kept: [] }
   if (now === null)
-    return { undone: null, kept: before === null ? [] : [keptSetting(file, [], 'changed')] }
+    return { result: null, kept: before === null ? [] : [keptSetting(file, [], 'changed')] }
   if (file.scope === 'whole') return undoWholeFile(history)
-  return undoKeysFile(() => undoSettings(history, now, mode, isOurModel))
+  return undoKeysFile(() => undoSettings(history, now, way, isOurModel))
 }
 
 function restoreCopy(history: FileHistory): UndoneFile {
-  return { undone: withModeOfNow(history.file.before, history), kept: [] }
+  return { result: withPermissionsOfNow(history.file.before, history), kept: [] }
 }
 
 /** Keeps the file as it is now, and lists the settings of the run that are still in it. */
@@ -71,11 +71,11 @@ function keepFile(history: FileHistory): UndoneFile {
   const { file, now } = history
   if (file.scope === 'whole') {
     const isUndoneAlready = isSameContent(now, file.before) || !changesContent(file)
-    return { undone: now, kept: isUndoneAlready ? [] : keptWholeFile(history) }
+    return { result: now, kept: isUndoneAlready ? [] : keptWholeFile(history) }
   }
 
   return {
-    undone: now,
+    result: now,
     kept: compareSettings(history)
       .filter(({ isEarlier, isChangedByRun }) => isChangedByRun && !isEarlier)
       .map(({ path, isOurs }) => keptSetting(file, path, isOurs ? 'together' : 'changed')),
@@ -96,7 +96,7 @@ function undoWholeFile(history: FileHistory): UndoneFile {
     return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
   })
 
-  return { undone: now, kept: keptWholeFile(history), keepsOurKey }
+  return { result: now, kept: keptWholeFile(history), keepsOurKey }
 }
 
 function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
@@ -120,7 +120,7 @@ function undoKeysFile(undoKeys: () => UndoneFile): UndoneFile {
   })
 }
 
-/** Whether the run changed the content of a file, and not only its mode. */
+/** Whether the run changed the content of a file, and not only its permissions. */
 function changesContent({ before, written }: RecordedFile): boolean {
   return !isSameContent(before, written)
 }

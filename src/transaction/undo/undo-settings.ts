@@ -9,15 +9,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
 import type { Bytes, SettingPath } from '../../edits/types.ts'
-import { includesPath, startsWith, uniquePaths } from '../../edits/values/paths.ts'
+import { startsWith, uniquePaths } from '../../edits/values/paths.ts'
 import { type FileVersion, isConnection, type KeptSetting } from '../record.ts'
 import {
-  type ComparedValue,
+  type ComparedSetting,
   compareSettings,
   type FileHistory,
   keptSetting,
   type ModelCheck,
-  settingAt,
   valueInVersion,
 } from './compare.ts'
 
@@ -35,152 +34,116 @@ import {
  * - `keep-plain` also leaves the name, because it has no role: it is no part of the connection.
  * - `remove-table` leaves nothing.
  */
-export const sharedTableModes = ['remove-ours', 'keep-plain', 'remove-table'] as const
-export type SharedTableMode = (typeof sharedTableModes)[number]
+export const sharedTableWays = ['remove-ours', 'keep-plain', 'remove-table'] as const
+export type SharedTableWay = (typeof sharedTableWays)[number]
 
 export interface UndoneFile {
   /** The file after the undo. Null: the undo removes it, or it is gone already. */
-  readonly undone: FileVersion | null
+  readonly result: FileVersion | null
   readonly kept: readonly KeptSetting[]
   /** Someone changed a whole file, which stays, and one of our secrets is still in it. */
   readonly keepsOurKey?: boolean
 }
 
 /**
- * Gives each setting of the run its earlier value, unless someone changed it since, in three steps:
- *
- *     before            written           now               after step 1      after step 3
- *     model = "gpt"     model = "gw/a"    model = "gw/b"    model = "gw/a"    model = "gpt"
- *
- * 1. Disguises what counts as ours as what the run wrote, because the format undoes nothing else.
- * 2. Chooses the settings that stay: those without a role in a shared table, with `keep-plain`.
- * 3. Undoes the others in the disguised file.
+ * Gives each setting that is still ours its earlier value. The others are kept: as `changed` if someone
+ * changed them since, and with `keep-plain` as `together` if they are plain ones in a shared table.
  *
  * @param now the file, which exists
  */
 export function undoSettings(
   history: FileHistory,
   now: FileVersion,
-  mode: SharedTableMode,
+  way: SharedTableWay,
   isOurModel: ModelCheck,
 ): UndoneFile {
   const { copies, file } = history
-  const values = compareSettings(history, isOurModel).filter((value) => value.isChangedByRun)
-  const paths = values.map(({ path }) => path)
+  const tables = way === 'remove-table' ? tablesToRemove(history) : []
+  const isInTable = ({ path }: ComparedSetting) => tables.some((table) => startsWith(path, table))
 
-  const versions = {
-    before: copies.bytesOf(file.before),
-    written: copies.bytesOf(file.written),
-    now: disguiseOurValues(history, now, values, mode),
+  const settings = compareSettings(history, isOurModel).filter(
+    ({ isChangedByRun, isEarlier }) => isChangedByRun && !isEarlier,
+  )
+  const ours = settings.filter((setting) => setting.isOurs || isInTable(setting))
+  const changed = settings.filter((setting) => !ours.includes(setting))
+
+  const undoExcept = (plain: readonly ComparedSetting[]) => {
+    const restored = ours.filter((setting) => !plain.includes(setting))
+    const restore = [...pathsOf(restored), ...tables]
+    const keep = pathsOf([...changed, ...plain])
+    const versions = {
+      before: copies.bytesOf(file.before),
+      written: copies.bytesOf(file.written),
+      now: copies.bytesOf(now) as Bytes,
+    }
+    return formatOf(file.format).undo(versions, { restore, keep }, file.path)
   }
-  const undo = (undone: readonly SettingPath[]) =>
-    formatOf(file.format).undo(versions, undone, file.path)
 
-  const plainPaths = mode === 'keep-plain' ? plainSettingsInSharedTables(history, paths, undo) : []
-  const result = undo(paths.filter((path) => !includesPath(plainPaths, path)))
+  const plain = way === 'keep-plain' ? plainInSharedTables(history, ours, undoExcept([])) : []
+  const bytes = undoExcept(plain)
 
   const kept = [
-    ...result.kept.map((path) => keptSetting(file, path, 'changed')),
-    ...plainPaths.map((path) => keptSetting(file, path, 'together')),
+    ...pathsOf(changed).map((path) => keptSetting(file, path, 'changed')),
+    ...pathsOf(plain).map((path) => keptSetting(file, path, 'together')),
   ]
-  if (result.bytes === null) return { undone: null, kept }
+  if (bytes === null) return { result: null, kept }
 
-  const permissions = modeAfterUndo(history, now, result.kept)
-  return { undone: copies.add(result.bytes, { ...now, mode: permissions }), kept }
+  const mode = permissionsAfterUndo(history, now, changed)
+  return { result: copies.add(bytes, { ...now, mode }), kept }
 }
 
-/** The current file, in which everything that counts as ours is as the run wrote it. */
-function disguiseOurValues(
-  history: FileHistory,
-  now: FileVersion,
-  values: readonly ComparedValue[],
-  mode: SharedTableMode,
-): Bytes {
-  const bytes = withWrittenValues(history, now, values)
-  return mode === 'remove-table' ? withWrittenTables(history, bytes) : bytes
+function pathsOf(settings: readonly ComparedSetting[]): readonly SettingPath[] {
+  return settings.map(({ path }) => path)
 }
 
 /**
- * The file with the values that the run wrote, wherever a later value counts as ours:
- *
- *     before            written           now               result
- *     model = "gpt"     model = "gw/a"    model = "gw/b"    model = "gw/a"
+ * The tables that the run created for an address or a key, which the undo removes as a whole. If someone
+ * changed the address or the key, the table stays.
  */
-function withWrittenValues(
-  history: FileHistory,
-  now: FileVersion,
-  values: readonly ComparedValue[],
-): Bytes {
-  const { copies, file } = history
-  const changes = values
-    .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
-    .map(({ path }) => ({ path, value: valueInVersion(history, 'written', path) }))
-    .filter(({ path, value }) => !isDeepStrictEqual(value, valueInVersion(history, 'now', path)))
-
-  const bytes = copies.bytesOf(now) as Bytes
-  return changes.length === 0 ? bytes : formatOf(file.format).edit(bytes, changes, file.path)
-}
-
-/**
- * The file with the shared tables as the run wrote them, so that the undo removes them as a whole:
- *
- *     before    written                    now                        result
- *     -         [gateway]                  [gateway]                  [gateway]
- *               base_url = "https://gw"    base_url = "https://gw"    base_url = "https://gw"
- *                                          request_max_retries = 9
- *
- * Only tables of an address or a key count. If someone changed the address or the key, the table stays.
- */
-function withWrittenTables(history: FileHistory, now: Bytes): Bytes {
-  const { file } = history
-  const format = formatOf(file.format)
-  const document = format.read(now, file.path)
-  const connectionPaths = file.settings.filter(isConnection).map(({ path }) => path)
+function tablesToRemove(history: FileHistory): readonly SettingPath[] {
+  const connectionPaths = history.file.settings.filter(isConnection).map(({ path }) => path)
 
   const isAsWritten = (path: SettingPath) =>
-    isDeepStrictEqual(document.get(path), valueInVersion(history, 'written', path))
+    isDeepStrictEqual(
+      valueInVersion(history, 'now', path),
+      valueInVersion(history, 'written', path),
+    )
   const isConnectionAsWritten = (table: SettingPath) =>
     connectionPaths.filter((path) => startsWith(path, table)).every(isAsWritten)
 
   const tables = uniquePaths(connectionPaths.map((path) => path.slice(0, -1)))
-  const changes = tables
-    .filter((table) => isTableOfRun(history, table) && isConnectionAsWritten(table))
-    .map((table) => ({ path: table, value: valueInVersion(history, 'written', table) }))
-
-  return format.edit(now, changes, file.path)
+  return tables.filter((table) => isTableOfRun(history, table) && isConnectionAsWritten(table))
 }
 
 /**
- * The settings of the run without a role in tables that others wrote into. A trial undo of all settings
- * shows which tables those are: a table that is still there is shared.
+ * Those of our settings that have no role, in tables that others wrote into.
+ *
+ * @param afterUndo the file after an undo of all our settings; a table that is still in it is shared
  */
-function plainSettingsInSharedTables(
+function plainInSharedTables(
   history: FileHistory,
-  paths: readonly SettingPath[],
-  undo: (paths: readonly SettingPath[]) => { readonly bytes: Bytes | null },
-): readonly SettingPath[] {
-  const { bytes } = undo(paths)
-  if (bytes === null) return []
+  ours: readonly ComparedSetting[],
+  afterUndo: Bytes | null,
+): readonly ComparedSetting[] {
+  if (afterUndo === null) return []
   const { file } = history
-  const document = formatOf(file.format).read(bytes, file.path)
+  const document = formatOf(file.format).read(afterUndo, file.path)
 
-  return paths.filter((path) => {
+  return ours.filter(({ path, setting }) => {
     const table = path.slice(0, -1)
     const isShared = isTableOfRun(history, table) && document.get(table) !== undefined
-    const setting = settingAt(file, path)
-    return isShared && !setting?.role && !setting?.isSecret
+    return isShared && !setting.role && !setting.isSecret
   })
 }
 
-/** The earlier mode. A file that keeps a key also keeps its mode, which closes it to other users. */
-function modeAfterUndo(
+/** The earlier permissions. A file that keeps a key keeps its own, which close it to other users. */
+function permissionsAfterUndo(
   history: FileHistory,
   now: FileVersion,
-  keptPaths: readonly SettingPath[],
+  changed: readonly ComparedSetting[],
 ): number {
-  const { file } = history
-  const keepsKey = keptPaths.some((path) => settingAt(file, path)?.role === 'key')
-  const earlier = keepsKey ? null : withModeOfNow(file.before, history)
+  const keepsKey = changed.some(({ setting }) => setting.role === 'key')
+  const earlier = keepsKey ? null : withPermissionsOfNow(history.file.before, history)
   return earlier?.mode ?? now.mode
 }
 
@@ -189,11 +152,11 @@ function isTableOfRun(history: FileHistory, table: SettingPath): boolean {
   return table.length > 0 && valueInVersion(history, 'before', table) === undefined
 }
 
-/** The earlier version. If someone changed the mode since the run, it keeps that mode. */
-export function withModeOfNow(
+/** The earlier version. If someone changed the permissions since the run, it keeps those. */
+export function withPermissionsOfNow(
   before: FileVersion | null,
   { file: { written }, now }: FileHistory,
 ): FileVersion | null {
-  const isModeChanged = now !== null && now.mode !== written?.mode
-  return before !== null && isModeChanged ? { ...before, mode: now.mode } : before
+  const isChanged = now !== null && now.mode !== written?.mode
+  return before !== null && isChanged ? { ...before, mode: now.mode } : before
 }
