@@ -88,7 +88,7 @@ export interface ResolvedOptions {
 
   // The client's picker.
 
-  /** The models in it. */
+  /** The models in it, the one that the client starts with first. Absent: a setup writes none. */
   readonly offered?: readonly OfferedModel[]
   /** `offered` contains every model that the gateway has for this client. */
   readonly offersWholeCatalog?: boolean

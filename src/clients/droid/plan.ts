@@ -6,6 +6,7 @@ import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
+import { offeredIn } from '../models/picker.ts'
 import { protocolFor } from '../models/protocols.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import { type EntryMember, entryChanges, removedEntries } from '../plan/entries.ts'
@@ -32,8 +33,8 @@ export const plan = planOneFile({
 
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { providerId, resolved, baseUrl } = target
-  const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
-  const { contextWindow: _, ...known }: OfferedModel = chosen
+  const [first, ...offered] = offeredIn(resolved)
+  const { contextWindow: _, ...known } = first
   const started: OfferedModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
 
   const ours = readSettings(file).models.flatMap(({ entryId: id, entry }) => {
@@ -45,13 +46,13 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   })
   // If the gateway has not reported its models, its entries stay, with the new address and key.
   const isKept = offered.length === 0 && !resolved.offersWholeCatalog
-  const all = isKept ? ours.filter(({ isOtherGateway }) => !isOtherGateway) : offered
-  const others = ours.filter((entry) => all.every(({ id }) => id !== entry.id))
+  const others = isKept ? ours.filter(({ isOtherGateway }) => !isOtherGateway) : offered
+  const removed = ours.filter((entry) => others.every(({ id }) => id !== entry.id))
 
   return [
-    ...removedEntries(file, others, target),
+    ...removedEntries(file, removed, target),
     ...modelChanges(file, providerId, started, target),
-    ...all.flatMap((model) => modelChanges(file, `${providerId}/${model.id}`, model, target)),
+    ...others.flatMap((model) => modelChanges(file, `${providerId}/${model.id}`, model, target)),
     { path: defaultModelPath, value: idOf(providerId) },
   ]
 }

@@ -75,9 +75,13 @@ export function resolveWithPicker(
   return { ...resolved, ...offeredModels(input, resolved, usable) }
 }
 
-/** The models for a client's list, including the chosen one. */
-export function offeredIn({ offered = [], model }: ResolvedOptions): readonly OfferedModel[] {
-  return offered.some(({ id }) => id === model) ? offered : [{ id: model }, ...offered]
+/** The models for a client's list: the one that it starts with, then the others. */
+export function offeredIn({
+  offered = [],
+  model,
+}: ResolvedOptions): readonly [OfferedModel, ...OfferedModel[]] {
+  const [started = { id: model }, ...others] = offered
+  return [started, ...others]
 }
 
 /**

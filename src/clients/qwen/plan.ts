@@ -7,6 +7,7 @@ import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
+import { offeredIn } from '../models/picker.ts'
 import { protocolFor } from '../models/protocols.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import {
@@ -95,11 +96,11 @@ function entriesToWrite(
   { resolved }: SetupTarget,
 ): readonly EntryToWrite[] {
   const { model: id, protocol, contextWindow } = resolved
-  const [chosen = { id }, ...others] = resolved.offered ?? []
+  const [first, ...others] = offeredIn(resolved)
   const present = presentEntry(ours, id, protocol) ?? lostEntry(ours, others, protocol)
 
   const started: EntryToWrite = {
-    model: { ...chosen, ...compact({ contextWindow }) },
+    model: { ...first, ...compact({ contextWindow }) },
     path: startPath(id, protocol, present),
     name: 'Gateway',
     present,
