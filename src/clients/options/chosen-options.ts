@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { type Client, isConfiguredAs } from '../contract/client.ts'
+import type { Client } from '../contract/client.ts'
 import { type ClientOptions, defaultSlot, type OptionName, slots } from '../contract/options.ts'
 import type { ResolveInput } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
@@ -20,15 +20,15 @@ export function effectiveOptions({
  * The options of the current configuration that a setup keeps. It keeps a provider ID only if a setup can
  * write it.
  *
- * @param isOwn whether it was set up as this client of its family. Absent: the state decides
+ * @param setUpAs the ID of the client of its family that was set up. Absent: the one that the state shows
  */
 export function optionsToKeep(
   client: Pick<Client, 'id' | 'family' | 'config'>,
   state: ClientState,
-  isOwn = isConfiguredAs(client, state),
+  { setUpAs = state.configuredAs ?? client.family }: { readonly setUpAs?: string } = {},
 ): ClientOptions {
   const { reservedProviderIds = [], keptOptions, familyOptions, modelSuffix } = client.config
-  const names = isOwn ? keptOptions : familyOptions
+  const names = setUpAs === client.id ? keptOptions : familyOptions
   const kept: ClientOptions = Object.fromEntries(
     Object.entries(state.options).filter(([name]) => names?.includes(name as OptionName) ?? true),
   )

@@ -183,8 +183,8 @@ function idOfSetup(client: ClientName, runs: Runs): string | undefined {
  * the options that both clients have.
  */
 export function configuredOptions(client: Client, state: ClientState, runs: Runs): ClientOptions {
-  const isOwn = idOfSetup(client, runs) === client.id || undefined
-  return optionsToKeep(client, state, isOwn)
+  const isNewestSetup = idOfSetup(client, runs) === client.id
+  return optionsToKeep(client, state, isNewestSetup ? { setUpAs: client.id } : {})
 }
 
 /**
