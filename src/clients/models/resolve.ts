@@ -59,22 +59,27 @@ export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse
 
 /** The ID of the model that `resolveOneModel` chooses. @throws UserError as it does */
 export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string {
-  const catalog = catalogIn(input.gatewayInfo)
+  const { catalogAnswer } = input.gatewayInfo
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
   if (model !== undefined) return checkedModel(input, model, protocols)
-  if (catalog === undefined) {
+  if (catalogAnswer.kind === 'not-asked')
     throw new ModelNeeded({
       code: 'usage',
       message: 'Which model? repoint does not ask the gateway (--no-verify)',
       hint: 'Name it: --model ID. Or remove --no-verify.',
     })
-  }
+  if (catalogAnswer.kind !== 'received')
+    throw new ModelNeeded({
+      code: 'usage',
+      message: 'Which model? The gateway has no list of models',
+      hint: 'Name it: --model ID',
+    })
 
   const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
-  const usable = catalog.models.filter((entry) => supportsAny(entry, protocols))
+  const usable = catalogAnswer.catalog.models.filter((entry) => supportsAny(entry, protocols))
   throw new ModelNeeded({
     code: 'usage',
     message:
