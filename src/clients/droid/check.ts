@@ -149,7 +149,7 @@ function* checkOverridden(
 ): Findings {
   const { files } = context
   const userFile = fileOf(files, 'settings')
-  const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(files, role))
+  const layers = ['upper', 'project', 'managed'].flatMap((kind) => layersOf(files, kind))
   yield* variableFindings(context, [
     {
       name: 'FACTORY_RUNTIME_SETTINGS_PATH',

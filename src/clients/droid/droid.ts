@@ -111,23 +111,25 @@ export const droid: ClientModule = {
     const { path, defaultModel: chosen, ignored } = settings
     const found = modelCalled(settings, chosen)
     const url = textIn(found?.entry, ['baseUrl'])
-    const inline = textIn(found?.entry, ['apiKey'])
+    const apiKey = textIn(found?.entry, ['apiKey'])
     const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
-    const key = inline ? { key: isFromVariable(inline) ? undefined : inline } : keyed
+    // The file does not say the value of a variable.
+    const keyInEntry = apiKey && !isFromVariable(apiKey) ? { key: apiKey } : undefined
+    const sent = apiKey ? keyInEntry : keyed
 
     const model = found ? textIn(found.entry, ['model']) : chosen
     // A model of ours that the user chose with `/model` belongs to the same setup.
-    const setupOf = (id: string | undefined) => id?.replace(/\/.*/s, '')
-    const providerId = setupOf(found?.entryId)
+    const providerIdOf = (id: string | undefined) => id?.replace(/\/.*/s, '')
+    const providerId = providerIdOf(found?.entryId)
     // Entries with other names are the user's own.
     const ours = settings.models.filter(
-      ({ entryId }) => providerId !== undefined && setupOf(entryId) === providerId,
+      ({ entryId }) => providerId !== undefined && providerIdOf(entryId) === providerId,
     )
 
     return {
       endpoint: {
         baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
-        ...key,
+        ...sent,
         headers,
       },
       options: {
@@ -137,7 +139,7 @@ export const droid: ClientModule = {
         contextWindow: numberIn(found?.entry, ['maxContextLimit']),
       },
       offered: ours.map(({ entry }) => String(entry['model'])),
-      sources: sourcesIn(path, { baseUrl: url, model, key: key?.key }),
+      sources: sourcesIn(path, { baseUrl: url, model, key: sent?.key }),
       findings: unreadable(ignored === undefined ? undefined : brokenText(path, ignored)),
     }
   },
