@@ -121,7 +121,7 @@ export interface AcceptedResponses {
 export interface Sender extends FirstRequest {
   /** The client's name, as shown. */
   readonly label: string
-  /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
+  /** The only header in which the client sends the key over this protocol. Absent: it uses the gateway's. */
   readonly keyHeader?: KeyHeader | undefined
   readonly accepts?: AcceptedResponses | undefined
 }

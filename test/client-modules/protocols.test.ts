@@ -147,7 +147,7 @@ describe('a gateway that accepts the key in one header only', () => {
   test('gets the default header of a protocol without a setting', () => {
     expect(keyHeaderOf(client, 'messages', {})).toBe('x-api-key')
     expect(keyHeaderOf(client, 'messages', { keyHeader: 'api-key' })).toBe('api-key')
-    expect(keyHeaderOf(client, 'chat', {})).toBeUndefined()
+    expect(keyHeaderOf(client, 'chat', {})).toBe('authorization')
   })
 
   test.each(['opencode', 'kilo', 'droid'])('%s: never over a protocol that cannot', (id) => {

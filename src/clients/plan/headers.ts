@@ -44,13 +44,13 @@ export function* sendingFindings(
     }
 }
 
-/** The header in which a client sends its key over a protocol. Undefined: `authorization`. */
+/** The header in which a client sends its key over a protocol. */
 export function keyHeaderOf(
   { sends }: Pick<ClientModule, 'sends'>,
   protocol: Protocol,
   { keyHeader }: Pick<Endpoint, 'keyHeader'>,
-): KeyHeader | undefined {
-  return keyHeader ?? sends?.defaultKeyHeader?.[protocol]
+): KeyHeader | 'authorization' {
+  return keyHeader ?? sends?.defaultKeyHeader?.[protocol] ?? 'authorization'
 }
 
 /**
