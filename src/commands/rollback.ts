@@ -94,7 +94,7 @@ export async function rollback(
   // Only --force can restore an address without its key.
   if (flags.force) refuseWrongKey(context, clientUndos)
 
-  session.addFindings(...checkPlannedFiles(platform, undo.plan))
+  session.addFindings(...checkPlannedFiles(platform, undo.plan, undo.details))
   session.showFindings()
   showPlan(context, undo, clientUndos)
   const effects = sideEffects(session, undo, clientUndos)

@@ -50,7 +50,7 @@ export interface ApplyOptions {
  * Applies a plan: all of its files change, or none. docs/transaction.md explains the steps.
  *
  * @throws UserError `locked`, `changed-underneath`, `config-conflict`, `not-permitted`, `disk-full`,
- *   `io-failed`; its `files` reports the state of the files
+ *   `io-failed`; its `filesState` says what the files contain now
  */
 export function applyPlan(
   world: World,
@@ -70,7 +70,9 @@ export function applyPlan(
 
     const { toWrite, unchanged } = sortPlannedFiles(world, paths, plan, rollback)
     if (toWrite.length === 0) {
-      // An undo that changes nothing is recorded too, so that the next one goes one run further back.
+      // An undo that changes nothing is recorded too, so that the next one goes one run further back. After
+      // another run it is not: that may be the same rollback in another terminal. Of two recorded undos of a
+      // run, `--redo` would redo only one, and the run would stay undone.
       const isCurrent = rollback !== undefined && rollback.newestRunId === newestRunId(world, paths)
       const run = isCurrent ? recordUnchanged(world, paths, plan, unchanged, rollback) : undefined
       return applyResult(plan, run, lastStep?.(lock))

@@ -97,7 +97,7 @@ export function* fileWithoutRuns(world: World, path: string): Generator<Bytes | 
       if (files.length === 0) continue
       if (isRedirected(files, contents)) return
 
-      contents = undoRun({ ...run, files }, contents, {}).undone
+      contents = undoRun({ ...run, files }, contents, {}).result
       yield contents.copies.bytesOf(contents.get(path))
     }
   } catch (error) {

@@ -9,16 +9,21 @@ import {
   refuseDuplicateFiles,
   withAbsolutePaths,
 } from './planned-files.ts'
-import type { World } from './record.ts'
+import type { RollbackDetails, World } from './record.ts'
 import { findState, stateFolder } from './records/state-folder.ts'
 
 /**
  * Checks whether a plan could be applied, without writing anything, before the user is asked.
  *
+ * @param rollback the details of a rollback, which decide its permissions
  * @returns warnings for the user
  * @throws UserError `config-conflict`, `not-permitted`, `io-failed`, as `applyPlan` would
  */
-export function checkPlannedFiles(world: World, requestedPlan: Plan): Finding[] {
+export function checkPlannedFiles(
+  world: World,
+  requestedPlan: Plan,
+  rollback?: RollbackDetails,
+): Finding[] {
   const { files, machine } = world
   const edits = withAbsolutePaths(world, requestedPlan).edits.filter((edit) => !isUnchanged(edit))
   if (edits.length === 0) return []
@@ -26,7 +31,7 @@ export function checkPlannedFiles(world: World, requestedPlan: Plan): Finding[] 
   checkStateFolderIsWritable(world)
   const planned = edits.map((edit) =>
     wrapFileErrors(machine, edit.path, () => {
-      const result = plannedFile(world, edit, undefined)
+      const result = plannedFile(world, edit, rollback)
       const { missingFolders: newFolders, realPath } = result.file
       checkFolderIsWritable(world, dirname(newFolders[0] ?? realPath))
       return result

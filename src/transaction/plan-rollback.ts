@@ -11,10 +11,10 @@
  *     5. show and ask            RollbackPlan                       commands/rollback.ts
  *     6. apply and record        RollbackPlan   ─▶  ApplyResult     apply-plan.ts, like a setup
  *
- * A file has four versions: `before` the run, as the run has `written` it, as it is `now`, and `undone`.
- * `undo/compare.ts` compares the first three:
+ * A file has four versions: `before` the run, as the run has `written` it, as it is `now`, and the
+ * `result`. `edits/compare-values.ts` compares the first three:
  *
- *     before     written    now                        undone
+ *     before     written    now                        result
  *     A          B          B                          A, byte for byte
  *     A          B          B, and x by others         A, and x
  *
@@ -67,10 +67,10 @@ export interface RollbackOptions {
 /**
  * Whether an undo would give a client a problem that it does not have now.
  *
- * @param undone the contents of the files after the undo, by path
- * @param now their contents without it
+ * @param result the contents of the files after the undo, by path
+ * @param start their contents before it
  */
-export type BreaksClient = (client: string, undone: FileContents, now: FileContents) => boolean
+export type BreaksClient = (client: string, result: FileContents, start: FileContents) => boolean
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan {
@@ -158,11 +158,11 @@ function planUndo(
 /** The check of a command, which gets the bytes of the files that the undo has computed so far. */
 function onContents(breaksClient: BreaksClient | undefined): UndoOptions['breaksClient'] {
   if (breaksClient === undefined) return undefined
-  return (client, undone, now) => {
+  return (client, result, start) => {
     const bytesIn = ({ copies, get }: Contents): FileContents =>
-      new Map([...undone.planned.keys()].map((path) => [path, copies.bytesOf(get(path))]))
+      new Map([...result.planned.keys()].map((path) => [path, copies.bytesOf(get(path))]))
 
-    return breaksClient(client, bytesIn(undone), bytesIn(now))
+    return breaksClient(client, bytesIn(result), bytesIn(start))
   }
 }
 
@@ -186,12 +186,7 @@ function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord
 
 /**
  * Refuses if a damaged record may belong to the run that the user means. Nobody can read which files
- * it is about, so it may be about any file:
- *
- *     rollback                       a record that is newer than the runs to undo may be meant
- *     rollback --original            any record
- *     rollback --original --force    an older one: each file gets its copy from before its oldest run
- *     nothing is left to undo        any record
+ * it is about, so it may be about any file.
  *
  * @param undoPlan the undo that skips the damaged records
  */
@@ -199,19 +194,13 @@ function refuseIfDamaged(
   { machine }: World,
   damaged: readonly string[],
   undoPlan: UndoPlan | undefined,
-  { run, original, force }: RollbackOptions,
+  options: RollbackOptions,
 ): void {
-  if (run !== undefined) return
-
   const oldest = undoPlan?.runs.at(-1)
-  const mayBeMeant = (path: string) => {
-    if (oldest === undefined) return true
+  const candidates = damaged.filter((path) => {
     const id = basename(path, '.json').slice('run-'.length)
-    const isNewer = id > oldest.id
-    if (!original) return isNewer
-    return !force || !isNewer
-  }
-  const candidates = damaged.filter(mayBeMeant)
+    return mayBeMeant(id, oldest?.id, options)
+  })
   if (candidates.length === 0) return
 
   const places = candidates.map((path) => displayPath(machine, path)).join(', ')
@@ -225,17 +214,42 @@ function refuseIfDamaged(
   })
 }
 
+/**
+ * Whether the user may mean a run that cannot be read:
+ *
+ *     rollback --run ID              no: they named the run
+ *     nothing is left to undo        yes
+ *     rollback                       if it is newer than the runs to undo: it may be the newest
+ *     rollback --original            yes: it may be any of those to undo
+ *     rollback --original --force    if it is older: each file gets its copy from before its oldest run
+ *
+ * @param oldestId of the runs to undo; undefined: nothing is left to undo
+ */
+function mayBeMeant(
+  id: string,
+  oldestId: string | undefined,
+  { run, original, force }: RollbackOptions,
+): boolean {
+  if (run !== undefined) return false
+  if (oldestId === undefined) return true
+
+  // IDs begin with the time of their run.
+  const isNewer = id > oldestId
+  if (!original) return isNewer
+  return force ? !isNewer : true
+}
+
 function toRollbackPlan(
   now: Contents,
-  { runs, undoes, files, kept, clientsLosingTables, undone }: UndoPlan,
+  { runs, undoes, files, kept, clientsLosingTables, result }: UndoPlan,
   newestRunId: string | undefined,
 ): RollbackPlan {
   const oldest = runs.at(-1) as RunRecord
   // A rollback undoes runs or redoes undos, never both.
   const isRedo = oldest.kind === 'undo'
-  const edits = files.map((file) => rollbackEdit(file, now, undone))
+  const edits = files.map((file) => rollbackEdit(file, now, result))
   const versions = files.flatMap(({ path }) => {
-    const version = undone.get(path)
+    const version = result.get(path)
     return version === null ? [] : [[path, version] as const]
   })
 
@@ -268,13 +282,13 @@ function toRollbackPlan(
   }
 }
 
-function rollbackEdit(file: RecordedFile, now: Contents, undone: Contents): FileEdit {
+function rollbackEdit(file: RecordedFile, now: Contents, result: Contents): FileEdit {
   const { client, path, format, scope, holdsSecret } = file
-  const { copies } = undone
+  const { copies } = result
   const before = now.get(path)
-  const after = undone.get(path)
+  const after = result.get(path)
   const document = copies.documentOf(file, after)
-  const isModeChanged = before !== null && after !== null && before.mode !== after.mode
+  const arePermissionsChanged = before !== null && after !== null && before.mode !== after.mode
 
   return compact({
     client,
@@ -285,7 +299,7 @@ function rollbackEdit(file: RecordedFile, now: Contents, undone: Contents): File
     changes: file.settings.map((setting) => settingChange(setting, document?.get(setting.path))),
     before: copies.bytesOf(before),
     after: copies.bytesOf(after),
-    mode: isModeChanged ? after.mode : undefined,
+    mode: arePermissionsChanged ? after.mode : undefined,
   })
 }
 

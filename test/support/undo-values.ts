@@ -117,7 +117,7 @@ export class UndoMachine {
     const files = plan.files.map((file) => ({
       ...file,
       before: this.contents.get(file.path),
-      written: plan.undone.get(file.path),
+      written: plan.result.get(file.path),
     }))
     for (const { path, written } of files) this.#disk.set(path, written)
     const isRedo = plan.runs[0]?.kind === 'undo'

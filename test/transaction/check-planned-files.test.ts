@@ -16,7 +16,7 @@ import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
-import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
+import { aPairPlan, aPlan, keysEdit, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
@@ -154,6 +154,21 @@ describe('checkPlannedFiles', () => {
         message: expect.stringContaining('links to the same file'),
       })
   })
+
+  test.runIf(process.platform === 'linux')(
+    'finds rights of the group that a rollback would keep, as the run does',
+    () => {
+      const home = aHome({ '.claude/settings.json': '{}\n' })
+      applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
+      chmodSync(home.at('.claude/settings.json'), 0o640)
+
+      const world = withCalls(worldIn(home), { canCopyAttributes: () => false })
+      const undo = planRollback(world)!
+      const found = failureOf(() => checkPlannedFiles(world, undo.plan, undo.details))
+      expect(found.code).toBe('not-permitted')
+      expect(failureOf(() => applyRollback(world, undo))).toEqual(found)
+    },
+  )
 
   test('does not check files that stay unchanged', () => {
     const home = aHome(pair)

@@ -14,7 +14,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, partName, redoneUndos } from '../undo/active-runs.ts'
+import { activeRuns, partName, undoneParts } from '../undo/active-runs.ts'
 import { inWriteOrder, mergeFiles, undoRun } from '../undo/undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
@@ -60,9 +60,9 @@ function mergeFewest(copies: Copies, runs: Runs): Runs {
 
 /** Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing. */
 function dropRedone(runs: Runs): Runs {
-  const redone = redoneUndos(runs)
+  const undone = undoneParts(runs)
   const isRedone = ({ id, kind, undoes = [] }: RunRecord) =>
-    kind === 'undo' && undoes.every(({ client }) => redone.has(partName({ run: id, client })))
+    kind === 'undo' && undoes.every(({ client }) => undone.has(partName({ run: id, client })))
   const undo = runs.findLast(isRedone)
   if (undo === undefined) return runs
 
@@ -142,8 +142,8 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
   const contents = withChanges({ copies, get: () => null, planned: new Map() }, beforeLater)
-  const undone = valueOrError(() => undoRun(earlier, contents, {}).undone)
-  if (!(undone instanceof UserError)) return undone
+  const result = valueOrError(() => undoRun(earlier, contents, {}).result)
+  if (!(result instanceof UserError)) return result
 
   // A copy is missing, or a file cannot be parsed. The first copy must not be lost.
   const first = earlier.files.map(({ path, before }) => [path, before] as const)

@@ -1,11 +1,17 @@
 /**
  * Which runs are active: not undone.
  *
- * Every run stays recorded, also one that was undone, because an undo is a run too. For example, after
- * `setup A, setup B, undo of B` only A is active. A redo of that undo makes B active again.
+ * Every run stays recorded, also one that was undone, because an undo is a run too. A run can be undone for
+ * one of its clients and not for another, so the unit is a part: the files of one client in one run. Here
+ * all files are Codex's:
  *
- * A run can be undone for one of its clients and not for another. So the unit is a part: the files of
- * one client in one run.
+ *     run    kind     undoes    undone parts    active runs, newest first
+ *     1      setup              -               1
+ *     2      setup              -               2, 1
+ *     3      undo     2         2               1
+ *     4      undo     1         2, 1            -
+ *     5      redo     4         2, 4            1
+ *     6      redo     3         3, 4            2, 1
  */
 import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record.ts'
 
@@ -18,11 +24,11 @@ import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record
  */
 export function activeRuns(runs: Runs, clients?: readonly string[]): Runs {
   const undone = undoneParts(runs)
-  const redone = redoneParts(runs)
+  const redos = newestRedos(runs)
   const isActive = ({ id }: RunRecord, client: string) => !undone.has(partName({ run: id, client }))
 
   return runsWithoutUndos(runs, clients, isActive)
-    .flatMap((run) => splitByPosition(run, redone))
+    .flatMap((run) => splitByPosition(run, redos))
     .toSorted((a, b) => compareIds(b.position, a.position))
     .map(({ run }) => run)
 }
@@ -50,8 +56,8 @@ interface PlacedRun {
 }
 
 /** Splits a run that was redone for some of its clients only. */
-function splitByPosition(run: RunRecord, redone: ReadonlyMap<string, string>): PlacedRun[] {
-  const positionOf = (client: string) => redone.get(partName({ run: run.id, client })) ?? run.id
+function splitByPosition(run: RunRecord, redos: ReadonlyMap<string, string>): PlacedRun[] {
+  const positionOf = (client: string) => redos.get(partName({ run: run.id, client })) ?? run.id
   const positions = new Set(run.files.map(({ client }) => positionOf(client)))
 
   return [...positions].map((position) => {
@@ -66,23 +72,27 @@ function compareIds(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-/** For each part that was redone, the newest redo of it. */
-function redoneParts(runs: Runs): ReadonlyMap<string, string> {
-  const byId = new Map(runs.map((run) => [run.id, run]))
-  const redone = new Map<string, string>()
-
-  for (const { id, kind, undoes: undos = [] } of runs.toReversed()) {
-    if (kind !== 'redo') continue
-    for (const undo of undos)
-      for (const part of byId.get(undo.run)?.undoes ?? [])
-        if (part.client === undo.client) redone.set(partName(part), id)
-  }
-
-  return redone
+/** For each part that was redone, the ID of its newest redo. */
+function newestRedos(runs: Runs): ReadonlyMap<string, string> {
+  const redos = runs.filter(({ kind }) => kind === 'redo').toReversed()
+  return new Map(
+    redos.flatMap((redo) => redoneParts(redo, runs).map((part) => [partName(part), redo.id])),
+  )
 }
 
-/** The parts that were undone. Starts with the newest run, so that it skips an undo that was redone. */
-function undoneParts(runs: Runs): ReadonlySet<string> {
+/** A redo undoes undos, so it redoes the parts that these undid. In the example, run 6 redoes run 2. */
+function redoneParts(redo: RunRecord, runs: Runs): readonly RunPart[] {
+  return (redo.undoes ?? []).flatMap(({ run, client }) => {
+    const undo = runs.find(({ id }) => id === run)
+    return (undo?.undoes ?? []).filter((part) => part.client === client)
+  })
+}
+
+/**
+ * The parts that were undone, of setups and of undos. Starts with the newest run, so that an undo that was
+ * redone does not count: in the example, run 6 undoes run 3, and so run 3 no longer undoes run 2.
+ */
+export function undoneParts(runs: Runs): ReadonlySet<string> {
   const undone = new Set<string>()
 
   for (const run of runs)
@@ -93,9 +103,6 @@ function undoneParts(runs: Runs): ReadonlySet<string> {
 
   return undone
 }
-
-/** The parts of undos that were redone. A redo undoes an undo, so these are the undos that were undone. */
-export const redoneUndos = undoneParts
 
 /** Whether a command is about a client. Without names, it is about every client. */
 export function isSelected(client: string, clients: readonly string[] | undefined): boolean {

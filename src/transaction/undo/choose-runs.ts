@@ -28,7 +28,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, isSelected, partName, redoneUndos, runsWithoutUndos } from './active-runs.ts'
+import { activeRuns, isSelected, partName, runsWithoutUndos, undoneParts } from './active-runs.ts'
 import { settingAt } from './compare.ts'
 import type { UndoOptions } from './undo-client.ts'
 import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
@@ -72,16 +72,16 @@ export function undoTo(
   if (index < 0) return undefined
 
   // From that run to the newest: a newer run counts if it wrote files of the same installation.
-  const undone: RunRecord[] = []
+  const runsToUndo: RunRecord[] = []
   for (const run of active.slice(0, index + 1).toReversed()) {
-    const undoneFiles = undone.flatMap(({ files }) => files)
-    const isUndone = ({ client }: RecordedFile) =>
-      run.id === runId || isSameInstallation(run, client, undoneFiles)
-    const files = run.files.filter(isUndone)
-    if (files.length > 0) undone.push({ ...run, files })
+    const filesToUndo = runsToUndo.flatMap(({ files }) => files)
+    const isIncluded = ({ client }: RecordedFile) =>
+      run.id === runId || isSameInstallation(run, client, filesToUndo)
+    const files = run.files.filter(isIncluded)
+    if (files.length > 0) runsToUndo.push({ ...run, files })
   }
 
-  return undoRuns(undone.toReversed(), now, options)
+  return undoRuns(runsToUndo.toReversed(), now, options)
 }
 
 /**
@@ -91,9 +91,9 @@ export function undoTo(
 function isSameInstallation(
   run: RunRecord,
   client: string,
-  undoneFiles: readonly RecordedFile[],
+  filesToUndo: readonly RecordedFile[],
 ): boolean {
-  const known = undoneFiles.filter((file) => file.client === client)
+  const known = filesToUndo.filter((file) => file.client === client)
   if (known.length === 0) return false
 
   const isInAnotherFolder = ({ path }: RecordedFile) =>
@@ -106,10 +106,10 @@ function isSameInstallation(
  * first copy, even if an earlier undo kept something in it.
  */
 export function undoAll(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
-  const undone = options.force
+  const runsToUndo = options.force
     ? runsWithoutUndos(runs, options.clients)
     : activeRuns(runs, options.clients)
-  const plan = undoRuns(undone, now, options)
+  const plan = undoRuns(runsToUndo, now, options)
   return hasVisibleEffect(plan, now) ? plan : undefined
 }
 
@@ -125,7 +125,8 @@ export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan 
   const unfinished = options.force ? unfinishedBy('redo', runs, options.clients) : []
   if (unfinished.length > 0) return undoRuns(unfinished, now, options)
 
-  const redone = redoneUndos(runs)
+  // A redo undoes an undo, so an undo that was redone is an undone part too.
+  const undone = undoneParts(runs)
   const pathsWrittenSince = new Set<string>()
 
   for (const run of runs) {
@@ -134,7 +135,7 @@ export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan 
 
     const canBeRedone = ({ client }: RunPart) =>
       isSelected(client, options.clients) &&
-      !redone.has(partName({ run: run.id, client })) &&
+      !undone.has(partName({ run: run.id, client })) &&
       run.files.every((file) => file.client !== client || !pathsWrittenSince.has(file.path))
     const clients = (run.undoes ?? []).filter(canBeRedone).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))

@@ -43,12 +43,14 @@ export interface UndoOptions {
    * Whether an undo would give a client a problem that it does not have: it could no longer read its
    * files, or it would send a login or a key to an address for which it was not given.
    */
-  readonly breaksClient?: ((client: string, undone: Contents, now: Contents) => boolean) | undefined
+  readonly breaksClient?:
+    | ((client: string, result: Contents, start: Contents) => boolean)
+    | undefined
 }
 
 export interface UndoneClient {
   /** All files after the undo. */
-  readonly undone: Contents
+  readonly result: Contents
   readonly kept: readonly KeptSetting[]
   /** The client loses a whole table, including what others wrote into it. */
   readonly losesTables: boolean
@@ -56,43 +58,43 @@ export interface UndoneClient {
 
 /**
  * @param files the client's files in the run
- * @param now all files without the undo
+ * @param start all files before the undo
  */
 export function undoClient(
   client: string,
   files: readonly RecordedFile[],
-  now: Contents,
+  start: Contents,
   { force, breaksClient }: UndoOptions,
 ): UndoneClient {
-  if (force) return undoFiles(files, now, 'restore-copies')
-  if (isRedirected(files, now)) return undoFiles(files, now, 'keep-all')
+  if (force) return undoFiles(files, start, 'restore-copies')
+  if (isRedirected(files, start)) return undoFiles(files, start, 'keep-all')
 
   for (const way of sharedTableWays) {
-    const result = undoFiles(files, now, way)
+    const undone = undoFiles(files, start, way)
     // A file that keeps the gateway's key needs the gateway's address.
-    const isSound = !result.keepsOurKey && !breaksClient?.(client, result.undone, now)
-    if (isSound) return result
+    const isSound = !undone.keepsOurKey && !breaksClient?.(client, undone.result, start)
+    if (isSound) return undone
   }
 
-  return undoFiles(files, now, 'keep-all')
+  return undoFiles(files, start, 'keep-all')
 }
 
 function undoFiles(
   files: readonly RecordedFile[],
-  now: Contents,
+  start: Contents,
   way: UndoWay,
 ): UndoneClient & { readonly keepsOurKey: boolean } {
-  const isOurModel: ModelCheck = (setting, model) => isModelOfGateway(setting, model, files, now)
+  const isOurModel: ModelCheck = (setting, model) => isModelOfGateway(setting, model, files, start)
   const results = files.map((file) => ({
     path: file.path,
-    ...undoFile(historyOf(now, file), way, isOurModel),
+    ...undoFile(historyOf(start, file), way, isOurModel),
   }))
   const versions = new Map<string, FileVersion | null>(
     results.map(({ path, result }) => [path, result]),
   )
 
   return {
-    undone: withChanges(now, versions),
+    result: withChanges(start, versions),
     kept: results.flatMap(({ kept }) => kept),
     keepsOurKey: results.some(({ keepsOurKey }) => keepsOurKey),
     losesTables: way === 'remove-table',
@@ -112,24 +114,24 @@ function undoFiles(
  *
  * @param files the client's files in the run
  */
-export function isRedirected(files: readonly RecordedFile[], now: Contents): boolean {
-  const changed = files.flatMap((file) => changedConnection(file, now))
+export function isRedirected(files: readonly RecordedFile[], start: Contents): boolean {
+  const changed = files.flatMap((file) => changedConnection(file, start))
   if (changed.length === 0) return false
 
   const onlyKeyIsGone = changed.every((value) => value.setting.isSecret && !value.now)
-  return !onlyKeyIsGone || hadAddress(files, now)
+  return !onlyKeyIsGone || hadAddress(files, start)
 }
 
 /**
  * The connection settings of a file that someone changed since the run. A file with scope `whole` that
  * someone wrote since is a new login, even if it has no key, as before the run.
  */
-function changedConnection(file: RecordedFile, now: Contents): readonly ComparedSetting[] {
+function changedConnection(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
   if (!file.settings.some(isConnection)) return []
-  const version = now.get(file.path)
+  const version = start.get(file.path)
   if (isSameContent(version, file.written) || isSameContent(version, file.before)) return []
 
-  const compared = compareSettings(historyOf(now, file))
+  const compared = compareSettings(historyOf(start, file))
   const connection = compared.filter(({ setting }) => isConnection(setting))
   if (file.scope !== 'whole')
     return connection.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
@@ -139,11 +141,11 @@ function changedConnection(file: RecordedFile, now: Contents): readonly Compared
   return connection.filter(({ isOurs }) => !isOurs)
 }
 
-function hadAddress(files: readonly RecordedFile[], now: Contents): boolean {
+function hadAddress(files: readonly RecordedFile[], start: Contents): boolean {
   return files.some((file) =>
     file.settings
       .filter(isAddress)
-      .some(({ path }) => valueInVersion(historyOf(now, file), 'before', path) !== undefined),
+      .some(({ path }) => valueInVersion(historyOf(start, file), 'before', path) !== undefined),
   )
 }
 
@@ -156,16 +158,16 @@ function isModelOfGateway(
   { ourPrefix }: RecordedSetting,
   model: string,
   files: readonly RecordedFile[],
-  now: Contents,
+  start: Contents,
 ): boolean {
-  if (!connectsToGateway(files, now)) return false
-  return ourPrefix === undefined ? !usesAnotherProvider(files, now) : model.startsWith(ourPrefix)
+  if (!connectsToGateway(files, start)) return false
+  return ourPrefix === undefined ? !usesAnotherProvider(files, start) : model.startsWith(ourPrefix)
 }
 
 /** Whether the run changed the client's address or provider. */
-function connectsToGateway(files: readonly RecordedFile[], now: Contents): boolean {
+function connectsToGateway(files: readonly RecordedFile[], start: Contents): boolean {
   return files.some((file) => {
-    const history = historyOf(now, file)
+    const history = historyOf(start, file)
     return file.settings
       .filter(isAddress)
       .some(
@@ -179,11 +181,11 @@ function connectsToGateway(files: readonly RecordedFile[], now: Contents): boole
 }
 
 /** Whether a model that names its provider names another one now. */
-function usesAnotherProvider(files: readonly RecordedFile[], now: Contents): boolean {
+function usesAnotherProvider(files: readonly RecordedFile[], start: Contents): boolean {
   return files.some((file) =>
     file.settings.some(({ role, path, ourPrefix }) => {
       if (role !== 'model' || ourPrefix === undefined) return false
-      const model = valueInVersion(historyOf(now, file), 'now', path)
+      const model = valueInVersion(historyOf(start, file), 'now', path)
       return typeof model === 'string' && !model.startsWith(ourPrefix)
     }),
   )

@@ -30,7 +30,7 @@ export interface UndoPlan {
   /** Clients that lose a whole table, including what others wrote into it. */
   readonly clientsLosingTables: readonly string[]
   /** All files after the undo. */
-  readonly undone: Contents
+  readonly result: Contents
 }
 
 /**
@@ -43,55 +43,59 @@ export interface UndoPlan {
  * - The plan is recorded even if it changes nothing, so the next undo goes one run further back.
  *
  * @param runs newest first
- * @param now all files without the undo
+ * @param now the files on the disk
  */
 export function undoRuns(runs: Runs, now: Contents, options: UndoOptions): UndoPlan {
-  let undone = now
-  const undoneRuns = runs.map((run) => {
-    const undoneRun = undoRun(run, undone, options)
-    undone = undoneRun.undone
-    return undoneRun
+  let result = now
+  const steps = runs.map((run) => {
+    const step = undoRun(run, result, options)
+    result = step.result
+    return step
   })
-  const files = mergeFiles(undoneRuns.map((run) => run.files))
+  const files = mergeFiles(steps.map((step) => step.files))
 
   return {
     runs,
-    undoes: undoneRuns.flatMap(({ undoes }) => undoes),
+    undoes: steps.flatMap(({ undoes }) => undoes),
     files: inWriteOrder(files, runs),
-    kept: stillKept(undoneRuns, files, undone),
-    clientsLosingTables: undoneRuns.flatMap(({ clientsLosingTables }) => clientsLosingTables),
-    undone,
+    kept: stillKept(steps, files, result),
+    clientsLosingTables: steps.flatMap(({ clientsLosingTables }) => clientsLosingTables),
+    result,
   }
 }
 
-/** Undoes one run, or the part of it that belongs to the given clients. */
+/**
+ * Undoes one run, or the part of it that belongs to the given clients.
+ *
+ * @param start all files before this step: on the disk, or after the undo of newer runs
+ */
 export function undoRun(
   run: RunRecord,
-  now: Contents,
+  start: Contents,
   options: UndoOptions,
 ): Omit<UndoPlan, 'runs'> {
   const files = run.files.filter(({ client }) => isSelected(client, options.clients))
   const clients = clientsOf(files)
 
-  let undone = now
+  let result = start
   const kept: KeptSetting[] = []
   const clientsLosingTables: string[] = []
 
   for (const client of clients) {
     const clientFiles = files.filter((file) => file.client === client)
-    const result = undoClient(client, clientFiles, undone, options)
-    undone = result.undone
-    kept.push(...result.kept)
-    if (result.losesTables) clientsLosingTables.push(client)
+    const undone = undoClient(client, clientFiles, result, options)
+    result = undone.result
+    kept.push(...undone.kept)
+    if (undone.losesTables) clientsLosingTables.push(client)
   }
 
   const undoes = clients.map((client) => ({ run: run.id, client }))
-  return { undoes, files, kept, clientsLosingTables, undone }
+  return { undoes, files, kept, clientsLosingTables, result }
 }
 
 /** Whether a plan changes a file or keeps a setting. The user must see both. */
-export function hasVisibleEffect({ files, kept, undone }: UndoPlan, now: Contents): boolean {
-  const isChanged = ({ path }: RecordedFile) => !isSameVersion(now.get(path), undone.get(path))
+export function hasVisibleEffect({ files, kept, result }: UndoPlan, now: Contents): boolean {
+  const isChanged = ({ path }: RecordedFile) => !isSameVersion(now.get(path), result.get(path))
   return kept.length > 0 || files.some(isChanged)
 }
 
@@ -155,18 +159,18 @@ function clientsOf(files: readonly RecordedFile[]): readonly string[] {
 
 /** The settings that are still kept at the end. An undo of an older run may restore a kept setting. */
 function stillKept(
-  undoneRuns: readonly Pick<UndoPlan, 'kept'>[],
+  steps: readonly Pick<UndoPlan, 'kept'>[],
   files: readonly RecordedFile[],
-  undone: Contents,
+  result: Contents,
 ): readonly KeptSetting[] {
-  const { copies } = undone
+  const { copies } = result
   const byName = new Map<string, KeptSetting>()
-  for (const setting of undoneRuns.flatMap(({ kept }) => kept))
+  for (const setting of steps.flatMap(({ kept }) => kept))
     byName.set(JSON.stringify([setting.file, setting.path]), setting)
 
   return [...byName.values()].filter((setting) => {
     const file = files.find(({ path }) => path === setting.file)
-    const version = undone.get(setting.file)
+    const version = result.get(setting.file)
     if (file === undefined || isSameContent(file.before, version)) return false
     if (setting.path.length === 0 || file.scope === 'whole') return true
 

@@ -88,8 +88,8 @@ export function undoSettings(
   ]
   if (bytes === null) return { result: null, kept }
 
-  const mode = permissionsAfterUndo(history, now, changed)
-  return { result: copies.add(bytes, { ...now, mode }), kept }
+  const permissions = permissionsAfterUndo(history, now, changed)
+  return { result: copies.add(bytes, { ...now, mode: permissions }), kept }
 }
 
 function pathsOf(settings: readonly ComparedSetting[]): readonly SettingPath[] {
