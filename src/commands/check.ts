@@ -18,7 +18,7 @@ import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { type FoundGateway, findGateway } from './find-gateway/find-gateway.ts'
 import { presetUnlessNamed } from './find-gateway/preset.ts'
 import type { Session } from './screen/session.ts'
-import type { ResolvedSetup } from './setup/client-setup.ts'
+import type { ResolvedChoice } from './setup/client-choice.ts'
 import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'
 import type { ProvenSetup, SetupContext } from './setup/types.ts'
@@ -130,19 +130,19 @@ function isFailed(result: ClientResult): result is FailedClient {
 
 function resultsFor(
   clients: readonly Client[],
-  { setups, failed, catalog }: ProvenSetup,
+  { choices, failed, catalog }: ProvenSetup,
 ): readonly ClientResult[] {
   return clients.flatMap((client): ClientResult[] => {
     const error = failed.get(client)
     if (error !== undefined) return [{ kind: 'fails', client, error }]
 
-    const setup = setups.find((proven) => proven.client === client)
-    return setup === undefined ? [] : [workingClient(setup, catalog)]
+    const choice = choices.find((proven) => proven.client === client)
+    return choice === undefined ? [] : [workingClient(choice, catalog)]
   })
 }
 
 function workingClient(
-  { client, resolved }: ResolvedSetup,
+  { client, resolved }: ResolvedChoice,
   catalog: Catalog | undefined,
 ): WorkingClient {
   const model = resolved.probeModel

@@ -23,7 +23,7 @@ import { certificateFindings, expectTrustedBy } from '../client-state/certificat
 import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import type { Session } from '../screen/session.ts'
-import { type ResolvedSetup, resolveClient } from '../setup/client-setup.ts'
+import { type ResolvedChoice, resolveClient } from '../setup/client-choice.ts'
 import { loadFirstRequests } from '../setup/prove/first-requests.ts'
 import { type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
@@ -239,12 +239,12 @@ function* checkPicker(
 function setupNow(
   { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
   catalogAnswer: CatalogAnswer,
-): ResolvedSetup {
+): ResolvedChoice {
   const gatewayInfo = { catalogAnswer, rejected: [], modelTable }
   const input = { requested: {}, previous: { options, defaults }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })
-  if (resolution.kind === 'decided') return resolution.setup
+  if (resolution.kind === 'decided') return resolution.choice
   throw catalogAnswer.kind === 'failed' ? catalogAnswer.error : resolution.error
 }
 

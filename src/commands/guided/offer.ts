@@ -22,7 +22,7 @@ import {
 } from '../client-state/program/program.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
-import { resolveClient } from '../setup/client-setup.ts'
+import { resolveClient } from '../setup/client-choice.ts'
 import { resolveInputFor } from '../setup/resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../setup/types.ts'
 

@@ -28,7 +28,7 @@ import { type Launch, loopbackWithoutProxy, pointClient } from '../client-state/
 import { type ProgramVersion, versionFindings } from '../client-state/program/program.ts'
 import { runsSoFar } from '../client-state/recorded-runs.ts'
 import type { Session } from '../screen/session.ts'
-import { type Resolution, resolveClient } from '../setup/client-setup.ts'
+import { type Resolution, resolveClient } from '../setup/client-choice.ts'
 import { pointsAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
 
 /** A process to start and the gateway that it should use. */
@@ -171,7 +171,7 @@ function resolveForLaunch(
   const resolutions = models.flatMap((model) => clients.map((client) => resolve(client, model)))
   const best = resolutions.find(({ kind }) => kind === 'decided') ?? resolutions[0]!
   if (best.kind !== 'decided') throw best.error
-  return best.setup
+  return best.choice
 }
 
 /**

@@ -28,7 +28,7 @@ export interface AppliedSetup {
 
 /** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
-  const { session, consent, catalog, clients } = plan.setup
+  const { session, consent, catalog, clients } = plan.proven
   const applied = writeFiles(plan)
   forgetAddress(session.platform)
   if (catalog !== undefined) saveModels(session.platform, catalog)
@@ -77,7 +77,7 @@ export async function nextSteps(
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {
-  const { session } = plan.setup
+  const { session } = plan.proven
   acceptUnchanged(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
@@ -114,7 +114,7 @@ export function writePlan(
 
 /** Changes by others that this setup keeps no longer count as drift, although nothing is written. */
 function acceptUnchanged(plan: SetupPlan): void {
-  const { session, runs } = plan.setup
+  const { session, runs } = plan.proven
   const keptEdits = plan.edits.filter(
     (edit) =>
       actionOf(edit) === 'unchanged' &&
@@ -124,7 +124,7 @@ function acceptUnchanged(plan: SetupPlan): void {
 }
 
 /** Why the written files do not say what was planned. */
-function mismatchesIn({ setup: { session, access }, clients }: SetupPlan): readonly UserError[] {
+function mismatchesIn({ proven: { session, access }, clients }: SetupPlan): readonly UserError[] {
   return clients
     .map(({ client }) =>
       valueOrError(() => refuseMismatch(client, readClientFiles(session, client), access)),
@@ -140,13 +140,13 @@ function gatewayToSave(plan: SetupPlan) {
     answersSafeguards,
   })
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
-  const isProvenByProbe = plan.setup.request.flags.verify && !isProvenByClient
-  return { access: plan.setup.access, proof: isProvenByProbe ? proof : undefined }
+  const isProvenByProbe = plan.proven.request.flags.verify && !isProvenByClient
+  return { access: plan.proven.access, proof: isProvenByProbe ? proof : undefined }
 }
 
 /** Starts each client once for `--try-client`. */
-async function tryClients({ setup }: SetupPlan): Promise<readonly ClientAnswer[]> {
-  const { session, request, clients, access } = setup
+async function tryClients({ proven }: SetupPlan): Promise<readonly ClientAnswer[]> {
+  const { session, request, clients, access } = proven
   if (!request.flags.tryClient) return []
 
   const { tryClient } = await import('../client-state/program/try-client.ts')

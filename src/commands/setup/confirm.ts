@@ -15,7 +15,7 @@ import type { ProvenSetup } from './types.ts'
 
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {
-  const { session } = plan.setup
+  const { session } = plan.proven
   session.addFindings(...plan.clients.flatMap(({ findings }) => findings))
   showPlan(plan, showsDetails(plan))
   session.showFindings()
@@ -31,7 +31,7 @@ export function showSetup(plan: SetupPlan): void {
  * @throws UserError `cancelled`; `confirmation-needed` without a terminal and without `--yes`
  */
 export function confirmSetup(plan: SetupPlan): Promise<void> {
-  const { session, consent } = plan.setup
+  const { session, consent } = plan.proven
   const showDetails = showsDetails(plan) ? undefined : () => showPlan(plan, true)
   return confirmEdits(session, { ...plan, consent, showDetails })
 }
@@ -59,20 +59,20 @@ export function showEdits(session: Session, edits: readonly FileEdit[], isDetail
   for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
 }
 
-function showsDetails({ setup: { request } }: SetupPlan): boolean {
+function showsDetails({ proven: { request } }: SetupPlan): boolean {
   return request.flags.details === true || request.flags.dryRun === true
 }
 
 /** The plan of each client, and what needs consent. Several clients get a short table, unless detailed. */
 function showPlan(plan: SetupPlan, isDetailed: boolean): void {
-  const { setup, clients, needingConsent } = plan
+  const { proven, clients, needingConsent } = plan
   if (clients.length > 1 && !isDetailed) showSummary(plan)
-  else for (const client of clients) showClient(setup, client, isDetailed)
-  for (const { message } of needingConsent) setup.session.say(`  ! ${message}`)
+  else for (const client of clients) showClient(proven, client, isDetailed)
+  for (const { message } of needingConsent) proven.session.say(`  ! ${message}`)
 }
 
 /** One row for each client: its model and its files. */
-function showSummary({ setup: { session }, clients }: SetupPlan): void {
+function showSummary({ proven: { session }, clients }: SetupPlan): void {
   const rows = clients.map(({ client, resolved, edits }) => {
     const files = edits.map(({ path }) => basename(path))
     return [client.label, modelOf(resolved), files.join(', ')]

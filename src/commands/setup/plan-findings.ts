@@ -10,7 +10,7 @@ import { type Finding, hasCause, shownAs } from '../../finding.ts'
 import { certificateFindings } from '../client-state/certificates.ts'
 import { asNoteWithLocation } from '../client-state/client-files.ts'
 import type { Session } from '../screen/session.ts'
-import type { ResolvedSetup } from './client-setup.ts'
+import type { ResolvedChoice } from './client-choice.ts'
 import { unavailableModels } from './resolve-input.ts'
 import type { ProvenSetup } from './types.ts'
 
@@ -24,11 +24,11 @@ interface PlannedFiles {
 
 /** About the files, the problems and the models of one client. */
 export function planFindings(
-  setup: ProvenSetup,
-  final: ResolvedSetup,
+  proven: ProvenSetup,
+  final: ResolvedChoice,
   { problems, edits, before, after }: PlannedFiles,
 ): readonly Finding[] {
-  const { session, access } = setup
+  const { session, access } = proven
   const { client, resolved } = final
   const { endpoint } = client.read(after)
 
@@ -44,7 +44,7 @@ export function planFindings(
     ...certificateFindings(session, client, endpoint, access.caFile),
     ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),
     ...newFindings,
-    ...lostModelFindings(setup, final, after),
+    ...lostModelFindings(proven, final, after),
   ]
 }
 
@@ -53,7 +53,7 @@ export function planFindings(
  * already removed those that it wrote.
  */
 function* unlistedModelFindings(
-  { client, input, resolved }: ResolvedSetup,
+  { client, input, resolved }: ResolvedChoice,
   after: LoadedFiles,
 ): Generator<Finding> {
   const catalog = catalogIn(input.gatewayInfo)
@@ -70,7 +70,7 @@ function* unlistedModelFindings(
 /** Reports previous choices that no longer apply: models, and the window or protocol of models that stay. */
 function* lostModelFindings(
   { previous, request }: ProvenSetup,
-  { client, input }: ResolvedSetup,
+  { client, input }: ResolvedChoice,
   after: LoadedFiles,
 ): Generator<Finding> {
   const before = request.flags.defaults || request.isKeyOnly ? undefined : previous.get(client)

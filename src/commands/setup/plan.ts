@@ -20,13 +20,13 @@ import { readClientFiles } from '../client-state/client-files.ts'
 import { targetFor } from '../client-state/point-client.ts'
 import { isFromOtherGateway } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
-import type { ResolvedSetup } from './client-setup.ts'
+import type { ResolvedChoice } from './client-choice.ts'
 import { planFindings } from './plan-findings.ts'
 import { resolveInputFor } from './resolve-input.ts'
 import type { ProvenSetup } from './types.ts'
 
 /** What a setup will do for one client. */
-export interface ClientPlan extends ResolvedSetup {
+export interface ClientPlan extends ResolvedChoice {
   /** What would keep the client from using the gateway. The edits contain the fixes. */
   readonly problems: readonly Finding[]
   readonly edits: readonly FileEdit[]
@@ -36,18 +36,18 @@ export interface ClientPlan extends ResolvedSetup {
 
 /** What a setup will do. It is shown, then applied. */
 export interface SetupPlan extends Plan {
-  readonly setup: ProvenSetup
+  readonly proven: ProvenSetup
   readonly clients: readonly [ClientPlan, ...ClientPlan[]]
   /** What the user must agree to. */
   readonly needingConsent: readonly Finding[]
 }
 
 /** @throws UserError `config-invalid`, `config-conflict`, `not-permitted` */
-export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
+export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
   const clients: ClientPlan[] = []
-  for (const proven of setup.setups) clients.push(await planClient(setup, proven))
+  for (const choice of proven.choices) clients.push(await planClient(proven, choice))
 
-  const { request, access } = setup
+  const { request, access } = proven
   const problems = clients.flatMap((client) => client.problems)
   const needingConsent = problems.flatMap(({ code, needsConsentTo }) =>
     needsConsentTo === undefined ? [] : [{ code, message: needsConsentTo }],
@@ -59,7 +59,7 @@ export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
     baseUrls: customBaseUrls(access),
     model: clients[0]!.resolved.model,
     edits: clients.flatMap(({ edits }) => edits),
-    setup,
+    proven,
     clients: clients as [ClientPlan, ...ClientPlan[]],
     needingConsent,
   }
@@ -71,12 +71,12 @@ export async function planSetup(setup: ProvenSetup): Promise<SetupPlan> {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-async function planClient(setup: ProvenSetup, proven: ResolvedSetup): Promise<ClientPlan> {
-  const { session, access, runs, consent } = setup
-  const { client } = proven
+async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<ClientPlan> {
+  const { session, access, runs, consent } = proven
+  const { client } = choice
   const files = readClientFiles(session, client)
-  const final = finalSetup(setup, proven)
-  const target = await setupTarget(setup, final, files)
+  const final = finalChoice(proven, choice)
+  const target = await setupTarget(proven, final, files)
 
   const { baseUrl, providerId, resolved } = target
   const context = contextOf(session, client, files, runs)
@@ -90,21 +90,21 @@ async function planClient(setup: ProvenSetup, proven: ResolvedSetup): Promise<Cl
   const after = asPlanned(files, edits)
   refuseMismatch(client, after, access)
 
-  const findings = planFindings(setup, final, { problems, edits, before: files, after })
+  const findings = planFindings(proven, final, { problems, edits, before: files, after })
   return { ...final, problems, edits, findings }
 }
 
 /**
- * A proven setup as the files will say it. Its models stay as they were proven. Only the previous options are
+ * A proven choice as the files will say it. Its models stay as they were proven. Only the previous options are
  * compared again, because the probes may have found other base URLs.
  */
-function finalSetup(setup: ProvenSetup, proven: ResolvedSetup): ResolvedSetup {
-  const { client, resolved } = proven
-  const input = resolveInputFor(setup, client, setup.access, proven.input.gatewayInfo)
+function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {
+  const { client, resolved } = choice
+  const input = resolveInputFor(proven, client, proven.access, choice.input.gatewayInfo)
   return {
-    ...proven,
+    ...choice,
     input,
-    resolved: setup.request.isKeyOnly ? withoutCatalogFacts(resolved) : resolved,
+    resolved: proven.request.isKeyOnly ? withoutCatalogFacts(resolved) : resolved,
   }
 }
 
@@ -119,11 +119,11 @@ function withoutCatalogFacts({
 
 /** What the client's files should say, with what earlier setups wrote, so that the plan can remove it. */
 async function setupTarget(
-  setup: ProvenSetup,
-  final: ResolvedSetup,
+  proven: ProvenSetup,
+  final: ResolvedChoice,
   files: LoadedFiles,
 ): Promise<SetupTarget> {
-  const { session, request, access, runs } = setup
+  const { session, request, access, runs } = proven
   const { providerId = defaultProviderId } = effectiveOptions(final.input)
   const saved = savedExtras(session)
   const records = { runs, files, address: access.address }

@@ -40,7 +40,7 @@ export function fileDocuments({ edits }: Pick<Plan, 'edits'>, applied: ApplyResu
 
 /** @param result absent: a dry run */
 export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
-  const { session, request, balance } = plan.setup
+  const { session, request, balance } = plan.proven
   const { applied, tried = [], next = [], toType = [] } = result ?? {}
   const { verify, dryRun } = request.flags
   const done = `✔ Done${verify ? '' : ', not verified'}`

@@ -3,8 +3,8 @@
  *
  *     1. find the gateway      flags, Preset      ─▶  FoundGateway    find-gateway/find-gateway.ts
  *     2. ask it                GatewayConnection  ─▶  AskedGateway    prove/ask-gateway.ts
- *     3. resolve each client   Client             ─▶  ResolvedSetup   prove/choose-models.ts
- *     4. prove their models    ResolvedSetup      ─▶  ProvenSetup     prove/prove-clients.ts
+ *     3. resolve each client   Client             ─▶  ResolvedChoice  prove/choose-models.ts
+ *     4. prove their models    ResolvedChoice     ─▶  ProvenSetup     prove/prove-clients.ts
  *     5. plan                  ProvenSetup        ─▶  SetupPlan       plan.ts
  *     6. show and ask          SetupPlan                              confirm.ts
  *     7. apply                 SetupPlan          ─▶  AppliedSetup    apply.ts

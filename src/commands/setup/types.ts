@@ -13,7 +13,7 @@ import type { InstalledProgram } from '../client-state/program/program.ts'
 import type { SetupFlags } from '../command-line/flags.ts'
 import type { Preset } from '../find-gateway/preset.ts'
 import type { Consent, Session } from '../screen/session.ts'
-import type { ResolvedSetup } from './client-setup.ts'
+import type { ResolvedChoice } from './client-choice.ts'
 import type { Probes } from './prove/probes.ts'
 
 /** What the user asks for, whichever command sets clients up. */
@@ -68,7 +68,7 @@ export interface AskedGateway {
 /** Step 4: a setup whose models have answered. */
 export interface ProvenSetup extends SetupContext {
   /** The clients that can use the gateway, in the order of `clients`. */
-  readonly setups: readonly ResolvedSetup[]
+  readonly choices: readonly ResolvedChoice[]
   /** Why a client cannot use the gateway. */
   readonly failed: ReadonlyMap<Client, UserError>
   /** With the base URLs and the key header that the gateway has accepted. */

@@ -194,7 +194,7 @@ test('the check sends one request for each id that is not listed, and one for th
   const proof = await proofOf('claude-gpt', accessTo(server), undefined, slotModels)
   const ids = server.seen.flatMap(({ body }) => (body === '' ? [] : [JSON.parse(body).model]))
   expect(ids).toEqual(['gpt-5.6-sol', 'a/opus', 'a/haiku'])
-  expect(proof.setups[0]?.resolved.findings.map(({ code }) => code)).toEqual([
+  expect(proof.choices[0]?.resolved.findings.map(({ code }) => code)).toEqual([
     'model-not-listed',
     'model-not-listed',
     'context-window-unknown',

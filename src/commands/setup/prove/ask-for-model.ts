@@ -9,7 +9,7 @@ import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/m
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import type { Session } from '../../screen/session.ts'
-import { type ClientSetup, type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
+import { type ClientChoice, type ResolvedChoice, resolvedChoice } from '../client-choice.ts'
 import { requestedFor } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { ClientSkipped } from './results.ts'
@@ -67,17 +67,17 @@ function chatModels(
 export function askForOtherModel(
   context: SetupContext,
   gateway: AskedGateway,
-  setup: ClientSetup,
+  choice: ClientChoice,
   rejection: UserError,
-): Promise<ResolvedSetup> {
-  const { input } = setup
+): Promise<ResolvedChoice> {
+  const { input } = choice
   // The answer replaces the requested models, which the gateway rejected.
   const { model: requestedModel, slotModels: _, ...requested } = input.requested
   const previous = input.previous && {
     ...input.previous,
     options: optionsForNewModel(input, input.previous.options, requestedModel !== undefined),
   }
-  const withoutRejected = { ...setup, input: { ...input, requested, previous } }
+  const withoutRejected = { ...choice, input: { ...input, requested, previous } }
   return askForModel(context, gateway, withoutRejected, rejection)
 }
 
@@ -104,28 +104,28 @@ function optionsForNewModel(
 export async function askForModel(
   context: SetupContext,
   { probes, info }: AskedGateway,
-  setup: ClientSetup,
+  choice: ClientChoice,
   reason: UserError,
-): Promise<ResolvedSetup> {
+): Promise<ResolvedChoice> {
   const catalog = catalogIn(info)
   if (catalog !== undefined)
-    return withModel(setup, await pickModel(context, catalog, setup, reason))
+    return withModel(choice, await pickModel(context, catalog, choice, reason))
 
-  const ids = await typeModels(context, setup, reason)
-  return probes.firstServed(ids.map((id) => withModel(setup, id)))
+  const ids = await typeModels(context, choice, reason)
+  return probes.firstServed(ids.map((id) => withModel(choice, id)))
 }
 
 /** The setup if the user names one model for everything that is not requested. */
-function withModel(setup: ClientSetup, named: string): ResolvedSetup {
-  const requested = withModelForAll(setup.input, named)
-  return resolvedSetup({ ...setup, input: { ...setup.input, requested } })
+function withModel(choice: ClientChoice, named: string): ResolvedChoice {
+  const requested = withModelForAll(choice.input, named)
+  return resolvedChoice({ ...choice, input: { ...choice.input, requested } })
 }
 
 /** The model that the user picks from the catalog. @throws ClientSkipped */
 async function pickModel(
   { session, clients }: SetupContext,
   catalog: Catalog,
-  { client, input }: ClientSetup,
+  { client, input }: ClientChoice,
   { message }: UserError,
 ): Promise<string> {
   const skip = { value: '', name: `none: skip ${client.label}` }
@@ -157,7 +157,7 @@ async function pickModel(
  */
 async function typeModels(
   { session }: SetupContext,
-  { client }: ClientSetup,
+  { client }: ClientChoice,
   reason: UserError,
 ): Promise<readonly string[]> {
   session.remark(`note: ${reason.message}`)

@@ -7,9 +7,9 @@ import { preopenConnections } from '../../../gateway/http/request.ts'
 import { ifSlow } from '../../../gateway/slow-catalog.ts'
 import type { CatalogAnswer, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
-import { resolveClient } from '../client-setup.ts'
+import { resolveClient } from '../client-choice.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
-import { clientSetup, isDecided } from './choose-models.ts'
+import { choiceFor, isDecided } from './choose-models.ts'
 import { probesFor } from './first-requests.ts'
 import { startPrograms } from './programs.ts'
 
@@ -70,7 +70,7 @@ function infoFrom({ access }: GatewayConnection, catalogAnswer: CatalogAnswer): 
 /** Sends the first request of every client, and does not wait for the answers. */
 async function startProbes(context: SetupContext, gateway: AskedGateway): Promise<void> {
   for (const client of context.clients) {
-    const resolution = resolveClient(await clientSetup(context, gateway, client))
-    if (resolution.kind === 'decided') void gateway.probes.askFor(resolution.setup)
+    const resolution = resolveClient(await choiceFor(context, gateway, client))
+    if (resolution.kind === 'decided') void gateway.probes.askFor(resolution.choice)
   }
 }

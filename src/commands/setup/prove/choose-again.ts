@@ -12,7 +12,7 @@ import { sameBaseUrls } from '../../../gateway/base-urls.ts'
 import { lacksModel, lacksTools, mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
-import { type ResolvedSetup, resolveClient } from '../client-setup.ts'
+import { type ResolvedChoice, resolveClient } from '../client-choice.ts'
 import { requestedFor } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel, askForOtherModel } from './ask-for-model.ts'
@@ -26,13 +26,13 @@ const maxReplacements = 3
 interface ProbedClient {
   readonly context: SetupContext
   readonly gateway: AskedGateway
-  readonly setup: ResolvedSetup
+  readonly choice: ResolvedChoice
   readonly rejections: readonly RejectedModel[]
 }
 
 /** What to do with the client next. */
 export type Attempt =
-  | { readonly kind: 'probe'; readonly setup: ResolvedSetup }
+  | { readonly kind: 'probe'; readonly choice: ResolvedChoice }
   | { readonly kind: 'nothing-to-try' }
 
 /** As `Attempt`, for the models that the client has: it may be able to use them over no protocol. */
@@ -57,10 +57,10 @@ export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
 }
 
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
-function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): ProtocolAttempt {
+function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): ProtocolAttempt {
   const { access } = gateway.connection
   const catalog = catalogIn(gateway.info)
-  const { client, input } = setup
+  const { client, input } = choice
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
@@ -70,23 +70,23 @@ function tryOtherProtocol({ gateway, setup, rejections }: ProbedClient): Protoco
 
   const rejected = [...input.gatewayInfo.rejected, ...retryable]
   const gatewayInfo = { ...input.gatewayInfo, rejected, gateway: access }
-  const resolution = resolveClient({ ...setup, input: { ...input, gatewayInfo } })
+  const resolution = resolveClient({ ...choice, input: { ...input, gatewayInfo } })
   if (resolution.kind !== 'decided') return { kind: 'impossible', error: resolution.error }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
-  const next = resolution.setup
+  const next = resolution.choice
   const routes = routesToProve(next.resolved, catalog)
   const repeated = rejected.find((route) =>
     routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
   )
   if (repeated !== undefined) return { kind: 'impossible', error: repeated.error }
-  return { kind: 'probe', setup: next }
+  return { kind: 'probe', choice: next }
 }
 
 /** Lets the rules choose other models once, if the rejected ones come from an earlier setup. */
 async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
-  const { context, gateway, setup, rejections } = probed
-  const { replacements = 0 } = setup
+  const { context, gateway, choice, rejections } = probed
+  const { replacements = 0 } = choice
   const unlisted = rejectedAndUnlisted(rejections, catalogIn(gateway.info))
   const [rejection] = unlisted
   if (rejection === undefined || replacements > 0 || !mayReplaceModels(probed, unlisted))
@@ -96,8 +96,8 @@ async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   // Without a catalog the rules would choose the rejected model again.
   const next =
     catalogIn(gateway.info) === undefined
-      ? await askForModel(context, gateway, withRejected(setup, rejected), rejection.error)
-      : await chooseModels(context, gateway, setup.client, rejected)
+      ? await askForModel(context, gateway, withRejected(choice, rejected), rejection.error)
+      : await chooseModels(context, gateway, choice.client, rejected)
   return replaceModels(probed, next)
 }
 
@@ -110,31 +110,31 @@ async function askUserForModel(
   probed: ProbedClient,
   protocolError: UserError | undefined,
 ): Promise<Attempt> {
-  const { context, gateway, setup, rejections } = probed
-  const { replacements = 0 } = setup
+  const { context, gateway, choice, rejections } = probed
+  const { replacements = 0 } = choice
   const errors = rejections.map(({ error }) => error)
   const modelError = [protocolError, ...errors].find(isModelRejection)
   const canAsk = context.consent === 'ask' && replacements < maxReplacements
   if (modelError === undefined || !canAsk) return { kind: 'nothing-to-try' }
 
-  const rejectedSetup = withRejected(setup, allRejected(probed))
-  const next = await askForOtherModel(context, gateway, rejectedSetup, modelError)
+  const rejectedChoice = withRejected(choice, allRejected(probed))
+  const next = await askForOtherModel(context, gateway, rejectedChoice, modelError)
   return replaceModels(probed, next)
 }
 
-function replaceModels({ setup }: ProbedClient, next: ResolvedSetup): Attempt {
-  const { replacements = 0 } = setup
-  return { kind: 'probe', setup: { ...next, replacements: replacements + 1 } }
+function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): Attempt {
+  const { replacements = 0 } = choice
+  return { kind: 'probe', choice: { ...next, replacements: replacements + 1 } }
 }
 
 /** The routes that the gateway has rejected for a client, in this and in earlier attempts. */
-function allRejected({ setup, rejections }: ProbedClient): readonly RejectedModel[] {
-  return [...setup.input.gatewayInfo.rejected, ...rejections]
+function allRejected({ choice, rejections }: ProbedClient): readonly RejectedModel[] {
+  return [...choice.input.gatewayInfo.rejected, ...rejections]
 }
 
-function withRejected(setup: ResolvedSetup, rejected: readonly RejectedModel[]): ResolvedSetup {
-  const { input } = setup
-  return { ...setup, input: { ...input, gatewayInfo: { ...input.gatewayInfo, rejected } } }
+function withRejected(choice: ResolvedChoice, rejected: readonly RejectedModel[]): ResolvedChoice {
+  const { input } = choice
+  return { ...choice, input: { ...input, gatewayInfo: { ...input.gatewayInfo, rejected } } }
 }
 
 /**
@@ -142,11 +142,11 @@ function withRejected(setup: ResolvedSetup, rejected: readonly RejectedModel[]):
  * unless only the key changes. Without a catalog and a requested model, the user may know one.
  */
 function mayReplaceModels(
-  { context, gateway, setup }: ProbedClient,
+  { context, gateway, choice }: ProbedClient,
   unlisted: readonly RejectedModel[],
 ): boolean {
   const { consent, request, previous } = context
-  const { client } = setup
+  const { client } = choice
   const requested = modelsIn(requestedFor(request, client))
   if (unlisted.every(({ model }) => requested.includes(model))) return false
   if (catalogIn(gateway.info) === undefined)

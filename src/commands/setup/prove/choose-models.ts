@@ -5,7 +5,7 @@ import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-opti
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import { type ClientSetup, type ResolvedSetup, resolveClient } from '../client-setup.ts'
+import { type ClientChoice, type ResolvedChoice, resolveClient } from '../client-choice.ts'
 import { noGatewayInfo, resolveInputFor } from '../resolve-input.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel } from './ask-for-model.ts'
@@ -24,31 +24,31 @@ export async function chooseModels(
   gateway: AskedGateway,
   client: Client,
   rejected: readonly RejectedModel[] = [],
-): Promise<ResolvedSetup> {
-  const setup = await clientSetup(context, gateway, client, rejected)
-  const resolution = resolveClient(setup)
-  if (resolution.kind === 'decided') return resolution.setup
+): Promise<ResolvedChoice> {
+  const choice = await choiceFor(context, gateway, client, rejected)
+  const resolution = resolveClient(choice)
+  if (resolution.kind === 'decided') return resolution.choice
   if (resolution.kind === 'impossible') throw resolution.error
 
   const { error } = resolution
   const { catalogAnswer } = gateway.info
   const catalogError = catalogAnswer.kind === 'failed' ? catalogAnswer.error : undefined
-  const hasModel = modelsIn(effectiveOptions(setup.input)).length > 0
+  const hasModel = modelsIn(effectiveOptions(choice.input)).length > 0
   const reason = catalogError === undefined || hasModel ? error : adviseNamingModel(catalogError)
 
   // If the catalog failed for another reason, such as a wrong key, a model would not help.
   const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (context.consent !== 'ask' || isOtherFailure) throw reason
-  return askForModel(context, gateway, setup, reason)
+  return askForModel(context, gateway, choice, reason)
 }
 
 /** A client, with everything that decides its options now. */
-export async function clientSetup(
+export async function choiceFor(
   context: SetupContext,
   { connection, info }: AskedGateway,
   client: Client,
   rejected: readonly RejectedModel[] = [],
-): Promise<ClientSetup> {
+): Promise<ClientChoice> {
   const { access } = connection
   const program = await installedProgram(context, client)
   const { modelTable } = program

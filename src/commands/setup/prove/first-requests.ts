@@ -14,7 +14,7 @@ import { readClientFiles } from '../../client-state/client-files.ts'
 import { targetFor } from '../../client-state/point-client.ts'
 import type { InstalledProgram } from '../../client-state/program/program.ts'
 import type { Session } from '../../screen/session.ts'
-import type { ResolvedSetup } from '../client-setup.ts'
+import type { ResolvedChoice } from '../client-choice.ts'
 import type { SetupContext } from '../types.ts'
 import { type FirstRequestFor, Probes } from './probes.ts'
 
@@ -42,9 +42,9 @@ export function probesFor(
 ): Probes {
   return new Probes(
     (protocol, model, options) => connection.probe(protocol, model, { ...options, catalog }),
-    (setup) => {
-      const files = filesAfter(context, connection, setup)
-      return loadFirstRequests(context.session, setup.client, { files, ...setup.program })
+    (choice) => {
+      const files = filesAfter(context, connection, choice)
+      return loadFirstRequests(context.session, choice.client, { files, ...choice.program })
     },
   )
 }
@@ -53,7 +53,7 @@ export function probesFor(
 function filesAfter(
   { session, request }: SetupContext,
   { access }: GatewayConnection,
-  { client, input, resolved }: ResolvedSetup,
+  { client, input, resolved }: ResolvedChoice,
 ): LoadedFiles {
   const files = readClientFiles(session, client)
   if (request.isKeyOnly) return files

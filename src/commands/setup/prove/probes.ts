@@ -10,7 +10,7 @@ import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
 import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
 import type { ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
-import type { ResolvedSetup } from '../client-setup.ts'
+import type { ResolvedChoice } from '../client-choice.ts'
 
 /** A model that a client will request, with the gateway's answer. */
 export interface ProbeAnswer extends ModelRoute {
@@ -34,21 +34,21 @@ type ProbeOne = (
  */
 export class Probes {
   readonly #probe: ProbeOne
-  readonly #loadRequests: (setup: ResolvedSetup) => Promise<FirstRequestFor>
+  readonly #loadRequests: (choice: ResolvedChoice) => Promise<FirstRequestFor>
   /** The results by the request, which `requestId` identifies. */
   readonly #results = new Map<string, Promise<ProbeResult>>()
   readonly #searches = new Map<Client, CauseSearches>()
   /** By resolved options. Loading them again would read and plan a client's files again. */
   readonly #loaded = new Map<ResolvedOptions, Promise<FirstRequestFor>>()
 
-  constructor(probe: ProbeOne, load: (setup: ResolvedSetup) => Promise<FirstRequestFor>) {
+  constructor(probe: ProbeOne, load: (choice: ResolvedChoice) => Promise<FirstRequestFor>) {
     this.#probe = probe
     this.#loadRequests = load
   }
 
-  #requestsOf(setup: ResolvedSetup): Promise<FirstRequestFor> {
-    const requests = this.#loaded.get(setup.resolved) ?? this.#loadRequests(setup)
-    this.#loaded.set(setup.resolved, requests)
+  #requestsOf(choice: ResolvedChoice): Promise<FirstRequestFor> {
+    const requests = this.#loaded.get(choice.resolved) ?? this.#loadRequests(choice)
+    this.#loaded.set(choice.resolved, requests)
     return requests
   }
 
@@ -63,11 +63,11 @@ export class Probes {
   }
 
   /** Probes everything that a client will request, in parallel. Never throws. */
-  async askFor(setup: ResolvedSetup): Promise<readonly ProbeAnswer[]> {
-    const { client, resolved } = setup
-    const routes = routesOf(setup)
+  async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
+    const { client, resolved } = choice
+    const routes = routesOf(choice)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
-    const requestFor = await this.#requestsOf(setup)
+    const requestFor = await this.#requestsOf(choice)
     const searches = this.#searches.get(client) ?? newSearches()
     this.#searches.set(client, searches)
 
@@ -85,11 +85,11 @@ export class Probes {
   }
 
   /** The models that need a probe which was not sent yet. */
-  async newIds(setup: ResolvedSetup): Promise<readonly string[]> {
-    const requestFor = await this.#requestsOf(setup)
+  async newIds(choice: ResolvedChoice): Promise<readonly string[]> {
+    const requestFor = await this.#requestsOf(choice)
     const isNew = (route: ModelRoute) =>
       !this.#results.has(requestId(route.protocol, route.model, requestFor(route)))
-    return routesOf(setup)
+    return routesOf(choice)
       .filter(isNew)
       .map(({ model }) => model)
   }
@@ -100,18 +100,18 @@ export class Probes {
    *
    * @throws UserError if the gateway rejects a request for another reason than its model
    */
-  async firstServed(setups: readonly ResolvedSetup[]): Promise<ResolvedSetup> {
-    for (const setup of setups.slice(0, -1)) {
-      const [first] = await this.askFor(setup)
-      if (first?.result.status !== 'rejected') return setup
+  async firstServed(choices: readonly ResolvedChoice[]): Promise<ResolvedChoice> {
+    for (const choice of choices.slice(0, -1)) {
+      const [first] = await this.askFor(choice)
+      if (first?.result.status !== 'rejected') return choice
       if (!isModelRejection(first.result.reason)) throw first.result.reason
     }
-    return setups.at(-1)!
+    return choices.at(-1)!
   }
 }
 
 /** The models that a client will request, over their protocols. */
-function routesOf({ input, resolved }: ResolvedSetup): readonly ModelRoute[] {
+function routesOf({ input, resolved }: ResolvedChoice): readonly ModelRoute[] {
   return routesToProve(resolved, catalogIn(input.gatewayInfo))
 }
 

@@ -7,7 +7,7 @@ import { installedVersion, isInstalled } from '../../client-state/program/progra
 import { inFolder, newFolder } from '../../client-state/program/temp-folder.ts'
 import { answerOf, tryTimeoutMs } from '../../client-state/program/try-client.ts'
 import type { Session } from '../../screen/session.ts'
-import type { ResolvedSetup } from '../client-setup.ts'
+import type { ResolvedChoice } from '../client-choice.ts'
 
 /** Folders that programs use instead of the home, if these variables are set. */
 const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME']
@@ -23,10 +23,10 @@ const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XD
 export async function proveByClient(
   session: Session,
   access: GatewayAccess,
-  setup: ResolvedSetup,
+  choice: ResolvedChoice,
   rejection: UserError,
 ): Promise<void> {
-  const { client } = setup
+  const { client } = choice
   const { processes, files, machine } = session.platform
   const { pingArgs, pingEnv, command } = client.program
   const program = processes.which(command)
@@ -47,7 +47,7 @@ export async function proveByClient(
     ...pingEnv,
   }
   const process = { args: pingArgs('ping', version), env, tempFolder: folder }
-  const launch = pointClient(session, setup, access, { process })
+  const launch = pointClient(session, choice, access, { process })
 
   const result = await inFolder(session.platform, folder, launch.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)

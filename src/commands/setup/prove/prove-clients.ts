@@ -15,7 +15,7 @@ import {
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
-import type { ResolvedSetup } from '../client-setup.ts'
+import type { ResolvedChoice } from '../client-choice.ts'
 import type { AskedGateway, ProvenSetup, SetupContext } from '../types.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
@@ -23,7 +23,7 @@ import { chooseModels } from './choose-models.ts'
 import { type ProbeAnswer, rejectionsIn } from './probes.ts'
 import { expectCanSend, expectUsable, programFindings } from './programs.ts'
 import { proveByClient } from './prove-by-client.ts'
-import { continueWith, failuresIn, resultFor, type SetupResult, workingSetups } from './results.ts'
+import { continueWith, failuresIn, resultFor, type SetupResult, workingChoices } from './results.ts'
 
 /**
  * Resolves each client's options, and sends each client's first request to each of its models, in parallel. A
@@ -49,11 +49,11 @@ export async function proveClients(
     const { results, findings } = await proveAll(context, gateway, resolved)
 
     const balance = await balanceRequest?.ifAnswered()
-    const setups = workingSetups(results)
+    const choices = workingChoices(results)
     return {
       ...context,
-      clients: setups.map(({ client }) => client),
-      setups,
+      clients: choices.map(({ client }) => client),
+      choices,
       failed: failuresIn(results),
       access: connection.access,
       catalog,
@@ -97,13 +97,13 @@ async function proveAll(
   for (;;) {
     const answersOf = await probeAll(context, gateway, results)
     let isChanged = false
-    results = await continueWith(results, async (setup) => {
-      const rejections = rejectionsIn(answersOf.get(setup.client)!)
-      const attempt = await chooseAgain({ context, gateway, setup, rejections })
-      if (attempt.kind === 'nothing-to-try') return setup
+    results = await continueWith(results, async (choice) => {
+      const rejections = rejectionsIn(answersOf.get(choice.client)!)
+      const attempt = await chooseAgain({ context, gateway, choice, rejections })
+      if (attempt.kind === 'nothing-to-try') return choice
 
       isChanged = true
-      return attempt.setup
+      return attempt.choice
     })
     if (results.every(({ kind }) => kind === 'skipped'))
       throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
@@ -125,12 +125,12 @@ async function probeAll(
   { probes }: AskedGateway,
   results: readonly SetupResult[],
 ): Promise<Answers> {
-  const setups = workingSetups(results)
-  const newIds = await Promise.all(setups.map((setup) => probes.newIds(setup)))
+  const choices = workingChoices(results)
+  const newIds = await Promise.all(choices.map((choice) => probes.newIds(choice)))
   const names = new Set(newIds.flat())
 
   const answers = Promise.all(
-    setups.map(async (setup) => [setup.client, await probes.askFor(setup)] as const),
+    choices.map(async (choice) => [choice.client, await probes.askFor(choice)] as const),
   )
   if (names.size === 0) return new Map(await answers)
   return new Map(await session.step(`Asking ${[...names].join(', ')} for one word`, answers))
@@ -143,28 +143,28 @@ async function judgeAll(
   chosen: readonly SetupResult[],
   answersOf: Answers,
 ): Promise<ProofOfAll> {
-  const results = await continueWith(chosen, async (setup) => {
-    const { client } = setup
+  const results = await continueWith(chosen, async (choice) => {
+    const { client } = choice
     const answers = answersOf.get(client)!
     await expectTrustedBy(client, connection.access)
-    const rejection = await rejectionOfProbe(context, connection.access, setup, answers)
+    const rejection = await rejectionOfProbe(context, connection.access, choice, answers)
     if (rejection !== undefined)
-      await proveByClient(context.session, connection.access, setup, rejection)
+      await proveByClient(context.session, connection.access, choice, rejection)
     expectCanSend(client, connection.access)
     return {
-      ...setup,
+      ...choice,
       answersSafeguards: safeguardsIn(answers),
       isProvenByClient: rejection !== undefined,
     }
   })
 
-  const setups = workingSetups(results)
-  const findings = setups.flatMap(({ client }) =>
+  const choices = workingChoices(results)
+  const findings = choices.flatMap(({ client }) =>
     answersOf
       .get(client)!
       .flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.findings : [])),
   )
-  const isAnyByClient = setups.some(({ isProvenByClient }) => isProvenByClient)
+  const isAnyByClient = choices.some(({ isProvenByClient }) => isProvenByClient)
   return {
     results,
     findings: [...new Set(findings), ...(isAnyByClient ? [onlyCertainClients] : [])],
@@ -180,13 +180,13 @@ async function judgeAll(
 async function rejectionOfProbe(
   context: SetupContext,
   access: GatewayAccess,
-  setup: ResolvedSetup,
+  choice: ResolvedChoice,
   answers: readonly ProbeAnswer[],
 ): Promise<UserError | undefined> {
   const rejections = rejectionsIn(answers)
   const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
   if (finalRejection !== undefined)
-    throw await withClientsOfMoreProtocols(finalRejection, setup.client, access)
+    throw await withClientsOfMoreProtocols(finalRejection, choice.client, access)
   return rejections[0]?.error
 }
 

@@ -26,7 +26,7 @@ import {
   namesGateway,
   type Preset,
 } from '../../find-gateway/preset.ts'
-import { type ResolvedSetup, resolvedSetup } from '../client-setup.ts'
+import { type ResolvedChoice, resolvedChoice } from '../client-choice.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
 import type { ProvenSetup, SetupContext, SetupRequest } from '../types.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
@@ -230,17 +230,17 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
   if (request.picksModel) throw nothingToPickFrom(session)
 
   await startPrograms(context)
-  const setups: ResolvedSetup[] = []
+  const choices: ResolvedChoice[] = []
   for (const client of clients) {
     await expectUsable(context, client, access)
     const program = await installedProgram(context, client)
     const gatewayInfo = { ...noGatewayInfo, modelTable: program.modelTable }
     const input = resolveInputFor(context, client, access, gatewayInfo)
-    setups.push(resolvedSetup({ client, program, input }))
+    choices.push(resolvedChoice({ client, program, input }))
   }
   return {
     ...context,
-    setups,
+    choices,
     failed: new Map(),
     access,
     catalog: undefined,

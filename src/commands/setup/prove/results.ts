@@ -3,11 +3,11 @@ import type { Client } from '../../../clients/contract/client.ts'
 import { canContinueAfter, UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Culprit } from '../../../outcome-codes.ts'
-import type { ResolvedSetup } from '../client-setup.ts'
+import type { ResolvedChoice } from '../client-choice.ts'
 
 /** The result of the steps so far for one client. */
 export type SetupResult =
-  | { readonly kind: 'working'; readonly setup: ResolvedSetup }
+  | { readonly kind: 'working'; readonly choice: ResolvedChoice }
   /** The client cannot use the gateway. */
   | { readonly kind: 'failed'; readonly client: Client; readonly error: UserError }
   /** The user chose no model for it. */
@@ -21,8 +21,8 @@ export class ClientSkipped extends UserError {
 }
 
 /** The clients that can still use the gateway. */
-export function workingSetups(results: readonly SetupResult[]): readonly ResolvedSetup[] {
-  return results.flatMap((result) => (result.kind === 'working' ? [result.setup] : []))
+export function workingChoices(results: readonly SetupResult[]): readonly ResolvedChoice[] {
+  return results.flatMap((result) => (result.kind === 'working' ? [result.choice] : []))
 }
 
 /** Why each of the others cannot use it. */
@@ -38,10 +38,10 @@ export function failuresIn(results: readonly SetupResult[]): ReadonlyMap<Client,
  */
 export async function resultFor(
   client: Client,
-  work: () => Promise<ResolvedSetup>,
+  work: () => Promise<ResolvedChoice>,
 ): Promise<SetupResult> {
   try {
-    return { kind: 'working', setup: await work() }
+    return { kind: 'working', choice: await work() }
   } catch (error) {
     if (error instanceof ClientSkipped) return { kind: 'skipped' }
     if (!canContinueAfter(error) || concernsAll(error)) throw error
@@ -52,12 +52,12 @@ export async function resultFor(
 /** Runs a step for every client that still works, one after the other, because each may ask the user. */
 export async function continueWith(
   results: readonly SetupResult[],
-  step: (setup: ResolvedSetup) => Promise<ResolvedSetup>,
+  step: (choice: ResolvedChoice) => Promise<ResolvedChoice>,
 ): Promise<readonly SetupResult[]> {
   const next: SetupResult[] = []
   for (const result of results) {
     if (result.kind !== 'working') next.push(result)
-    else next.push(await resultFor(result.setup.client, () => step(result.setup)))
+    else next.push(await resultFor(result.choice.client, () => step(result.choice)))
   }
   return next
 }

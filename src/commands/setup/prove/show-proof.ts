@@ -22,10 +22,10 @@ export function showAnswer(session: Session, { connection, info }: AskedGateway)
 }
 
 /** Shows one line for each proven client, and one for the balance. */
-export function showProof({ session, access, catalog, setups, balance }: ProvenSetup): void {
+export function showProof({ session, access, catalog, choices, balance }: ProvenSetup): void {
   if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
 
-  for (const { client, resolved, isProvenByClient } of setups) {
+  for (const { client, resolved, isProvenByClient } of choices) {
     if (isProvenByClient) {
       session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
       continue

@@ -9,7 +9,7 @@ import { UserError, valueOrError } from '../../errors.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 
 /** One client before step 3, with everything that decides its options. */
-export interface ClientSetup {
+export interface ClientChoice {
   readonly client: Client
   readonly program: InstalledProgram
   readonly input: ResolveInput
@@ -18,7 +18,7 @@ export interface ClientSetup {
 }
 
 /** Steps 3 and 4: a client whose options are decided. */
-export interface ResolvedSetup extends ClientSetup {
+export interface ResolvedChoice extends ClientChoice {
   readonly resolved: ResolvedOptions
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
@@ -28,22 +28,22 @@ export interface ResolvedSetup extends ClientSetup {
 
 /** The result of a client's rules for one gateway. */
 export type Resolution =
-  | { readonly kind: 'decided'; readonly setup: ResolvedSetup }
+  | { readonly kind: 'decided'; readonly choice: ResolvedChoice }
   /** No rule chooses a model, or the gateway has none for a slot. A model from the user would help. */
   | { readonly kind: 'undecided'; readonly error: UserError }
   /** The client cannot use the gateway with these options. */
   | { readonly kind: 'impossible'; readonly error: UserError }
 
 /** Applies a client's rules. */
-export function resolveClient(setup: ClientSetup): Resolution {
-  const result = valueOrError(() => resolvedSetup(setup))
-  if (!(result instanceof UserError)) return { kind: 'decided', setup: result }
+export function resolveClient(choice: ClientChoice): Resolution {
+  const result = valueOrError(() => resolvedChoice(choice))
+  if (!(result instanceof UserError)) return { kind: 'decided', choice: result }
 
   return { kind: result instanceof ModelNeeded ? 'undecided' : 'impossible', error: result }
 }
 
 /** As `resolveClient`, where an undecided client is an error too. @throws UserError as `Client.resolve` does */
-export function resolvedSetup(setup: ClientSetup): ResolvedSetup {
-  const { client, program, input } = setup
-  return { ...setup, resolved: client.resolve(input, program.version) }
+export function resolvedChoice(choice: ClientChoice): ResolvedChoice {
+  const { client, program, input } = choice
+  return { ...choice, resolved: client.resolve(input, program.version) }
 }
