@@ -14,6 +14,12 @@ import { readIfExists, resolveFile } from './resolve-file.ts'
 /** The bytes of files by their paths. */
 export type FileContents = ReadonlyMap<string, Bytes | null>
 
+/** The same thing before an undo and after it. */
+export interface StartAndResult<T> {
+  readonly start: T
+  readonly result: T
+}
+
 /** The version of each file: the current one, or the one after a plan. */
 export interface Contents {
   readonly copies: Copies

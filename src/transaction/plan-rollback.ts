@@ -25,7 +25,12 @@ import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, type SettingPath } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply-plan.ts'
-import { type Contents, currentContents, type FileContents } from './contents.ts'
+import {
+  type Contents,
+  currentContents,
+  type FileContents,
+  type StartAndResult,
+} from './contents.ts'
 import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
@@ -67,10 +72,9 @@ export interface RollbackOptions {
 /**
  * Whether an undo would give a client a problem that it does not have now.
  *
- * @param result the contents of the files after the undo, by path
- * @param start their contents before it
+ * @param contents the contents of the files by path: `start`, before the undo, and `result`, after it
  */
-export type BreaksClient = (client: string, result: FileContents, start: FileContents) => boolean
+export type BreaksClient = (client: string, contents: StartAndResult<FileContents>) => boolean
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan {
@@ -158,11 +162,11 @@ function planUndo(
 /** The check of a command, which gets the bytes of the files that the undo has computed so far. */
 function onContents(breaksClient: BreaksClient | undefined): UndoOptions['breaksClient'] {
   if (breaksClient === undefined) return undefined
-  return (client, result, start) => {
+  return (client, { start, result }) => {
     const bytesIn = ({ copies, get }: Contents): FileContents =>
       new Map([...result.planned.keys()].map((path) => [path, copies.bytesOf(get(path))]))
 
-    return breaksClient(client, bytesIn(result), bytesIn(start))
+    return breaksClient(client, { start: bytesIn(start), result: bytesIn(result) })
   }
 }
 

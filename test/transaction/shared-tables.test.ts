@@ -13,8 +13,8 @@ const path = '.codex/config.toml'
 const config = 'model = "gpt-5.5"\n'
 
 /** A client that cannot read a part of the gateway's table. */
-const breaksClient: BreaksClient = (client, after) => {
-  const text = new TextDecoder().decode([...after.values()][0] ?? undefined)
+const breaksClient: BreaksClient = (client, { result }) => {
+  const text = new TextDecoder().decode([...result.values()][0] ?? undefined)
   const isPartOfTable = text.includes('[model_providers.gateway]') && !text.includes('base_url')
   return client === 'codex' && isPartOfTable
 }

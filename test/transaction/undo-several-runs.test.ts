@@ -208,8 +208,8 @@ describe('undo of a shared table', () => {
     [...table, 'requires_openai_auth'],
   ]
   /** A client that cannot read a provider without a name. */
-  const breaksClient: BreaksClient = (client, after) => {
-    const text = new TextDecoder().decode(after.get([...after.keys()][0]!) ?? undefined)
+  const breaksClient: BreaksClient = (client, { result }) => {
+    const text = new TextDecoder().decode(result.get([...result.keys()][0]!) ?? undefined)
     const isNameless = text.includes('theirs = 1') && !text.includes('name =')
     return client === 'codex' && isNameless
   }

@@ -6,7 +6,7 @@ import { textOf } from '../../clients/files/parse-file.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import type { Bytes, FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import type { FileContents } from '../../transaction/contents.ts'
+import type { FileContents, StartAndResult } from '../../transaction/contents.ts'
 import type { BreaksClient, RollbackPlan } from '../../transaction/plan-rollback.ts'
 import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
 import { asRecorded, readClientFiles } from '../client-state/client-files.ts'
@@ -30,14 +30,14 @@ export function breaksClientCheck(context: RollbackContext): BreaksClient {
     return check
   }
 
-  return (id, undone, now) => checkFor(id)?.(undone, now) === true
+  return (id, contents) => checkFor(id)?.(contents) === true
 }
 
-type ClientCheck = (undone: FileContents, now: FileContents) => boolean
+type ClientCheck = (contents: StartAndResult<FileContents>) => boolean
 
 function clientCheck({ session, runs }: RollbackContext, client: Client): ClientCheck {
   const files = readAllFiles(session, client, runs)
-  const read = (contents: FileContents) =>
+  const stateWith = (contents: FileContents) =>
     client.read(
       files.map((file) => {
         const bytes = contents.get(file.path)
@@ -47,14 +47,13 @@ function clientCheck({ session, runs }: RollbackContext, client: Client): Client
   const sendsWrongKey = wrongKeyCheck(session, client, files, runs)
   const isAddressMoved = movedAddressCheck(client, files, runs)
 
-  return (undone, now) => {
-    const stateNow = read(now)
-    const stateUndone = read(undone)
+  return (contents) => {
+    const states = { start: stateWith(contents.start), result: stateWith(contents.result) }
     const isNewlyBroken =
-      whyUnreadable(stateUndone) !== undefined && whyUnreadable(stateNow) === undefined
-    if (isNewlyBroken && !wasBroken(session, client, files, runs, stateUndone)) return true
+      whyUnreadable(states.result) !== undefined && whyUnreadable(states.start) === undefined
+    if (isNewlyBroken && !wasBroken(session, client, files, runs, states.result)) return true
 
-    return sendsWrongKey(stateNow, stateUndone) || isAddressMoved(undone, now)
+    return sendsWrongKey(states) || isAddressMoved(contents)
   }
 }
 
@@ -79,8 +78,8 @@ function wasBroken(
  * sent to our gateway.
  */
 function movedAddressCheck(client: Client, files: LoadedFiles, runs: Runs): ClientCheck {
-  const hosts = writtenBaseUrls(client, runs).flatMap((root) =>
-    URL.canParse(root) ? [new URL(root).host] : [],
+  const hosts = writtenBaseUrls(client, runs).flatMap((baseUrl) =>
+    URL.canParse(baseUrl) ? [new URL(baseUrl).host] : [],
   )
   const namesOurGateway = (bytes: Bytes | null) => {
     const text = textOf({ bytes })
@@ -92,10 +91,10 @@ function movedAddressCheck(client: Client, files: LoadedFiles, runs: Runs): Clie
   const recorded = runsOf(client, runs).flatMap((run) => run.files)
   const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
 
-  return (undone, now) => {
-    const isGone = (path: string) => undone.get(path) === null && now.get(path) === null
+  return ({ start, result }) => {
+    const isGone = (path: string) => result.get(path) === null && start.get(path) === null
     if (!addressPaths.some(isGone)) return false
-    return files.some(({ path, bytes }) => !undone.has(path) && namesOurGateway(bytes))
+    return files.some(({ path, bytes }) => !result.has(path) && namesOurGateway(bytes))
   }
 }
 

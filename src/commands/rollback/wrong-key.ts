@@ -9,6 +9,7 @@ import { type ClientState, usesSameCredentials } from '../../clients/contract/st
 import { documentOf } from '../../edits/format.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
+import type { StartAndResult } from '../../transaction/contents.ts'
 import {
   isAddress,
   isUndoOrRedo,
@@ -38,22 +39,22 @@ export function wrongKeyCheck(
   client: Client,
   files: LoadedFiles,
   runs: Runs,
-): (now: ClientState, undone: ClientState) => boolean {
+): (states: StartAndResult<ClientState>) => boolean {
   const clientRuns = runsOf(client, runs)
   const written = writtenBaseUrls(client, runs)
   const isWrittenKey = writtenKeyCheck(session, client, files, clientRuns)
   let earlierStates: readonly ClientState[] | undefined
 
-  return (now, undone) => {
-    const { baseUrl, key } = undone.endpoint
+  return ({ start, result }) => {
+    const { baseUrl, key } = result.endpoint
     if (baseUrl === undefined || !written.some((candidate) => isSameButVersion(candidate, baseUrl)))
       return false
     // The client does so already, so the undo is not the cause.
-    if (usesSameCredentials(now, undone)) return false
-    if (undone.login === undefined && key !== undefined && isWrittenKey(key)) return false
+    if (usesSameCredentials(start, result)) return false
+    if (result.login === undefined && key !== undefined && isWrittenKey(key)) return false
 
     earlierStates ??= statesOfUser(session, client, files, clientRuns)
-    return !earlierStates.some((state) => usesSameCredentials(state, undone))
+    return !earlierStates.some((state) => usesSameCredentials(state, result))
   }
 }
 
@@ -89,7 +90,7 @@ export function refuseWrongKey(
 ): void {
   for (const { client, now, undoneState } of clientUndos) {
     const sendsWrongKey = wrongKeyCheck(session, client, now, runs)
-    if (!sendsWrongKey(client.read(now), undoneState)) continue
+    if (!sendsWrongKey({ start: client.read(now), result: undoneState })) continue
 
     const { endpoint, login } = undoneState
     const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'

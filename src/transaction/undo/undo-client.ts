@@ -14,7 +14,7 @@
  * for. The command checks that (`breaksClient`), because it reads all files of the client.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type Contents, withChanges } from '../contents.ts'
+import { type Contents, type StartAndResult, withChanges } from '../contents.ts'
 import {
   type FileVersion,
   isAddress,
@@ -44,7 +44,7 @@ export interface UndoOptions {
    * files, or it would send a login or a key to an address for which it was not given.
    */
   readonly breaksClient?:
-    | ((client: string, result: Contents, start: Contents) => boolean)
+    | ((client: string, contents: StartAndResult<Contents>) => boolean)
     | undefined
 }
 
@@ -72,7 +72,8 @@ export function undoClient(
   for (const way of sharedTableWays) {
     const undone = undoFiles(files, start, way)
     // A file that keeps the gateway's key needs the gateway's address.
-    const isSound = !undone.keepsOurKey && !breaksClient?.(client, undone.result, start)
+    const contents = { start, result: undone.result }
+    const isSound = !undone.keepsOurKey && !breaksClient?.(client, contents)
     if (isSound) return undone
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Contents } from '../../../src/transaction/contents.ts'
+import type { Contents, StartAndResult } from '../../../src/transaction/contents.ts'
 import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
 import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
@@ -290,8 +290,10 @@ describe('a client with two files', () => {
 })
 
 describe('no undo creates a problem', () => {
-  const isAt = (machine: UndoMachine, url: string) => (_: string, after: Contents) =>
-    JSON.parse(machine.textIn(after, settingsPath) ?? '{}').url === url
+  const isAt =
+    (machine: UndoMachine, url: string) =>
+    (_: string, { result }: StartAndResult<Contents>) =>
+      JSON.parse(machine.textIn(result, settingsPath) ?? '{}').url === url
 
   test('nothing of the client is undone if every attempt has a problem', () => {
     const machine = aMachine()
