@@ -1,4 +1,4 @@
-import { checkClaudeFlags, claudeFlags } from './claude/flags.ts'
+import { claudeFlags, expectDistinctModelFlags } from './claude/flags.ts'
 import { claudeGptName, claudeName } from './claude/name.ts'
 import { clineName } from './cline/name.ts'
 import { codexName } from './codex/name.ts'
@@ -12,8 +12,8 @@ import { openclawName } from './openclaw/name.ts'
 import { opencodeName } from './opencode/name.ts'
 import {
   catalogFlags,
-  checkProviderId,
   contextWindowFlag,
+  expectUsableProviderId,
   factFlags,
   imageFlags,
   keepOldGatewayFlag,
@@ -33,7 +33,7 @@ export interface ClientRow extends EnvironmentRow {
   /** The flags in addition to those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
   /** @throws UserError `usage` for flags that contradict each other */
-  readonly checkFlags?: (options: ClientOptions) => void
+  readonly expectConsistentFlags?: (options: ClientOptions) => void
 }
 
 /** A client that stores no gateway in a file. Only its environment configures it: see `launchSettings`. */
@@ -84,7 +84,7 @@ export const clientRows: readonly ClientRow[] = [
       keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; if the gateway has other model IDs than Claude Code sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway does not support auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
     },
     flags: claudeFlags,
-    checkFlags: checkClaudeFlags,
+    expectConsistentFlags: expectDistinctModelFlags,
     load: async () => (await import('./claude/claude.ts')).claude,
   },
   {
@@ -231,11 +231,11 @@ export function loadClients(wanted: readonly EnvironmentRow[] = clientRows): Pro
 }
 
 /** Checks the options as far as possible without the gateway. @throws UserError `usage` */
-export function checkOptions(
+export function expectUsableOptions(
   { id, label, config: { reservedProviderIds } }: Client,
   requested: ClientOptions,
 ): void {
   if (reservedProviderIds !== undefined)
-    checkProviderId(requested.providerId, label, reservedProviderIds)
-  clientRows.find((row) => row.id === id)?.checkFlags?.(requested)
+    expectUsableProviderId(requested.providerId, label, reservedProviderIds)
+  clientRows.find((row) => row.id === id)?.expectConsistentFlags?.(requested)
 }

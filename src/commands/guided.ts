@@ -8,7 +8,7 @@ import {
   programOf,
   readVersion,
 } from './client-state/program/program.ts'
-import { startRun } from './client-state/recorded-runs.ts'
+import { openRecords } from './client-state/recorded-runs.ts'
 import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts'
 import { noFlags } from './command-line/flags.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
@@ -59,7 +59,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
         ),
       preset: { offersGateways: true },
     },
-    { runs: startRun(session), programs },
+    { runs: openRecords(session), programs },
   )
 }
 

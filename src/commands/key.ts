@@ -13,7 +13,7 @@ import {
   type SkippedClient,
   whyNotSetUp,
 } from './client-state/client-report.ts'
-import { startRun } from './client-state/recorded-runs.ts'
+import { openRecords } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand } from './command-line/flags.ts'
@@ -47,7 +47,7 @@ function gatewayOrClient() {
 
 /** Replaces the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, word, moreIds, flags) => {
-  const runs = startRun(session)
+  const runs = openRecords(session)
   const isClient = clientRows.some(({ id }) => id === word)
   const ids = word !== undefined && isClient ? [word, ...moreIds] : moreIds
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)

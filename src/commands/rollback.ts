@@ -6,7 +6,6 @@
  */
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
-import { UserError } from '../errors.ts'
 import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import {
   applyRollback,
@@ -152,10 +151,7 @@ async function askToUndo(
 ): Promise<void> {
   const message = isRedo ? 'Set it up again?' : 'Undo this?'
   await session.requireConsent(consent, { message, default: true })
-  // Ctrl-C that was pressed after the answer still stops the undo.
-  session.platform.ask.release()
-  if (session.platform.interrupt.aborted)
-    throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+  session.stopAsking()
 }
 
 /** Stops servers that still use the old key, and returns what the user must do. */

@@ -153,8 +153,13 @@ async function launchRequestFor(
     proven: saved?.proven,
     answersSafeguards: saved?.proven?.answersSafeguards,
     versions,
-    gatewayToProbe: verify ? (saved ?? 'not-saved') : undefined,
+    probe: probeFor(verify, saved),
   }
+}
+
+function probeFor(verify: boolean, saved: SavedGateway | undefined): LaunchRequest['probe'] {
+  if (!verify) return { kind: 'none' }
+  return saved === undefined ? { kind: 'not-saved' } : { kind: 'saved', saved }
 }
 
 /**

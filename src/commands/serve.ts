@@ -212,7 +212,13 @@ async function launchWithGateway(
   const process = { args, env, tempFolder: newFolder(platform) }
   const versions = await installedVersions(session, called)
 
-  const launch = await pointProgram(session, called, { access, catalog, process, versions })
+  const launch = await pointProgram(session, called, {
+    access,
+    catalog,
+    process,
+    versions,
+    probe: { kind: 'none' },
+  })
   session.showFindings()
   const result = await withFiles(platform, process.tempFolder, launch.files, () =>
     platform.runInForeground(command, launch.args, { signal: interrupt, env: launch.env }),

@@ -5,7 +5,7 @@ import type { World } from '../transaction/record.ts'
 import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
 
 /** A gateway with the name that commands use for it. */
-export type SavedGateway = v.InferOutput<typeof savedGateway>
+export type SavedGateway = v.InferOutput<typeof savedGatewaySchema>
 
 /** A name needs no quotes in a shell and is a valid file name. */
 export const gatewayNamePattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,62}$/u
@@ -14,7 +14,7 @@ const text = v.string()
 const nameAndValue = v.object({ name: text, value: text })
 const header = v.object({ ...nameAndValue.entries, isSecret: v.exactOptional(v.literal(true)) })
 
-const savedGateway = v.pipe(
+const savedGatewaySchema = v.pipe(
   v.object({
     name: v.pipe(text, v.regex(gatewayNamePattern)),
     address: v.pipe(text, v.url()),
@@ -49,7 +49,7 @@ const list: SavedList<SavedGateway> = {
   member: 'gateways',
   newMember: 'newGateways',
   title: 'saved gateways',
-  entry: savedGateway,
+  entry: savedGatewaySchema,
 }
 
 /** The saved gateways, the latest first. @throws as `readList` does */

@@ -6,7 +6,7 @@ import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
 import { changeGateways, type SavedGateway } from './gateways.ts'
-import { checkName, gatewaysIfReadable } from './saved-gateways.ts'
+import { expectGatewayName, gatewaysIfReadable } from './saved-gateways.ts'
 import type { ListChange } from './saved-list.ts'
 
 /** A probe that the gateway has answered. */
@@ -28,9 +28,9 @@ export interface GatewayToSave {
  *
  * @throws UserError `usage` if another address has the name
  */
-export function checkNameIsFree(world: World, name: string | undefined, address: string): void {
+export function expectNameIsFree(world: World, name: string | undefined, address: string): void {
   if (name === undefined) return
-  checkName(name)
+  expectGatewayName(name)
   const owner = gatewaysIfReadable(world).find((gateway) => gateway.name === name)
   if (owner === undefined || owner.address === address) return
   throw new UserError({

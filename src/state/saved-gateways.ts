@@ -120,7 +120,7 @@ export function findGatewayName(
 }
 
 /** @throws UserError `usage` if the name could be mistaken for something else */
-export function checkName(name: string): void {
+export function expectGatewayName(name: string): void {
   const isKey = /^sk-/.test(name)
   if (gatewayNamePattern.test(name) && !isKey) return
   throw new UserError({

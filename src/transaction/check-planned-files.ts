@@ -28,12 +28,12 @@ export function checkPlannedFiles(
   const edits = withAbsolutePaths(world, requestedPlan).edits.filter((edit) => !isUnchanged(edit))
   if (edits.length === 0) return []
 
-  checkStateFolderIsWritable(world)
+  expectWritableStateFolder(world)
   const planned = edits.map((edit) =>
     wrapFileErrors(machine, edit.path, () => {
       const result = plannedFile(world, edit, rollback)
       const { missingFolders: newFolders, realPath } = result.file
-      checkFolderIsWritable(world, dirname(newFolders[0] ?? realPath))
+      expectWritableFolder(world, dirname(newFolders[0] ?? realPath))
       return result
     }),
   )
@@ -53,7 +53,7 @@ export function checkPlannedFiles(
   ]
 }
 
-function checkStateFolderIsWritable(world: World): void {
+function expectWritableStateFolder(world: World): void {
   const { files, machine } = world
   const place = stateFolder(machine)
 
@@ -61,15 +61,14 @@ function checkStateFolderIsWritable(world: World): void {
     const paths = findState(world)
     const missing = missingFolders(files, place)
     const folders = paths ? [paths.folder, paths.blobs] : [dirname(missing[0] ?? place)]
-    for (const folder of folders)
-      if (pathExists(files, folder)) checkFolderIsWritable(world, folder)
+    for (const folder of folders) if (pathExists(files, folder)) expectWritableFolder(world, folder)
   } catch (error) {
     throw toFileError(machine, place, error)
   }
 }
 
 /** Throws the error that creating a file in `folder` would throw. */
-function checkFolderIsWritable({ files }: World, folder: string): void {
+function expectWritableFolder({ files }: World, folder: string): void {
   if (files.stat(folder).kind !== 'folder')
     throw Object.assign(new Error(`not a folder: ${folder}`), { code: 'ENOTDIR' })
   files.checkWritable(folder)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientWorld } from '../../src/clients/contract/client.ts'
 import { emptyState } from '../../src/clients/contract/state.ts'
-import { checkOptions } from '../../src/clients/list.ts'
+import { expectUsableOptions } from '../../src/clients/list.ts'
 import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn, text } from './support.ts'
@@ -78,7 +78,9 @@ describe('before the first start of Kilo', () => {
 })
 
 test("a setup cannot overwrite Kilo's built-in provider", () => {
-  expect(() => checkOptions(kilo, { providerId: 'kilo' })).toThrow('Kilo has a built-in provider')
+  expect(() => expectUsableOptions(kilo, { providerId: 'kilo' })).toThrow(
+    'Kilo has a built-in provider',
+  )
   expect(
     optionsToKeep(kilo, { ...emptyState, options: { providerId: 'kilo', model: 'm' } }).providerId,
   ).toBeUndefined()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { emptyState } from '../../src/clients/contract/state.ts'
-import { checkOptions } from '../../src/clients/list.ts'
+import { expectUsableOptions } from '../../src/clients/list.ts'
 import { byId, catalog, findingsOn, inputFor, planOn, previousIn, written } from './support.ts'
 
 const refused = expect.objectContaining({
@@ -13,7 +13,7 @@ describe.each(['codex', 'opencode'] as const)('%s', (family) => {
     'a setup accepts the provider ID %s',
     (id) => {
       const client = byId(family)
-      expect(() => checkOptions(client, { providerId: id })).not.toThrow()
+      expect(() => expectUsableOptions(client, { providerId: id })).not.toThrow()
       const { machine, edits, target } = planOn(client, {}, { options: { providerId: id } })
       expect(findingsOn(client, written({}, machine, edits), machine)).toEqual([])
       expect(target.providerId).toBe(id)
@@ -23,7 +23,7 @@ describe.each(['codex', 'opencode'] as const)('%s', (family) => {
   test.each(['', 'a/b', 'a.b', '-a', '_a', '__proto__', 'a b', 'a"b', 'a\n', 'é', 'openai'])(
     'repoint rejects the provider ID %j before it plans anything',
     (providerId) => {
-      expect(() => checkOptions(byId(family), { providerId })).toThrow(refused)
+      expect(() => expectUsableOptions(byId(family), { providerId })).toThrow(refused)
     },
   )
 })
@@ -38,12 +38,12 @@ test.each([
   ['opencode', 'github-copilot'],
   ['opencode', 'openrouter'],
 ] as const)('%s reserves %s', (family, id) => {
-  expect(() => checkOptions(byId(family), { providerId: id })).toThrow(refused)
+  expect(() => expectUsableOptions(byId(family), { providerId: id })).toThrow(refused)
 })
 
 test('an ID that one client reserves is valid for another', () => {
-  expect(() => checkOptions(byId('codex'), { providerId: 'anthropic' })).not.toThrow()
-  expect(() => checkOptions(byId('opencode'), { providerId: 'ollama' })).not.toThrow()
+  expect(() => expectUsableOptions(byId('codex'), { providerId: 'anthropic' })).not.toThrow()
+  expect(() => expectUsableOptions(byId('opencode'), { providerId: 'ollama' })).not.toThrow()
 })
 
 test('a provider with an ID that repoint would reject keeps its model', () => {

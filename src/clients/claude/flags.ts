@@ -46,7 +46,11 @@ export const claudeFlags: readonly ClientFlag[] = [
 ]
 
 /** @throws UserError `usage` if two flags name the model of one slot */
-export function checkClaudeFlags({ model, slot = defaultSlot, slotModels }: ClientOptions): void {
+export function expectDistinctModelFlags({
+  model,
+  slot = defaultSlot,
+  slotModels,
+}: ClientOptions): void {
   if (model === undefined || slotModels?.[slot] === undefined) return
   throw new UserError({
     code: 'usage',

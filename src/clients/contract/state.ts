@@ -48,8 +48,8 @@ export interface Sources {
   readonly key?: string | undefined
 }
 
-/** The key that a client would send. */
-export interface FoundKey {
+/** The key that a client sends. */
+export interface SentKey {
   readonly key: string
   readonly keyHeader?: KeyHeader
   /** The file that holds it. */

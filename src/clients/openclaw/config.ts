@@ -1,6 +1,6 @@
 import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import type { FoundKey } from '../contract/state.ts'
+import type { SentKey } from '../contract/state.ts'
 import { fileOf, parseFile, textOf, wordsIn } from '../files/parse-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
@@ -117,7 +117,7 @@ export const interpretedValue =
  * The key that OpenClaw would send to a provider, and the file that holds it, as far as the configuration
  * tells.
  */
-export function readKey(file: StrictFile, providerId: string): FoundKey | undefined {
+export function readKey(file: StrictFile, providerId: string): SentKey | undefined {
   const { table } = providerOf(providers, file, providerId)
   const { apiKey } = table
   const isKeyElsewhere =

@@ -1,6 +1,6 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { FoundKey } from '../contract/state.ts'
+import type { SentKey } from '../contract/state.ts'
 import { fileOf, layersOf, mergedFiles, type ParsedFile, parseFile } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
@@ -51,7 +51,7 @@ export function readKey(
   files: LoadedFiles,
   providerId: string,
   options: Table,
-): FoundKey | undefined {
+): SentKey | undefined {
   const { keyed } = readHeaders(options['headers'])
   return (
     bearerKey(files, providerId, options) ??
@@ -63,7 +63,7 @@ function bearerKey(
   files: LoadedFiles,
   providerId: string,
   { apiKey: inline }: Table,
-): FoundKey | undefined {
+): SentKey | undefined {
   if (typeof inline === 'string') {
     // Even with an empty key the client does not read auth.json.
     if (inline === '' || /\{(?:env|file):/.test(inline)) return undefined

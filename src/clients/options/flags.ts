@@ -127,7 +127,7 @@ export function mergeOptions(options: readonly ClientOptions[]): ClientOptions {
  * @param reserved IDs that mean something to the client already
  * @throws UserError `usage`
  */
-export function checkProviderId(
+export function expectUsableProviderId(
   id: string | undefined,
   label: string,
   reserved: readonly string[],

@@ -10,7 +10,7 @@ import {
 import { addressFindings } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import type { FoundKey } from '../contract/state.ts'
+import type { SentKey } from '../contract/state.ts'
 import {
   isOwnAddress,
   isUrlOf,
@@ -43,7 +43,7 @@ export interface ProviderView {
   /** The place of the setting that chooses the model. */
   readonly modelPlace: string
   /** The key that the client would send, and the file that holds it, as far as the files tell. */
-  readonly sent: Partial<FoundKey>
+  readonly sent: Partial<SentKey>
   /** The key comes from a place that repoint does not read: a variable, a command or a login. */
   readonly isKeyElsewhere: boolean
 }

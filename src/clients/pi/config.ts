@@ -1,6 +1,6 @@
 import type { Bytes, ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { FoundKey } from '../contract/state.ts'
+import type { SentKey } from '../contract/state.ts'
 import { fileOf, layersOf, parseFile, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
@@ -185,7 +185,7 @@ export function startingModel({ root }: StrictFile): {
 export const interpretedValue = /^!|\$|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/
 
 /** The key that pi would send to a provider, and the file that holds it, as far as the files tell. */
-export function readPiKey(files: LoadedFiles, providerId: string): FoundKey | undefined {
+export function readPiKey(files: LoadedFiles, providerId: string): SentKey | undefined {
   const login = loginOf(files, providerId)
   const { table } = providerOf(providers, readModels(files), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']

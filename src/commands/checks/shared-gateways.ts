@@ -49,7 +49,7 @@ export function askGateways(
     const id = JSON.stringify(request)
     const shared =
       byRequest.get(id) ??
-      askGateway(accessTo(session, { address, ...request, timeoutMs, caFile, authorities }))
+      startRequests(accessTo(session, { address, ...request, timeoutMs, caFile, authorities }))
     shared.users.push(report.client.family)
     byRequest.set(id, shared)
     byReport.set(report, shared)
@@ -60,7 +60,7 @@ export function askGateways(
 }
 
 /** Requests the balance only from a gateway that answers the catalog request. */
-function askGateway(access: GatewayAccess): SharedGateway {
+function startRequests(access: GatewayAccess): SharedGateway {
   const catalog = catalogOrError(access, { isOptional: true })
   const balance = catalog.then((list) =>
     list instanceof UserError ? undefined : balanceOf(access, list),

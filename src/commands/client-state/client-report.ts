@@ -26,7 +26,7 @@ export interface ClientReport {
   readonly gateway: Gateway | undefined
   /** The options that it is set up with. */
   readonly options: ClientOptions
-  /** A setup of repoint is in force. */
+  /** A setup of repoint is active. */
   readonly isSetUpByRepoint: boolean
 }
 
@@ -99,11 +99,11 @@ export function gatewayOf(
 /** Whether repoint has set up the client, even if the user has changed the address since. */
 export function isSetUpByRepoint(client: Client, state: ClientState, runs: Runs): boolean {
   if (state.endpoint.baseUrl === undefined) return false
-  return setupInForce(client, runs) !== undefined || hasWrittenBaseUrl(client, state, runs)
+  return activeSetup(client, runs) !== undefined || hasWrittenBaseUrl(client, state, runs)
 }
 
 /** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
-function setupInForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
+function activeSetup({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
   const newest = activeRuns(runs, familyIds(id)).find(choosesGateway)
   return newest?.kind === 'off' ? undefined : newest
 }
@@ -130,7 +130,7 @@ export async function clientsSetUp(
   for (const client of await clientsInUse(session, runs)) {
     const now = valueOrError(() => clientReport(session, client, runs))
     const reason = whySkipped(now)
-    const setup = setupInForce(client, runs)
+    const setup = activeSetup(client, runs)
     if (isSetUpClient(now)) here.push(now)
     else if (reason !== undefined && setup !== undefined) skipped.push({ client, setup, reason })
   }
@@ -175,7 +175,7 @@ export function whyNotSetUp(
 /** The ID of the family's client that the newest setup was for. Undefined: only the files can tell. */
 function idOfSetup(client: ClientName, runs: Runs): string | undefined {
   const ids = familyIds(client.id)
-  return setupInForce(client, runs)?.files.find((file) => ids.includes(file.client))?.client
+  return activeSetup(client, runs)?.files.find((file) => ids.includes(file.client))?.client
 }
 
 /**

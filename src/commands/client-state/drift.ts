@@ -21,7 +21,7 @@ import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
 import { type ClientReport, gatewayOf, shownAddress } from './client-report.ts'
-import { changedSince, lastSetup, type WrittenFile } from './written-files.ts'
+import { changedSince, lastSetupOrOff, type WrittenFile } from './written-files.ts'
 
 /** The gateway that a client should use, with its key, headers and models. */
 export interface ExpectedGateway extends Gateway {
@@ -67,7 +67,7 @@ export function driftFrom(
     }))
 }
 
-/** Like `driftOf`, in words, and compares only the client's own files. */
+/** What in the client's own files is not as expected, in words. */
 function settingsDrift(
   { client, state }: Pick<ClientReport, 'client' | 'state'>,
   expected: ExpectedGateway,
@@ -115,14 +115,14 @@ function modelsByName(state: ClientState): Readonly<Record<string, string | unde
   }
 }
 
-/** The gateway that the last setup in force set the client to. */
+/** The gateway that the last active setup set the client to. Undefined: `off` followed, or there is none. */
 export function gatewayOfLastSetup(
   session: Session,
   { client, files }: ClientReport,
   runs: Runs,
 ): ExpectedGateway | undefined {
   const editable = files.filter(({ use }) => use === 'editable')
-  const recordedFiles = editable.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
+  const recordedFiles = editable.flatMap(({ path }) => lastSetupOrOff(path, runs)?.file ?? [])
   if (recordedFiles.length === 0) return undefined
 
   const state = client.read(asRecorded(session, files, recordedFiles, 'written'))
@@ -148,7 +148,7 @@ export interface Drift {
   readonly restore?: { readonly fixes: readonly FileFix[]; readonly edits: readonly FileEdit[] }
 }
 
-/** @returns undefined if no setup is in force, or if safe fixes alone restore what the last setup wrote */
+/** @returns undefined if no setup is active, or if safe fixes alone restore what the last setup wrote */
 export function driftSinceSetup(
   session: Session,
   report: DriftInput,
@@ -202,7 +202,7 @@ function* findChangedFiles(
   runs: Runs,
 ): Generator<ChangedFile> {
   for (const file of files) {
-    const setup = lastSetup(file.path, runs)
+    const setup = lastSetupOrOff(file.path, runs)
     const changes = file.use === 'editable' ? changedSince(session, file, runs) : []
     if (setup !== undefined && changes.length > 0) yield { file, setup, changes }
   }

@@ -7,7 +7,7 @@ import {
   type ProcessToStart,
 } from '../../clients/contract/program.ts'
 import type { ResolvedOptions, ResolveInput, SetupTarget } from '../../clients/contract/setup.ts'
-import { checkOptions } from '../../clients/list.ts'
+import { expectUsableOptions } from '../../clients/list.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
@@ -91,7 +91,7 @@ export function pointClient(
 /** The provider ID in use, because the client records conversations under it, or else the default ID. */
 export function providerIdOf(session: Session, client: Client): string {
   const { providerId } = stateNow(session, client)?.options ?? {}
-  const problem = valueOrError(() => checkOptions(client, { providerId }))
+  const problem = valueOrError(() => expectUsableOptions(client, { providerId }))
   return problem instanceof UserError ? defaultProviderId : (providerId ?? defaultProviderId)
 }
 

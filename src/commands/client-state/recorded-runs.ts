@@ -8,10 +8,10 @@ import { superuserFinding } from '../../transaction/resolve-file.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * Warns about root, recovers an unfinished run and lists the recorded runs. Every command that sets
- * clients up starts with this, before its first question.
+ * Warns about root, recovers an unfinished run and lists the recorded runs. Every command that changes
+ * clients starts with this, before its first question.
  */
-export function startRun(session: Session): Runs {
+export function openRecords(session: Session): Runs {
   session.addFindings(...superuserFinding(session.platform))
   session.showFindings()
   recoverAndReport(session)

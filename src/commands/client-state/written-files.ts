@@ -28,12 +28,12 @@ export function choosesGateway({ kind }: RunRecord): boolean {
   return kind === 'setup' || kind === 'off'
 }
 
-/** What the last setup in force, or the last `off`, wrote into a file. */
-export function lastSetup(path: string, runs: Runs): WrittenFile | undefined {
+/** What the last active setup or `off` wrote into a file. */
+export function lastSetupOrOff(path: string, runs: Runs): WrittenFile | undefined {
   return lastWritten(path, runs, choosesGateway)
 }
 
-/** What the last run in force that `matches` wrote into a file. */
+/** What the last active run that `matches` wrote into a file. */
 function lastWritten(
   path: string,
   runs: Runs,
@@ -55,10 +55,9 @@ export function changedSince(
   { path, bytes }: Pick<LoadedFile, 'path' | 'bytes'>,
   runs: Runs,
 ): readonly SettingChange[] {
-  const setup = lastSetup(path, runs)
-  if (setup === undefined) return []
+  const file = lastSetupOrOff(path, runs)?.file
+  if (file === undefined) return []
 
-  const { file } = setup
   const written = documentOf(file, contentsIfAvailable(platform, file.written))
   const current = documentOf(file, bytes)
   // With a pruned copy or a file that cannot be read any more, keys cannot be compared.
@@ -163,6 +162,6 @@ export function reportFile(session: Session, file: LoadedFile, runs: Runs | unde
   if (hash === undefined) return stateOf('absent')
   // A repair and an undo keep changes by others, and do not approve them.
   if (changedKeys.length > 0)
-    return stateOf('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
+    return stateOf('changed-since', { run: lastSetupOrOff(path, runs)!.run.id, changedKeys })
   return stateOf(run.kind === 'undo' ? 'restored' : 'as-written')
 }

@@ -23,7 +23,7 @@ export function clientsArgument(description: string) {
  * Makes an argument reject a word that looks like a key, and one that is none of its choices. A
  * `GatewayArgument` also accepts the names of gateways, which can look like a key but not begin like one.
  */
-export function checkWords(argument: Argument, command: string): void {
+export function refuseUnknownWords(argument: Argument, command: string): void {
   if (argument instanceof ForeignArgument) return
   const { parseArg, variadic, argChoices } = argument
   const isGateway = argument instanceof GatewayArgument

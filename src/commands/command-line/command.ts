@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings'
 import { keyOnCommandLineError } from '../../gateway/input/key.ts'
 import type { Session } from '../screen/session.ts'
-import { checkWords } from './arguments.ts'
+import { refuseUnknownWords } from './arguments.ts'
 
 /** Makes a command that passes its exit status to `end`. */
 export type CommandFactory = (session: Session, end: (status: number) => void) => CommandUnknownOpts
@@ -16,7 +16,7 @@ export function commandOf<Defined extends CommandUnknownOpts>(
 ): CommandFactory {
   return (session, end) => {
     const command = define()
-    for (const argument of command.registeredArguments) checkWords(argument, command.name())
+    for (const argument of command.registeredArguments) refuseUnknownWords(argument, command.name())
     return command.action(async (...invocation) =>
       end(await run(session, ...(invocation as Invocation<Defined>))),
     )

@@ -43,7 +43,7 @@ export interface AskedCatalog {
 
 /**
  * Finds the gateway and requests its catalog, as the first step of every command that only reads from the
- * gateway. It uses the newest setup in force, unless the user names an address or a key: the two belong
+ * gateway. It uses the newest active setup, unless the user names an address or a key: the two belong
  * together. If the user names a model, the answer can be the error instead of a catalog.
  *
  * @param earlyProbe what to probe in parallel, without a catalog, if the user named a model and the catalog

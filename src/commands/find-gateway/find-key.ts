@@ -14,7 +14,7 @@ export interface FoundKey {
   readonly value: string
   readonly findings?: readonly Finding[]
   readonly isFromPrompt?: boolean
-  /** It is the key of a setup in force, which the user reuses. */
+  /** It is the key of an active setup, which the user reuses. */
   readonly isInUse?: boolean
   /** The import link that contained the key. */
   readonly link?: ImportLink

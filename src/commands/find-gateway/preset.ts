@@ -17,7 +17,7 @@ export interface Preset {
   readonly lastAddress?: string | undefined
   /** The user typed the known key for an address that was rejected. */
   readonly isKeyTyped?: boolean | undefined
-  /** The setups in force. At the question for a key, Enter reuses the key of the same address. */
+  /** The gateways of active setups. At the question for a key, Enter reuses the key of the same address. */
   readonly inUse?: readonly GatewayInUse[]
   /** An import link that was already read. */
   readonly link?: ImportLink | undefined
@@ -25,7 +25,7 @@ export interface Preset {
   readonly offersGateways?: boolean | undefined
 }
 
-/** The gateway of a setup that is in force, with the client that uses it. */
+/** The gateway of an active setup, with the client that uses it. */
 export interface GatewayInUse extends Gateway {
   readonly family: string
   readonly label: string
@@ -50,7 +50,7 @@ export async function presetUnlessNamed(
   return { preset, inUse }
 }
 
-/** The gateways of all setups in force, newest first. */
+/** The gateways of all active setups, newest first. */
 export async function gatewaysInUse(
   session: Session,
   runs: Runs,

@@ -8,7 +8,7 @@ import { mayHelp } from '../../gateway/judge/traits.ts'
 import { protocols } from '../../gateway/types.ts'
 import {
   type AnsweredProbe,
-  checkNameIsFree,
+  expectNameIsFree,
   savedGatewayFor,
   saveGateway,
 } from '../../state/save-gateway.ts'
@@ -34,7 +34,7 @@ export async function addGateway(
     (gateway) =>
       probeFor(flags.model, { catalogAnswer: { kind: 'pending' }, rejected: [], gateway }),
   )
-  checkNameIsFree(session.platform, flags.name, connection.access.address)
+  expectNameIsFree(session.platform, flags.name, connection.access.address)
 
   const catalogAnswer = toCatalogAnswer(answer)
   const gatewayInfo = { catalogAnswer, rejected: [], gateway: connection.access }

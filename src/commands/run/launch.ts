@@ -44,9 +44,21 @@ export interface LaunchRequest {
   readonly answersSafeguards?: boolean | undefined
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
-  /** The gateway that may be probed with one word. `not-saved`: the one in `access`. */
-  readonly gatewayToProbe?: SavedGateway | 'not-saved' | undefined
+  readonly probe: LaunchProbe
 }
+
+/**
+ * The probe before a launch, with one word.
+ *
+ * - `none`: there is none, for example with `--no-verify`.
+ * - `not-saved`: the gateway in `access` is not saved, so it is always probed.
+ * - `saved`: a saved gateway is probed only for its messages base URL, if nothing has proven that one: that
+ *   the chat address works proves nothing about it.
+ */
+type LaunchProbe =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'not-saved' }
+  | { readonly kind: 'saved'; readonly saved: SavedGateway }
 
 /** The clients that this program starts. The one that its files are set up for comes first. */
 export function clientsCalled(
@@ -94,18 +106,17 @@ export async function pointProgram(
 
 /**
  * Probes the gateway once if nothing has proven the base URL that the client uses, and returns the access
- * with the base URL that answered. A saved gateway is probed only for its messages base URL: that the chat
- * address works proves nothing about it. A gateway that is not saved is always probed.
+ * with the base URL that answered.
  *
  * @throws UserError if no API answers
  */
 async function proveAccess(
   session: Session,
   { client, resolved }: ResolvedClient,
-  { access, catalog, gatewayToProbe }: LaunchRequest,
+  { access, catalog, probe }: LaunchRequest,
 ): Promise<GatewayAccess> {
-  if (gatewayToProbe === undefined) return access
-  const saved = gatewayToProbe === 'not-saved' ? undefined : gatewayToProbe
+  if (probe.kind === 'none') return access
+  const saved = probe.kind === 'saved' ? probe.saved : undefined
   const { protocol } = resolved
   if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
     return access
@@ -113,10 +124,10 @@ async function proveAccess(
   const connection = new GatewayConnection(access)
   const proof = { protocol, model: resolved.probeModel }
   try {
-    const probe = connection.probe(proof.protocol, proof.model, {
+    const answer = connection.probe(proof.protocol, proof.model, {
       catalog: catalog && Promise.resolve(catalog),
     })
-    await session.step(`Asking ${proof.model} for one word`, probe)
+    await session.step(`Asking ${proof.model} for one word`, answer)
     if (saved !== undefined)
       session.addFindings(...saveProof(session.platform, saved.name, proof, connection.access))
     session.showFindings()

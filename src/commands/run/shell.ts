@@ -29,12 +29,13 @@ export async function pointShell(
 ): Promise<Launch> {
   let { access, process } = request
   // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
-  const gatewayToProbe = request.gatewayToProbe === 'not-saved' ? undefined : request.gatewayToProbe
+  const probe: LaunchRequest['probe'] =
+    request.probe.kind === 'not-saved' ? { kind: 'none' } : request.probe
   const needArguments: string[] = []
   for (const program of installedPrograms(session, clients)) {
     try {
       const called = clientsCalled(session, clients, program)
-      const input = { ...request, access, process, gatewayToProbe }
+      const input = { ...request, access, process, probe }
       const launch = await pointProgram(session, called, input)
       access = launch.access
 

@@ -85,6 +85,18 @@ export class Session {
     } else if (!(await this.hasConsent(consent, question))) throw new Declined()
   }
 
+  /**
+   * Ends the questions of a command that now changes files. Ctrl-C that was pressed after the last answer
+   * still stops it.
+   *
+   * @throws UserError `cancelled`
+   */
+  stopAsking(): void {
+    this.platform.ask.release()
+    if (this.platform.interrupt.aborted)
+      throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+  }
+
   /** Adds findings to the result. The next `showFindings` shows them. */
   addFindings(...findings: readonly Finding[]): void {
     this.#findings.push(...findings)

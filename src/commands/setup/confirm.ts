@@ -4,7 +4,6 @@ import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { overProtocol } from '../../clients/models/protocols.ts'
 import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
-import { UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation, shownAs } from '../../finding.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
@@ -47,9 +46,7 @@ interface PlanToConfirm extends Pick<SetupPlan, 'edits'> {
 /** Like `confirmSetup`, for the plan of any command. */
 export async function confirmEdits(session: Session, plan: PlanToConfirm): Promise<void> {
   if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await ask(session, plan)
-  session.platform.ask.release()
-  if (session.platform.interrupt.aborted)
-    throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+  session.stopAsking()
 }
 
 /** The files in one line, or every setting. */

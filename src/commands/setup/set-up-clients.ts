@@ -12,9 +12,9 @@
  *
  * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step.
  */
-import { checkOptions, loadClients, rowOf } from '../../clients/list.ts'
+import { expectUsableOptions, loadClients, rowOf } from '../../clients/list.ts'
 import { expectInstalled } from '../client-state/program/program.ts'
-import { startRun } from '../client-state/recorded-runs.ts'
+import { openRecords } from '../client-state/recorded-runs.ts'
 import type { Session } from '../screen/session.ts'
 import { applySetup } from './apply.ts'
 import { confirmSetup, showSetup } from './confirm.ts'
@@ -27,14 +27,14 @@ import type { SetupContext, SetupRequest } from './types.ts'
 /**
  * Sets clients up. Returns the exit status.
  *
- * @param started the result of `startRun`, and the programs that were started, if the command did so
+ * @param started the result of `openRecords`, and the programs that were started, if the command did so
  */
 export async function setUpClients(
   session: Session,
   request: SetupRequest,
   started: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
 ): Promise<number> {
-  const { runs = startRun(session), programs = new Map() } = started
+  const { runs = openRecords(session), programs = new Map() } = started
   const context = await loadContext(session, request, { runs, programs })
 
   const proven = await proveGateway(context)
@@ -64,7 +64,7 @@ async function loadContext(
 ): Promise<SetupContext> {
   const clients = await loadClients(request.clients.map(rowOf))
   for (const client of clients) {
-    checkOptions(client, requestedFor(request, client))
+    expectUsableOptions(client, requestedFor(request, client))
     if (request.flags.tryClient) expectInstalled(session, client)
   }
 

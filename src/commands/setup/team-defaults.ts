@@ -10,7 +10,7 @@ import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
 import { type AddressOptions, normaliseAddress } from '../../gateway/input/address.ts'
 import { InvalidData, object, parseData, text } from '../../schema.ts'
-import { checkName } from '../../state/saved-gateways.ts'
+import { expectGatewayName } from '../../state/saved-gateways.ts'
 import { printableLine } from '../../text.ts'
 import { type FlagValue, isValidFor } from '../command-line/client-flags.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
@@ -136,7 +136,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
   }
 
   const { name, clients, ...addresses } = parseDefaults(bytes, refuse)
-  if (name !== undefined) checkName(name)
+  if (name !== undefined) expectGatewayName(name)
   return {
     baseUrl: readAddress(addresses.baseUrl),
     messagesUrl: addresses.messagesUrl && readAddress(addresses.messagesUrl),

@@ -52,7 +52,7 @@ export type StatePaths = ReturnType<typeof statePaths>
 export function findState(world: World): StatePaths | undefined {
   return withStatePaths(world, (paths) => {
     if (!pathExists(world.files, paths.folder)) return undefined
-    checkStateFolder(world, paths)
+    expectOwnStateFolder(world, paths)
     return paths
   })
 }
@@ -62,7 +62,7 @@ export function openState(world: World): StatePaths {
   const { files } = world
   return withStatePaths(world, (paths) => {
     createFolders(files, missingFolders(files, paths.folder))
-    checkStateFolder(world, paths)
+    expectOwnStateFolder(world, paths)
     createFolders(files, [paths.blobs])
     return paths
   })
@@ -93,13 +93,13 @@ const strayNamePattern = /^(\..*|desktop\.ini|thumbs\.db)$/i
  *
  * @throws UserError `not-permitted`; Node's own error if the folder cannot be read
  */
-function checkStateFolder(world: World, paths: StatePaths): void {
+function expectOwnStateFolder(world: World, paths: StatePaths): void {
   const { files } = world
-  checkFolderOwner(world, paths.folder)
+  expectOwnFolder(world, paths.folder)
   const names = files.readdir(paths.folder)
   refuseForeignFiles(world, paths.folder, names, [stateNamePattern])
   if (!names.includes('blobs')) return
-  checkFolderOwner(world, paths.blobs)
+  expectOwnFolder(world, paths.blobs)
   refuseForeignFiles(world, paths.blobs, files.readdir(paths.blobs), [blobNamePattern])
 }
 
@@ -121,7 +121,7 @@ function refuseForeignFiles(
 }
 
 /** Copies contain keys, and repoint does what its records say, so no other user may write here. */
-function checkFolderOwner({ files, machine, processes }: World, folder: string): void {
+function expectOwnFolder({ files, machine, processes }: World, folder: string): void {
   const { kind, mode, uid } = files.lstat(folder)
   const unsafeError = (problem: string, hint: string) =>
     new UserError({

@@ -18,7 +18,7 @@ import { customBaseUrls } from '../../../gateway/base-urls.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Gateway, GatewayAccess } from '../../../gateway/types.ts'
 import { keptAddress } from '../../../state/last-address.ts'
-import { checkNameIsFree } from '../../../state/save-gateway.ts'
+import { expectNameIsFree } from '../../../state/save-gateway.ts'
 import { type FoundGateway, findGateway } from '../../find-gateway/find-gateway.ts'
 import {
   type GatewayInUse,
@@ -57,7 +57,7 @@ export async function proveGateway(started: SetupContext): Promise<ProvenSetup> 
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, request.flags, preset)
-    checkNameIsFree(session.platform, request.flags.name, found.access.address)
+    expectNameIsFree(session.platform, request.flags.name, found.access.address)
     const context = withLink({ ...started, request }, found.link)
 
     try {
