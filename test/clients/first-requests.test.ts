@@ -171,7 +171,8 @@ function shapeOf({ path, headers, json }: LoggedRequest) {
       ?.split(',')
       .filter((beta) => beta !== ofTerminal)
       .sort(),
-    agent: headers['user-agent']?.replace(/ repoint$/, ''),
+    // pi names the version of the kernel, which differs between machines.
+    agent: headers['user-agent']?.replace(/ repoint$/, '').replace(/linux [\w.-]+/, 'linux'),
     body: bodyShape(json),
   }
 }
