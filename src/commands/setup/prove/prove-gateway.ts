@@ -119,7 +119,7 @@ function choosingClientsOnce(request: SetupRequest): SetupRequest {
 /** What is known of the gateway before the first try. */
 async function firstPreset(context: SetupContext): Promise<Preset> {
   const { session, request, runs } = context
-  const inUse = await gatewaysInUse(session, runs)
+  const inUse = request.preset?.inUse ?? (await gatewaysInUse(session, runs))
   return {
     lastAddress: keptAddress(session.platform) ?? runs[0]?.address,
     inUse: session.canAsk ? inUse : [],
