@@ -55,7 +55,7 @@ const fish: ShellSyntax = {
 }
 
 const powershell: ShellSyntax = {
-  // PowerShell treats each of these characters as a quote. Doubled, they stand for themselves
+  // PowerShell treats each of these characters as a quote. A doubled one is an ordinary character
   // (about_Quoting_Rules, 7.5).
   quoted: (text) => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`,
   set: (name, expression) => `$env:${name} = ${expression}`,
