@@ -2,7 +2,7 @@
  * Gives settings that we wrote their earlier values, in a file of any format that others may have changed
  * since. The caller decides which settings: here `model`, but not `window`.
  *
- *     before         written              now                          undone
+ *     before         written              now                          result
  *     model = "a"    model = "gw"         model = "gw"  # by others    model = "a"  # by others
  *                    window = 100         window = 200                 window = 200 (kept)
  *

@@ -1,7 +1,7 @@
 /**
  * Undoes one run in one file. Pure functions over values. The first row that applies decides:
  *
- *     before    written    now                 undone
+ *     before    written    now                 result
  *     any       any        any                 `restore-copies`: before. `keep-all`: now
  *     A         B          B, or A             A, byte for byte
  *     A         A          any                 now: the run changed only the permissions

@@ -2,7 +2,7 @@
  * Undoes the settings of one run in one file, value by value. Pure functions over values. For example, the
  * user wrote a comment and changed the limit after the setup:
  *
- *     before            written           now                         undone
+ *     before            written           now                         result
  *     model = "gpt"     model = "gw/a"    model = "gw/a"  # mine      model = "gpt"  # mine
  *                       limit = 100       limit = 200                 limit = 200 (kept)
  */
