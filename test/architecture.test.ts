@@ -76,6 +76,18 @@ function groupByFrom(edges: readonly Import[]): Map<string, Import[]> {
   return groups
 }
 
+/** The files that Node loads before the first line of this one runs: without types and `import()`. */
+function loadedWith(path: string): string[] {
+  const loaded = new Set([path])
+  for (const from of loaded)
+    for (const match of (texts.get(from) ?? '').matchAll(staticImport))
+      loaded.add(normalize(join(dirname(from), match[1]!)).replaceAll('\\', '/'))
+  return [...loaded]
+}
+
+const staticImport =
+  /^(?:import|export) (?!type\b)(?!\{(?:\s*type \w+,?)+\s*\})[^;]*?from '(\.[^']+)'/gm
+
 test('every arrow between the parts is one of the design', () => {
   expect(imports.length).toBeGreaterThan(50)
   const wrong = imports.filter(({ from, to }) => {
@@ -111,6 +123,16 @@ test('no client imports another client', () => {
       folderOf(from) !== folderOf(to),
   )
   expect(wrong).toEqual([])
+})
+
+test('the command line starts without the clients and the gateway', () => {
+  const loaded = loadedWith('cli.ts')
+  expect(loaded).toContain('clients/list.ts')
+  const rows = /^clients\/\w+\/(name|flags)\.ts$/
+  const shared =
+    /^(clients\/(list|options\/flags|contract\/options)|gateway\/(types|input\/key))\.ts$/
+  const others = loaded.filter((path) => !rows.test(path) && !shared.test(path))
+  expect(others.filter((path) => ['clients', 'gateway'].includes(partOf(path)))).toEqual([])
 })
 
 test('only bin builds the real platform', () => {

@@ -6,7 +6,6 @@ import type { Client, ClientModule, ClientName } from './contract/client.ts'
 import type { ClientFlag, ClientOptions } from './contract/options.ts'
 import { copilotName } from './copilot/name.ts'
 import { droidName } from './droid/name.ts'
-import { withInterpolationGuard } from './interpolation-guard.ts'
 import { kiloName } from './kilo/name.ts'
 import { openclawName } from './openclaw/name.ts'
 import { opencodeName } from './opencode/name.ts'
@@ -222,6 +221,7 @@ export function loadPrograms(): Promise<Client[]> {
 
 export async function loadClient(row: EnvironmentRow): Promise<Client> {
   const { id, family, label } = row
+  const { withInterpolationGuard } = await import('./interpolation-guard.ts')
   return withInterpolationGuard({ ...(await row.load()), id, family, label })
 }
 

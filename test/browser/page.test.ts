@@ -107,12 +107,12 @@ test('the keyboard opens and closes a request, and moves to the next one', async
   const detail = page.locator('#detail')
   expect(await detail.locator('pre').first().textContent()).toContain('"two"')
   await page.keyboard.press('Escape')
-  expect(await detail.isVisible()).toBe(false)
+  await detail.waitFor({ state: 'hidden' })
   await page.keyboard.press('ArrowUp')
   await page.keyboard.press('Enter')
   await detail.getByText('"three"').waitFor()
   await page.goBack()
-  expect(await detail.isVisible()).toBe(false)
+  await detail.waitFor({ state: 'hidden' })
 })
 
 test('hostile text stays text', async () => {
