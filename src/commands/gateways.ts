@@ -2,7 +2,7 @@ import { Argument } from '@commander-js/extra-typings'
 import { rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
-import { formatHeader, headerDocument } from '../gateway/input/header.ts'
+import { formatHeader, headerDocument, unusualKeyHeader } from '../gateway/input/header.ts'
 import { formatQuery } from '../gateway/input/query.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../state/saved-gateways.ts'
@@ -67,6 +67,7 @@ function gatewayDocument(saved: SavedGateway, clients: readonly ClientReport[]) 
     name,
     baseUrl: address,
     ...members,
+    keyHeader: unusualKeyHeader(saved.keyHeader),
     roots: baseUrls,
     key: maskSecret(saved.key),
     headers: headerDocument(headers),
@@ -155,7 +156,7 @@ function show(
   for (const { name, baseUrls, headers = [], query, keyHeader } of all) {
     if (baseUrls !== undefined)
       session.say(`  ${name}: chat at ${baseUrls.chat}, messages at ${baseUrls.messages}`)
-    if (keyHeader !== undefined) session.say(`  ${name}: sends the key as ${keyHeader}`)
+    if (keyHeader !== 'authorization') session.say(`  ${name}: sends the key as ${keyHeader}`)
     if (headers.length > 0) session.say(`  ${name}: header ${headers.map(formatHeader).join(', ')}`)
     if (query !== undefined) session.say(`  ${name}: query ${formatQuery(query)}`)
   }

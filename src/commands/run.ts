@@ -259,7 +259,7 @@ function noteUnsetHeaders(
 ): void {
   const names = [
     ...[...headers, ...query].map(({ name }) => name),
-    ...(keyHeader === undefined ? [] : [keyHeader]),
+    ...(keyHeader === 'authorization' ? [] : [keyHeader]),
   ]
   if (names.length > 0)
     session.remark(

@@ -206,7 +206,13 @@ async function launchWithGateway(
   // REPOINT_UPSTREAM_KEY is only for the upstream.
   const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
   const baseUrls = usualBaseUrls(url)
-  const access = accessTo(session, { address: url, baseUrls, key, timeoutMs: catalogTimeoutMs })
+  const access = accessTo(session, {
+    address: url,
+    baseUrls,
+    key,
+    keyHeader: 'authorization',
+    timeoutMs: catalogTimeoutMs,
+  })
 
   const catalog = called.length > 0 ? (catalogIfKnown ?? (await readCatalog(access))) : undefined
   const process = { args, env, tempFolder: newFolder(platform) }

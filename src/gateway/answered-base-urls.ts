@@ -1,14 +1,14 @@
 /** The base URLs of a gateway that have answered. All of them must fit into one saved gateway. */
 import { UserError } from '../errors.ts'
 import type { Outcome } from './judge/types.ts'
-import type { BaseUrls, Protocol } from './types.ts'
+import type { BaseUrls, KeyHeader, Protocol } from './types.ts'
 
 /** A base URL that answered. */
 interface AnsweredBaseUrl {
   readonly side: keyof BaseUrls
   readonly baseUrl: string
   /** The probe that it answered. Absent: it answered the catalog request, or the user named it. */
-  readonly probe?: { readonly protocol: Protocol; readonly keyHeader: string }
+  readonly probe?: { readonly protocol: Protocol; readonly keyHeader: KeyHeader }
 }
 
 export class AnsweredBaseUrls {

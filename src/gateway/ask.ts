@@ -30,7 +30,7 @@ export function ask(
 }
 
 function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, string>> {
-  return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
+  return keyHeader === 'authorization' ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
 /** What came of a request. */

@@ -89,7 +89,7 @@ export async function requestBalance(
   way: BalanceWay,
 ): Promise<Balance | undefined> {
   // A gateway that accepts the key in another header is not one of these.
-  const isBare = way.isBareKey && access.keyHeader === undefined
+  const isBare = way.isBareKey && access.keyHeader === 'authorization'
   const headers = isBare ? { authorization: access.key } : {}
   const answer = await fetchJson(access, way.url(access), headers)
   const raw = way.read((path) => valueAt(answer, path))

@@ -12,7 +12,7 @@ import {
   type Catalog,
   type ExtraHeader,
   type GatewayAccess,
-  keyHeaders,
+  otherKeyHeaders,
   type Protocol,
 } from './types.ts'
 
@@ -181,13 +181,13 @@ export class GatewayConnection {
   /** Requests the catalog with the key in every other header, then finds out which header worked. */
   async #findHeaderByCatalog(): Promise<GatewayAccess | undefined> {
     const { key, keyHeader, headers = [] } = this.#original
-    if (keyHeader !== undefined) {
-      const asBearer = this.#with({ keyHeader: undefined })
+    if (keyHeader !== 'authorization') {
+      const asBearer = this.#with({ keyHeader: 'authorization' })
       return (await this.#acceptsKey(asBearer)) ? this.#use(asBearer) : undefined
     }
 
     // One request with the key in both other headers tells whether one of them works.
-    const [first, second] = keyHeaders
+    const [first, second] = otherKeyHeaders
     const secondHeader: ExtraHeader = { name: second, value: key, isSecret: true }
     const inBoth = this.#with({ keyHeader: first, headers: [...headers, secondHeader] })
     if (!(await this.#acceptsKey(inBoth))) return undefined
@@ -212,10 +212,9 @@ export class GatewayConnection {
     request: ProbeQuestion,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
-    const usualHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
-    const access = this.#with({
-      keyHeader: this.#original.keyHeader === undefined ? usualHeader : undefined,
-    })
+    const otherHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
+    const wasUsual = this.#original.keyHeader === 'authorization'
+    const access = this.#with({ keyHeader: wasUsual ? otherHeader : 'authorization' })
 
     const probed = this.#probeAt(access, request)
     this.#headerSearch = probed.then(
@@ -263,7 +262,7 @@ export class GatewayConnection {
   }
 
   #rememberProbe(access: GatewayAccess, protocol: Protocol, baseUrl: string): void {
-    const keyHeader = access.keyHeader ?? 'authorization'
+    const { keyHeader } = access
     this.#answered.remember({ side: sideOf(protocol), baseUrl, probe: { protocol, keyHeader } })
   }
 }

@@ -121,18 +121,17 @@ export interface AcceptedResponses {
 export interface Sender extends FirstRequest {
   /** The client's name, as shown. */
   readonly label: string
-  /** The only header in which the client sends the key over this protocol. Absent: it uses the gateway's. */
+  /** The only header in which the client sends the key over this protocol. Absent: that of the gateway. */
   readonly keyHeader?: KeyHeader | undefined
   readonly accepts?: AcceptedResponses | undefined
 }
 
-/**
- * Headers that can hold the key instead of `authorization: Bearer`. A client has one that it prefers for a
- * protocol (`Sender.keyHeader`), and a gateway has one that it accepts (`Gateway.keyHeader`). A request uses
- * the client's, or else the gateway's.
- */
-export const keyHeaders = ['x-api-key', 'api-key'] as const
-export type KeyHeader = (typeof keyHeaders)[number]
+/** Headers that can hold the key instead of the usual `authorization: Bearer KEY`. They hold it alone. */
+export const otherKeyHeaders = ['x-api-key', 'api-key'] as const
+export type OtherKeyHeader = (typeof otherKeyHeaders)[number]
+
+/** The header that holds the key. A request uses the client's (`Sender.keyHeader`), or else the gateway's. */
+export type KeyHeader = 'authorization' | OtherKeyHeader
 
 /** The base URLs of a gateway, without a slash at the end. */
 export interface BaseUrls {
@@ -166,7 +165,7 @@ export interface Gateway {
   readonly baseUrls?: BaseUrls | undefined
   /** Already cleaned. Never printed. */
   readonly key?: string | undefined
-  /** The only header that contains the key. Absent: `authorization: Bearer`. */
+  /** The header in which the gateway accepts the key. Absent: not known. */
   readonly keyHeader?: KeyHeader | undefined
   readonly headers?: readonly ExtraHeader[] | undefined
   readonly query?: readonly QueryParameter[] | undefined
@@ -182,6 +181,8 @@ export interface Gateway {
 export interface GatewayAccess extends Gateway {
   readonly baseUrls: BaseUrls
   readonly key: string
+  /** The header to send the key in. The usual one until the gateway rejects it. */
+  readonly keyHeader: KeyHeader
   /** For the whole of one request, in ms. */
   readonly timeoutMs: number
   /** The certificate stores of the client that is being set up. Absent: those that most clients use. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import type { Finding } from '../../src/finding.ts'
+import type { KeyHeader } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,
@@ -172,7 +173,7 @@ describe('a setup', () => {
 
 describe('a run', () => {
   const launchInput = { args: ['hi there'], env: { [launchKeyVariable]: key }, tempFolder: '/run' }
-  const run = (more: Partial<typeof launchInput>, keyHeader?: 'api-key') => {
+  const run = (more: Partial<typeof launchInput>, keyHeader: KeyHeader = 'authorization') => {
     const { files, target } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
     return cline.launchSettings!(files, { ...target, keyHeader }, { ...launchInput, ...more })
   }
@@ -194,12 +195,12 @@ describe('a run', () => {
   })
 
   test.each([
-    [{ args: ['--data-dir', '/x', 'hi there'] }, undefined, '--data-dir'],
-    [{ args: ['--provider=ollama', 'hi there'] }, undefined, '--provider'],
-    [{ args: ['-Pollama', 'hi there'] }, undefined, '-P'],
-    [{ args: ['-vPollama', 'hi there'] }, undefined, '-vP'],
-    [{ args: ['-kollama', 'hi there'] }, undefined, '-k'],
-    [{ env: { CLINE_SANDBOX: '1' } }, undefined, 'CLINE_SANDBOX'],
+    [{ args: ['--data-dir', '/x', 'hi there'] }, 'authorization' as const, '--data-dir'],
+    [{ args: ['--provider=ollama', 'hi there'] }, 'authorization' as const, '--provider'],
+    [{ args: ['-Pollama', 'hi there'] }, 'authorization' as const, '-P'],
+    [{ args: ['-vPollama', 'hi there'] }, 'authorization' as const, '-vP'],
+    [{ args: ['-kollama', 'hi there'] }, 'authorization' as const, '-k'],
+    [{ env: { CLINE_SANDBOX: '1' } }, 'authorization' as const, 'CLINE_SANDBOX'],
     [{}, 'api-key' as const, 'api-key'],
   ])('is rejected with %j and the key as %s', (more, keyHeader, expectedText) => {
     const refused = () => run(more as Partial<typeof launchInput>, keyHeader)

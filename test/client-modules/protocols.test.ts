@@ -6,7 +6,7 @@ import {
   protocolsOfProvider,
   protocolToOffer,
 } from '../../src/clients/models/protocols.ts'
-import { keyHeaderOf, sendingFindings } from '../../src/clients/plan/headers.ts'
+import { sendingFindings } from '../../src/clients/plan/headers.ts'
 import { UserError, valueOrError } from '../../src/errors.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import { type Catalog, type KeyHeader, type Protocol, protocols } from '../../src/gateway/types.ts'
@@ -114,11 +114,11 @@ describe('a gateway that accepts the key in one header only', () => {
     protocols,
     sends: {
       headers: true,
-      keyHeaders: { messages: ['x-api-key'] },
-      defaultKeyHeader: { messages: 'x-api-key' },
+      otherKeyHeaders: { messages: ['x-api-key'] },
+      fixedKeyHeader: { messages: 'x-api-key' },
     },
   } as const
-  const usable = (keyHeader: KeyHeader | undefined, requested: Protocol | undefined) =>
+  const usable = (keyHeader: KeyHeader, requested: Protocol | undefined) =>
     protocolsForKey(
       client,
       inputFor(undefined, { protocol: requested }, undefined, {
@@ -127,7 +127,7 @@ describe('a gateway that accepts the key in one header only', () => {
     )
 
   test('gets requests over the protocols that can carry the header', () => {
-    expect(usable(undefined, undefined)).toEqual(protocols)
+    expect(usable('authorization', undefined)).toEqual(protocols)
     expect(usable('x-api-key', undefined)).toEqual(['messages'])
     expect(usable('x-api-key', 'messages')).toEqual(['messages'])
     expect(valueOrError(() => usable('x-api-key', 'chat'))).toMatchObject({
@@ -142,12 +142,6 @@ describe('a gateway that accepts the key in one header only', () => {
       { code: 'protocol-unsupported', severity: 'error' },
     ])
     expect([...sendingFindings(client, { keyHeader: 'x-api-key' })]).toEqual([])
-  })
-
-  test('gets the default header of a protocol without a setting', () => {
-    expect(keyHeaderOf(client, 'messages', {})).toBe('x-api-key')
-    expect(keyHeaderOf(client, 'messages', { keyHeader: 'api-key' })).toBe('api-key')
-    expect(keyHeaderOf(client, 'chat', {})).toBe('authorization')
   })
 
   test.each(['opencode', 'kilo', 'droid'])('%s: never over a protocol that cannot', (id) => {
@@ -185,7 +179,7 @@ describe('a model that is only offered', () => {
       protocolsOfProvider(first, protocols, {
         catalogAnswer: { kind: 'not-asked' },
         rejected: [],
-        gateway: { baseUrls: { chat, messages } },
+        gateway: { baseUrls: { chat, messages }, keyHeader: 'authorization' },
       })
     expect(beside('chat', 'https://gw.example/v1', 'https://gw.example')).toEqual(protocols)
     const apart = ['https://gw.example/v1', 'https://gw.example/anthropic'] as const

@@ -22,7 +22,8 @@ import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
 import { baseUrlFor, usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import { toCatalogAnswer } from '../../src/gateway/catalog.ts'
-import type { Catalog } from '../../src/gateway/types.ts'
+import { unusualKeyHeader } from '../../src/gateway/input/header.ts'
+import type { Catalog, OtherKeyHeader } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 
 export const baseUrl = 'https://gw.example'
@@ -106,16 +107,18 @@ export interface Setup {
   readonly context?: Partial<ClientContext>
 }
 
-/** Every protocol of a client with every header that can hold the key over it. Undefined: its default one. */
+/** Every protocol of a client with every header that can hold the key over it. */
 export function waysOf({ protocols, sends }: Client) {
   return protocols.flatMap((protocol) =>
-    [undefined, ...(sends?.keyHeaders?.[protocol] ?? [])].map((keyHeader) => ({
-      way: `${protocol}, the key in ${keyHeader ?? 'the default header'}`,
-      protocol,
-      keyHeader,
-      // Only clients with several protocols accept the option.
-      options: protocols.length > 1 ? { protocol } : {},
-    })),
+    (['authorization', ...(sends?.otherKeyHeaders?.[protocol] ?? [])] as const).map(
+      (keyHeader) => ({
+        way: `${protocol}, the key in ${keyHeader}`,
+        protocol,
+        keyHeader,
+        // Only clients with several protocols accept the option.
+        options: protocols.length > 1 ? { protocol } : {},
+      }),
+    ),
   )
 }
 
@@ -147,6 +150,7 @@ function targetFor(client: Client, setup: Setup = {}): SetupTarget {
     baseUrl: baseUrlFor({ address: baseUrl }, protocolOf(client, resolved)),
     baseUrls: usualBaseUrls(baseUrl),
     key,
+    keyHeader: 'authorization',
     providerId: options.providerId ?? 'gateway',
     resolved,
     input,
@@ -222,9 +226,11 @@ export function findingsOn(
 
 /** The values of a state, in one table. */
 export interface StateValues
-  extends Endpoint,
+  extends Omit<Endpoint, 'keyHeader'>,
     ClientOptions,
     Pick<ClientState, 'defaults' | 'login'> {
+  /** Absent: the usual one. */
+  readonly keyHeader?: OtherKeyHeader | undefined
   readonly keyPath?: string | undefined
   readonly broken?: string | undefined
 }
@@ -232,7 +238,8 @@ export interface StateValues
 export function valuesOf(state: ClientState): StateValues {
   const { endpoint, options, defaults, sources, login } = state
   const [model, broken, keyPath] = [shownModel(state), whyUnreadable(state), sources.key]
-  return compact({ ...endpoint, ...options, defaults, model, keyPath, login, broken })
+  const keyHeader = unusualKeyHeader(endpoint.keyHeader)
+  return compact({ ...endpoint, keyHeader, ...options, defaults, model, keyPath, login, broken })
 }
 
 /** The values that a client reads from its files. */

@@ -125,6 +125,7 @@ export function accessTo(
     address: baseUrl,
     baseUrls: usualBaseUrls(baseUrl),
     key,
+    keyHeader: 'authorization',
     timeoutMs: 5_000,
     env: {},
     ...members,

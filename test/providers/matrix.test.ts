@@ -58,10 +58,10 @@ function isUnable({ sends }: Client, { protocol, shape, setup: { args = [] } }: 
   if (args.includes('--header') && sends?.headers !== true) return true
   const taken = roots.flatMap((root) => (root.routes.includes(protocol) ? (root.key ?? key) : []))
   if (taken.length === 0) return false
-  // A gateway that accepts the usual header gets the key in the one that the client uses by default.
+  // A gateway that accepts the usual header gets the key in the one that the client always uses.
   if (taken.includes('authorization'))
-    return !taken.includes(sends?.defaultKeyHeader?.[protocol] ?? 'authorization')
-  return !sends?.keyHeaders?.[protocol]?.some((name) => taken.includes(name))
+    return !taken.includes(sends?.fixedKeyHeader?.[protocol] ?? 'authorization')
+  return !sends?.otherKeyHeaders?.[protocol]?.some((name) => taken.includes(name))
 }
 
 interface Cell {

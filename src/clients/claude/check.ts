@@ -47,7 +47,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   // The plan rejects a skipped file that it cannot repair.
   if (now.isRepairable) yield* checkSkipped(now)
   yield* checkFolder(context)
-  if (target.keyHeader === undefined) yield* checkApiKey(context, settings)
+  if (target.keyHeader === 'authorization') yield* checkApiKey(context, settings)
   else yield* checkKeyQuestion(context.files, target.key)
   yield* checkOtherCredentials(context, settings)
   yield* checkLoginKey(context.files)
@@ -160,7 +160,9 @@ function checkShell(
 ): Findings {
   const { machine } = context
   const filled = target?.resolved.slotModels ?? {}
-  const usesApiKeyHeader = target ? target.keyHeader !== undefined : !settings.env[names.token]
+  const usesApiKeyHeader = target
+    ? target.keyHeader !== 'authorization'
+    : !settings.env[names.token]
   const effects: readonly (readonly [name: string, effect: string])[] = [
     usesApiKeyHeader
       ? [names.token, 'Claude Code sends a second key, which the gateway rejects']

@@ -61,7 +61,7 @@ const shared = {
   protocols: ['messages'],
   // It cannot send the key in `api-key` only: it sends the token or the API key in addition to every other
   // header.
-  sends: { headers: true, keyHeaders: { messages: ['x-api-key'] } },
+  sends: { headers: true, otherKeyHeaders: { messages: ['x-api-key'] } },
   accepts: responses.protocols,
   config: {
     sensitiveSettings,
@@ -170,7 +170,7 @@ const shared = {
       endpoint: {
         baseUrl: url && withoutTrailingSlash(url),
         key,
-        keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
+        keyHeader: isKeyAlone ? 'x-api-key' : 'authorization',
         headers: headers.length === 0 ? undefined : headers,
         caFile: env[names.authorities] || undefined,
       },

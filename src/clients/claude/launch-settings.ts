@@ -41,7 +41,7 @@ export function launchSettings(
   const isInVariable = (name: string) => name in inVariables
 
   // Every user of the machine can read the arguments, so they get no header and no key.
-  const withoutSecrets = { ...target, headers: [], keyHeader: undefined }
+  const withoutSecrets = { ...target, headers: [], keyHeader: 'authorization' as const }
   const { changes } = editFile({
     client: claudeName,
     sensitiveSettings,
@@ -69,7 +69,7 @@ export function launchSettings(
     // Claude Code sends the helper's output as a bearer token too.
     {
       path: ['apiKeyHelper'],
-      value: target.keyHeader === undefined ? `printenv ${launchKeyVariable}` : '',
+      value: target.keyHeader === 'authorization' ? `printenv ${launchKeyVariable}` : '',
     },
   ])
 
@@ -99,7 +99,7 @@ function secretVariables(
   const lines = customHeaders(current, target, false)
   const required = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
-    ...(keyHeader === undefined ? {} : { [names.apiKey]: key }),
+    ...(keyHeader === 'authorization' ? {} : { [names.apiKey]: key }),
   }
 
   const refuse = (message: string) =>
@@ -113,7 +113,7 @@ function secretVariables(
     if (settings.env[name] !== undefined && settings.env[name] !== value)
       throw refuse(`${name} in ${settings.path} overrides the value for this gateway`)
 
-  const keyQuestions = keyHeader === undefined ? [] : [...checkKeyQuestion(files, key)]
+  const keyQuestions = keyHeader === 'authorization' ? [] : [...checkKeyQuestion(files, key)]
   if (keyQuestions.some(({ needsConsentTo }) => needsConsentTo !== undefined))
     throw refuse(
       'Claude Code would ask whether to use the key, and send your saved login if you answer No',

@@ -227,7 +227,8 @@ function keyChanges(
   now: ClaudeSettings,
   { key, keyHeader }: SetupTarget,
 ): readonly SettingChange[] {
-  if (keyHeader === undefined) return [{ path: inEnv(names.token), value: key, isSecret: true }]
+  if (keyHeader === 'authorization')
+    return [{ path: inEnv(names.token), value: key, isSecret: true }]
 
   const apiKey = { path: inEnv(names.apiKey), value: key, isSecret: true }
   if (now.env[names.token] === undefined) return [apiKey]

@@ -34,7 +34,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   yield* checkOtherEntry(context, file, target)
   yield* checkLogin(file)
   yield* proxyFindings(clineName, target.baseUrl, context.machine.env)
-  if (target.keyHeader !== undefined) yield* checkSecondKey(context)
+  if (target.keyHeader !== 'authorization') yield* checkSecondKey(context)
 }
 
 /** Reports what is wrong with the effective configuration of Cline. */

@@ -1,6 +1,6 @@
 import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { otherKeyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { catalogIn } from '../contract/setup.ts'
@@ -55,7 +55,7 @@ export const cline: ClientModule = {
   },
   protocols: ['chat'],
   // Without an apiKey Cline sends no `authorization`, unless OPENAI_API_KEY is set.
-  sends: { headers: true, keyHeaders: { chat: keyHeaders } },
+  sends: { headers: true, otherKeyHeaders: { chat: otherKeyHeaders } },
   accepts: responses.protocols,
   config: {
     sensitiveSettings,
@@ -108,16 +108,17 @@ export const cline: ClientModule = {
     const url = textIn(settings, ['baseUrl'])
     const apiKey = textIn(settings, ['apiKey'])
     const { headers, keyed } = readHeaders(settings['headers'])
-    const key = apiKey ? { key: apiKey } : keyed
+    const sent = apiKey ? { key: apiKey } : keyed
     const model = textIn(settings, ['model'])
     return {
       endpoint: {
         baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
-        ...key,
+        keyHeader: 'authorization',
+        ...sent,
         headers,
       },
       options: { model, contextWindow: numberIn(settings, ['contextWindow']) },
-      sources: sourcesIn(path, { baseUrl: url, model, key: key?.key }),
+      sources: sourcesIn(path, { baseUrl: url, model, key: sent?.key }),
       findings: [],
     }
   },

@@ -1,6 +1,6 @@
 import { snapshotFacts } from '../../gateway/models/facts.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { otherKeyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { asReasoningEffort } from '../contract/options.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
@@ -68,7 +68,7 @@ export const codex: ClientModule = {
     restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   },
   protocols: ['responses'],
-  sends: { headers: true, keyHeaders: { responses: keyHeaders }, queries: true },
+  sends: { headers: true, otherKeyHeaders: { responses: otherKeyHeaders }, queries: true },
   accepts: responses.protocols,
   config: {
     sensitiveSettings,
@@ -106,6 +106,7 @@ export const codex: ClientModule = {
     return {
       endpoint: {
         baseUrl: url && withoutTrailingSlash(url),
+        keyHeader: 'authorization',
         ...(usesHeaderKey ? headerKey : {}),
         ...(usesAuthFile ? { key: auth.usableKey } : {}),
         headers,

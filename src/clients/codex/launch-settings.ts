@@ -47,7 +47,7 @@ export function launchSettings(
     [`model_providers.${id}.name`, 'Gateway'],
     [`model_providers.${id}.base_url`, target.baseUrl],
     [`model_providers.${id}.wire_api`, 'responses'],
-    ...(target.keyHeader === undefined
+    ...(target.keyHeader === 'authorization'
       ? [[`model_providers.${id}.env_key`, launchKeyVariable] as const]
       : []),
     ...query.map(

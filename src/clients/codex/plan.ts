@@ -61,7 +61,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
   const change = { path: ['OPENAI_API_KEY'], isSecret: true, role: 'key' } as const
   // 0.105.0 sends the key of the file even if a header holds the key, so the file is removed (0.169.0 does not;
   // 2026-11-22).
-  if (target.keyHeader !== undefined)
+  if (target.keyHeader !== 'authorization')
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }
 
   const text = `${JSON.stringify({ OPENAI_API_KEY: target.key }, null, 2)}\n`
@@ -95,7 +95,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     { path: [...provider, 'base_url'], value: target.baseUrl },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it Codex sends no Authorization header.
-    { path: [...provider, 'requires_openai_auth'], value: target.keyHeader === undefined },
+    { path: [...provider, 'requires_openai_auth'], value: target.keyHeader === 'authorization' },
     // Otherwise Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
     // Not `env_http_headers`: the variable would have to be set in every shell. Run with 0.105.0 and 0.169.0,

@@ -1,6 +1,11 @@
 import type { FileEdit } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
-import type { AcceptedResponses, FirstRequest, KeyHeader, Protocol } from '../../gateway/types.ts'
+import type {
+  AcceptedResponses,
+  FirstRequest,
+  OtherKeyHeader,
+  Protocol,
+} from '../../gateway/types.ts'
 import type { Machine, Platform } from '../../platform/platform.ts'
 import type { ConfigRules, GatewaySettings } from './config.ts'
 import type { ConfigFile, DiskReader, EditedFiles, LoadedFiles } from './files.ts'
@@ -134,9 +139,9 @@ export interface SendingRules {
    * The headers that can hold the key instead of `authorization`, by protocol: for a gateway that accepts the
    * key only there.
    */
-  readonly keyHeaders?: Partial<Readonly<Record<Protocol, readonly KeyHeader[]>>>
-  /** The header that holds the key if no setting names one, by protocol. Absent: `authorization: Bearer KEY`. */
-  readonly defaultKeyHeader?: Partial<Readonly<Record<Protocol, KeyHeader>>>
+  readonly otherKeyHeaders?: Partial<Readonly<Record<Protocol, readonly OtherKeyHeader[]>>>
+  /** The protocols over which the client always sends the key in this header, whatever the gateway accepts. */
+  readonly fixedKeyHeader?: Partial<Readonly<Record<Protocol, OtherKeyHeader>>>
 }
 
 /** A client's files, and the machine around them: the input of its checks. */

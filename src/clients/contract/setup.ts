@@ -8,7 +8,7 @@ import type {
   CatalogAnswer,
   CatalogModel,
   ExtraHeader,
-  Gateway,
+  GatewayAccess,
   KeyHeader,
   ModelRoute,
   Protocol,
@@ -51,7 +51,7 @@ export interface GatewayInfo {
   /**
    * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.
    */
-  readonly gateway?: Pick<Gateway, 'baseUrls' | 'keyHeader'> | undefined
+  readonly gateway?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
   readonly noProbeFollows?: boolean | undefined
   /** The list of models that the installed client prints. */
@@ -127,8 +127,7 @@ export interface SetupTarget {
   /** The base URLs of all protocols, for a client with several. */
   readonly baseUrls: BaseUrls
   readonly key: string
-  /** The header that holds the key. Absent: `authorization: Bearer`. */
-  readonly keyHeader?: KeyHeader | undefined
+  readonly keyHeader: KeyHeader
   readonly headers?: readonly ExtraHeader[] | undefined
   /** Headers of other and earlier setups. A plan removes those that the user has not edited. */
   readonly formerHeaders?: readonly ExtraHeader[] | undefined

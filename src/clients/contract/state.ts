@@ -30,8 +30,8 @@ export interface Endpoint {
    */
   readonly baseUrl?: string | undefined
   readonly key?: string | undefined
-  /** The header that holds the key. Absent: `authorization: Bearer`. */
-  readonly keyHeader?: KeyHeader | undefined
+  /** The header that holds the key, if there is one. */
+  readonly keyHeader: KeyHeader
   readonly headers?: readonly ExtraHeader[] | undefined
   readonly query?: readonly QueryParameter[] | undefined
   /** The PEM file with more certificate authorities. Absent: the environment decides. */
@@ -51,13 +51,17 @@ export interface Sources {
 /** The key that a client sends. */
 export interface SentKey {
   readonly key: string
-  readonly keyHeader?: KeyHeader
   /** The file that holds it. */
   readonly keyPath: string
 }
 
 /** The state of a client whose files say nothing. */
-export const emptyState: ClientState = { endpoint: {}, options: {}, sources: {}, findings: [] }
+export const emptyState: ClientState = {
+  endpoint: { keyHeader: 'authorization' },
+  options: {},
+  sources: {},
+  findings: [],
+}
 
 /** Why a client cannot read its files. Undefined: it can. */
 export function whyUnreadable({ findings }: Pick<ClientState, 'findings'>): string | undefined {

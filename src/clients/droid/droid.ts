@@ -1,4 +1,4 @@
-import { keyHeaders, protocols } from '../../gateway/types.ts'
+import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
@@ -24,8 +24,8 @@ import tested from './tested.json' with { type: 'json' }
 const sends: SendingRules = {
   headers: true,
   // Without an apiKey droid sends no `authorization`. It sends the values of headers unchanged.
-  keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: ['x-api-key'] },
-  defaultKeyHeader: { messages: 'x-api-key' },
+  otherKeyHeaders: { chat: otherKeyHeaders, responses: otherKeyHeaders, messages: ['x-api-key'] },
+  fixedKeyHeader: { messages: 'x-api-key' },
 }
 
 /**
@@ -129,6 +129,7 @@ export const droid: ClientModule = {
     return {
       endpoint: {
         baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
+        keyHeader: 'authorization',
         ...sent,
         headers,
       },

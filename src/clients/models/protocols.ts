@@ -77,9 +77,11 @@ export function protocolsForKey(
   { label, protocols, sends }: Pick<Client, 'label' | 'protocols' | 'sends'>,
   { requested, gatewayInfo: { gateway } }: ResolveInput,
 ): Client['protocols'] {
-  const keyHeader = gateway?.keyHeader
-  if (keyHeader === undefined) return protocols
-  const usable = protocols.filter((protocol) => sends?.keyHeaders?.[protocol]?.includes(keyHeader))
+  const { keyHeader = 'authorization' } = gateway ?? {}
+  if (keyHeader === 'authorization') return protocols
+  const usable = protocols.filter((protocol) =>
+    sends?.otherKeyHeaders?.[protocol]?.includes(keyHeader),
+  )
   const [first, ...others] = usable
   if (first === undefined) return protocols
 

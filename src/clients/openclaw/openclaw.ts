@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
-import { keyHeaders, protocols } from '../../gateway/types.ts'
+import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { OfferedModel } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
@@ -56,7 +56,11 @@ export const openclaw: ClientModule = {
   // OpenClaw sends the key as a bearer token in addition to them.
   sends: {
     headers: true,
-    keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: keyHeaders },
+    otherKeyHeaders: {
+      chat: otherKeyHeaders,
+      responses: otherKeyHeaders,
+      messages: otherKeyHeaders,
+    },
   },
   accepts: responses.protocols,
   config: {

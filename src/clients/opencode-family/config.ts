@@ -1,4 +1,5 @@
 import type { ConfigValue } from '../../edits/types.ts'
+import type { KeyHeader } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SentKey } from '../contract/state.ts'
 import { fileOf, layersOf, mergedFiles, type ParsedFile, parseFile } from '../files/parse-file.ts'
@@ -46,12 +47,16 @@ export function providerOf(config: Table, id: string | undefined): ConfiguredPro
   return { table, options, url: textIn(options, ['baseURL']) }
 }
 
+interface KeyInHeader extends SentKey {
+  readonly keyHeader: KeyHeader
+}
+
 /** The key that the client would send to a provider, and the file that holds it, as far as the files tell. */
 export function readKey(
   files: LoadedFiles,
   providerId: string,
   options: Table,
-): SentKey | undefined {
+): KeyInHeader | undefined {
   const { keyed } = readHeaders(options['headers'])
   return (
     bearerKey(files, providerId, options) ??
@@ -63,17 +68,17 @@ function bearerKey(
   files: LoadedFiles,
   providerId: string,
   { apiKey: inline }: Table,
-): SentKey | undefined {
+): KeyInHeader | undefined {
   if (typeof inline === 'string') {
     // Even with an empty key the client does not read auth.json.
     if (inline === '' || /\{(?:env|file):/.test(inline)) return undefined
-    return { key: inline, keyPath: fileOf(files, 'config').path }
+    return { key: inline, keyHeader: 'authorization', keyPath: fileOf(files, 'config').path }
   }
 
   const login = loginOf(files, providerId)
   const key = isTable(login) && login['type'] === 'api' ? login['key'] : undefined
   if (typeof key !== 'string' || key === '') return undefined
-  return { key, keyPath: fileOf(files, 'auth').path }
+  return { key, keyHeader: 'authorization', keyPath: fileOf(files, 'auth').path }
 }
 
 /** Reads auth.json, which must be strict JSON: otherwise the client ignores the whole file. */

@@ -25,7 +25,7 @@ export function launchSettings(
   const { value: config } = mergedConfig(files)
 
   // The client would send an entry of auth.json as a bearer token in addition to a key in another header.
-  const isKeyed = target.keyHeader !== undefined
+  const isKeyed = target.keyHeader !== 'authorization'
   // The client would send a provider's headers to the new address too: in that case the run uses a separate
   // provider.
   const hasHeaders = providerOf(config, target.providerId).options['headers'] !== undefined

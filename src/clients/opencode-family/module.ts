@@ -1,5 +1,5 @@
 import { smallModel } from '../../gateway/models/rules.ts'
-import { keyHeaders, protocols } from '../../gateway/types.ts'
+import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
 import { asReasoningEffort } from '../contract/options.ts'
 import type { Program } from '../contract/program.ts'
@@ -34,8 +34,8 @@ type ClientParts = Pick<ClientModule, 'accepts' | 'sideEffects'> & {
  */
 const sends: SendingRules = {
   headers: true,
-  keyHeaders: { chat: keyHeaders },
-  defaultKeyHeader: { messages: 'x-api-key' },
+  otherKeyHeaders: { chat: otherKeyHeaders },
+  fixedKeyHeader: { messages: 'x-api-key' },
 }
 
 /** The options with the model for titles: the user's, or that of a rule, if the client's picker offers it. */
@@ -114,7 +114,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
         endpoint: {
           baseUrl,
           key: sent?.key,
-          keyHeader: sent?.keyHeader,
+          keyHeader: sent?.keyHeader ?? 'authorization',
           headers: readHeaders(options['headers']).headers,
         },
         options: {

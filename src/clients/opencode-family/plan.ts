@@ -61,7 +61,7 @@ function keyEntry(
   const hasEntry = now.get([providerId]) !== undefined
   const asKey = { isSecret: true, role: 'key' } as const
   // With an entry, the client sends `authorization: Bearer` too (1.18.33, 2026-11-22).
-  if (keyHeader !== undefined)
+  if (keyHeader !== 'authorization')
     return hasEntry ? [{ path: [providerId], value: undefined, ...asKey }] : []
 
   const isOtherLogin = hasEntry && now.text([providerId, 'type']) !== 'api'

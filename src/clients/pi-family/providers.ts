@@ -88,7 +88,7 @@ export function effectiveSettings(
   return {
     endpoint: {
       baseUrl,
-      keyHeader: keyed?.keyHeader,
+      keyHeader: keyed?.keyHeader ?? 'authorization',
       headers,
       alsoSendsTo: urls.find((url) => !isUrlOf(url, baseUrl ?? '')),
     },

@@ -1,4 +1,4 @@
-import { keyHeaders, protocols } from '../../gateway/types.ts'
+import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { emptyState } from '../contract/state.ts'
 import { brokenText, fileOf, originOf, unreadable } from '../files/parse-file.ts'
@@ -50,7 +50,11 @@ export const pi: ClientModule = {
   // pi sends the key as a bearer token in addition to them.
   sends: {
     headers: true,
-    keyHeaders: { chat: keyHeaders, responses: keyHeaders, messages: keyHeaders },
+    otherKeyHeaders: {
+      chat: otherKeyHeaders,
+      responses: otherKeyHeaders,
+      messages: otherKeyHeaders,
+    },
   },
   accepts: responses.protocols,
   config: {

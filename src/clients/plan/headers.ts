@@ -4,15 +4,13 @@ import type { Findings } from '../../finding.ts'
 import { classifyHeader, includesHeader } from '../../gateway/input/header.ts'
 import {
   type ExtraHeader,
-  type KeyHeader,
-  keyHeaders,
-  type Protocol,
+  type OtherKeyHeader,
+  otherKeyHeaders,
   type QueryParameter,
 } from '../../gateway/types.ts'
 import type { ClientModule, ClientName } from '../contract/client.ts'
 import { launchKeyVariable } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import type { Endpoint } from '../contract/state.ts'
 import { isTable } from '../files/tables.ts'
 
 /** Reports the headers, the query or the key header that the gateway needs and the client cannot send. */
@@ -35,22 +33,13 @@ export function* sendingFindings(
       hint: `Codex can: repoint codex. If the gateway does not need the query, remove it from the address: '?${query[0]!.name}='`,
     }
 
-  const headersByProtocol = Object.values(sends?.keyHeaders ?? {})
-  if (keyHeader !== undefined && !headersByProtocol.flat().includes(keyHeader))
+  const headersByProtocol = Object.values(sends?.otherKeyHeaders ?? {})
+  if (keyHeader !== 'authorization' && !headersByProtocol.flat().includes(keyHeader))
     yield {
       ...shared,
       message: `The gateway accepts the key only as ${keyHeader}, and ${label} cannot send this header`,
       hint: `Set up the other clients without ${label}. Or ask the gateway's operator to accept \`authorization: Bearer\`.`,
     }
-}
-
-/** The header in which a client sends its key over a protocol. */
-export function keyHeaderOf(
-  { sends }: Pick<ClientModule, 'sends'>,
-  protocol: Protocol,
-  { keyHeader }: Pick<Endpoint, 'keyHeader'>,
-): KeyHeader | 'authorization' {
-  return keyHeader ?? sends?.defaultKeyHeader?.[protocol] ?? 'authorization'
 }
 
 /**
@@ -63,7 +52,7 @@ export function expectBearer(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   { keyHeader }: SetupTarget,
 ): void {
-  if (keyHeader === undefined) return
+  if (keyHeader === 'authorization') return
   throw new UserError({
     code: 'protocol-unsupported',
     message: `The gateway accepts the key only as ${keyHeader}, and ${label} reads this header only from its files`,
@@ -77,7 +66,7 @@ export function requiredHeaders({
   keyHeader,
   key,
 }: SetupTarget): readonly ExtraHeader[] {
-  if (keyHeader === undefined) return headers
+  if (keyHeader === 'authorization') return headers
   return [...headers, { name: keyHeader, value: key, isSecret: true }]
 }
 
@@ -91,7 +80,7 @@ export function isStrayHeader(
   isOtherAddress: boolean,
 ): boolean {
   return (
-    keyHeaders.some((header) => header === name) ||
+    otherKeyHeaders.some((header) => header === name) ||
     includesHeader({ name, value }, formerHeaders) ||
     (isOtherAddress && classifyHeader(name, value).isSecret === true) ||
     isFromOtherGateway?.({ name, value }) === true
@@ -127,7 +116,7 @@ export function bearerChanges(
   now: ConfigValue | undefined,
   { key, keyHeader }: SetupTarget,
 ): readonly SettingChange[] {
-  if (keyHeader === undefined) return [{ path, value: key, isSecret: true }]
+  if (keyHeader === 'authorization') return [{ path, value: key, isSecret: true }]
   return now === undefined ? [] : [{ path, value: undefined, isSecret: true }]
 }
 
@@ -206,12 +195,12 @@ export function headersInVariables(
 export function readHeaders(table: ConfigValue | undefined): {
   /** Undefined: none. */
   readonly headers: readonly ExtraHeader[] | undefined
-  readonly keyed: { readonly keyHeader: KeyHeader; readonly key: string } | undefined
+  readonly keyed: { readonly keyHeader: OtherKeyHeader; readonly key: string } | undefined
 } {
   const all = textMembers(table).map(({ name, value }) => classifyHeader(name, value))
-  const keyed = keyHeaders.flatMap((keyHeader) =>
+  const keyed = otherKeyHeaders.flatMap((keyHeader) =>
     all.filter(({ name }) => name === keyHeader).map(({ value: key }) => ({ keyHeader, key })),
   )
-  const headers = all.filter(({ name }) => keyHeaders.every((header) => header !== name))
+  const headers = all.filter(({ name }) => otherKeyHeaders.every((header) => header !== name))
   return { headers: headers.length === 0 ? undefined : headers, keyed: keyed[0] }
 }

@@ -147,6 +147,7 @@ export const qwen: ClientModule = {
       endpoint: {
         baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
         key,
+        keyHeader: 'authorization',
         headers: readHeaders(valueIn(entry, paths.headers)).headers,
       },
       options: { protocol, model, contextWindow: numberIn(entry, paths.window) },

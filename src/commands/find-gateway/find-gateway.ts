@@ -70,7 +70,7 @@ export async function findGateway(
     access: accessTo(session, {
       ...gateway,
       baseUrls: findBaseUrls(session, flags, { ...known, query }, address.value),
-      keyHeader: saved.keyHeader,
+      keyHeader: saved.keyHeader ?? 'authorization',
       headers,
       query,
       timeoutMs: flags.timeout * 1000,

@@ -2,7 +2,7 @@ import type { ClientName } from '../../clients/contract/client.ts'
 import { emptyState } from '../../clients/contract/state.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
-import type { Gateway } from '../../gateway/types.ts'
+import type { Gateway, KeyHeader } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/client-report.ts'
@@ -30,6 +30,7 @@ export interface GatewayInUse extends Gateway {
   readonly family: string
   readonly label: string
   readonly key: string
+  readonly keyHeader: KeyHeader
 }
 
 /** Whether the user names an address or a key now. The two belong together. */

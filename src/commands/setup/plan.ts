@@ -6,7 +6,6 @@ import { whyUnreadable } from '../../clients/contract/state.ts'
 import { asPlanned, fileOf } from '../../clients/files/parse-file.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { effectiveOptions } from '../../clients/options/chosen-options.ts'
-import { keyHeaderOf } from '../../clients/plan/headers.ts'
 import type { FileEdit, Plan } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import { blocksSetup, type Finding, messageWithLocation } from '../../finding.ts'
@@ -167,14 +166,12 @@ function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void 
 /** @throws UserError `internal` if the client would not read what was planned or written */
 export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
   const after = client.read(files)
-  const { baseUrl, key, alsoSendsTo } = after.endpoint
+  const { baseUrl, key, keyHeader, alsoSendsTo } = after.endpoint
   const protocol = protocolOf(client, after.options)
   const expectedBaseUrl = baseUrlFor(access, protocol)
 
   const hasAddress = baseUrl === expectedBaseUrl && alsoSendsTo === undefined
-  const hasKey =
-    key === access.key &&
-    keyHeaderOf(client, protocol, after.endpoint) === keyHeaderOf(client, protocol, access)
+  const hasKey = key === access.key && keyHeader === access.keyHeader
   const { headers = [], query = [] } = access
   const hasExtras =
     headers.every((header) => includesHeader(header, after.endpoint.headers)) &&

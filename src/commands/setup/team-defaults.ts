@@ -92,6 +92,7 @@ async function download(
     // repoint only requests the file, so these are not used.
     baseUrls: usualBaseUrls(url.origin),
     key: '',
+    keyHeader: 'authorization',
     timeoutMs: timeout * 1000,
     caFile,
   })

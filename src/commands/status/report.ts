@@ -5,7 +5,7 @@ import { overProtocol, protocolOf } from '../../clients/models/protocols.ts'
 import { compact } from '../../compact.ts'
 import { plainPath } from '../../edits/values/paths.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
-import { formatHeader, headerDocument } from '../../gateway/input/header.ts'
+import { formatHeader, headerDocument, unusualKeyHeader } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
 import { maskSecret } from '../../text.ts'
 import type { ClientWithFindings } from '../checks/show.ts'
@@ -50,7 +50,7 @@ function settingRows(session: Session, client: Client, state: ClientState): [str
   const { key, headers = [], query, keyHeader, alsoSendsTo } = endpoint
   const { smallModel, slotModels = {}, subagentModel, providerId } = options
   const model = shownModel(state)
-  const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
+  const sentAs = keyHeader === 'authorization' ? '' : `, sent as ${keyHeader}`
 
   const rows: [string, string | undefined][] = [
     ['model', model && model + overProtocol(client, options) + inFile(session, sources.model)],
@@ -115,7 +115,7 @@ export function clientDocument({ report, expectedGateway, drift }: StatusReport)
       ...others,
       model: shownModel(state),
       isModelUnnamed: defaults?.includes('slot') || undefined,
-      ...{ keyPath, keyHeader, caFile, alsoSendsTo, login },
+      ...{ keyPath, keyHeader: unusualKeyHeader(keyHeader), caFile, alsoSendsTo, login },
       isDiscovering: discoverModels,
       hidesAttribution: disableAttribution,
       broken: whyUnreadable(state),

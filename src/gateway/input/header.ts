@@ -1,6 +1,12 @@
 import { UserError } from '../../errors.ts'
 import { looksLikeKey, maskSecret, maskSecretsIn } from '../../text.ts'
-import { type ExtraHeader, keyHeaders, type QueryParameter } from '../types.ts'
+import {
+  type ExtraHeader,
+  type KeyHeader,
+  type OtherKeyHeader,
+  otherKeyHeaders,
+  type QueryParameter,
+} from '../types.ts'
 
 /** A header to send from now on. Without a value, the header is removed. */
 export type HeaderChange = ExtraHeader | { readonly name: string; readonly value?: undefined }
@@ -65,7 +71,7 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
 
 /** @throws UserError `usage` */
 function rejectReserved(name: string): void {
-  if (name === 'authorization' || keyHeaders.some((keyHeader) => keyHeader === name))
+  if (name === 'authorization' || otherKeyHeaders.some((keyHeader) => keyHeader === name))
     throw invalidHeader(
       `${name} contains the key, and the key has separate flags`,
       'Pass the key with --key-env NAME, --key-file PATH or --key-stdin. repoint finds out which header the gateway needs.',
@@ -167,4 +173,9 @@ export function includesHeader(
   headers: readonly QueryParameter[] = [],
 ): boolean {
   return headers.some((header) => header.name === name && header.value === value)
+}
+
+/** The header of a key for files and JSON, which leave out the usual one. */
+export function unusualKeyHeader(keyHeader: KeyHeader): OtherKeyHeader | undefined {
+  return keyHeader === 'authorization' ? undefined : keyHeader
 }

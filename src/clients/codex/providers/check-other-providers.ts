@@ -60,7 +60,7 @@ export function* checkOthersForSetup(
   target: SetupTarget,
 ): Findings {
   // The setup removes auth.json if the key has a header, so that no provider gets it.
-  if (target.keyHeader !== undefined) return
+  if (target.keyHeader !== 'authorization') return
 
   yield* checkNewKey(context, config, target)
   yield* checkEarlierTables(context.files, config, target)

@@ -28,7 +28,7 @@ export async function loadFirstRequests(
   const { env } = platform.machine
   return (route) => ({
     label: client.label,
-    keyHeader: client.sends?.defaultKeyHeader?.[route.protocol],
+    keyHeader: client.sends?.fixedKeyHeader?.[route.protocol],
     accepts: client.accepts?.[route.protocol],
     ...client.firstRequest(recordings, files, { ...program, env, ...route }),
   })
