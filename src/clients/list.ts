@@ -1,6 +1,7 @@
 import { claudeFlags, expectDistinctModelFlags } from './claude/flags.ts'
 import { claudeGptName, claudeName } from './claude/name.ts'
 import { clineName } from './cline/name.ts'
+import { codexFlags } from './codex/flags.ts'
 import { codexName } from './codex/name.ts'
 import type { Client, ClientModule, ClientName } from './contract/client.ts'
 import type { ClientFlag, ClientOptions } from './contract/options.ts'
@@ -10,12 +11,10 @@ import { kiloName } from './kilo/name.ts'
 import { openclawName } from './openclaw/name.ts'
 import { opencodeName } from './opencode/name.ts'
 import {
-  catalogFlags,
   contextWindowFlag,
   expectUsableProviderId,
   factFlags,
   imageFlags,
-  keepOldGatewayFlag,
   limitFlags,
   modelFlag,
   protocolFlag,
@@ -63,14 +62,7 @@ export const clientRows: readonly ClientRow[] = [
         '`~/.codex/auth.json`, then `~/.codex/config.toml`; with `--catalog` also `~/.codex/repoint-models.json`',
       keys: 'the key; `model`, `model_provider`, `openai_base_url`, with `--catalog` `model_catalog_json`; one `[model_providers.gateway]` table, with `query_params` if the address has a query; an entry in `[notice.model_migrations]`, so that Codex does not offer a newer model; settings in the tables of other providers, so that they do not get the key',
     },
-    flags: [
-      modelFlag,
-      providerIdFlag,
-      contextWindowFlag,
-      reasoningEffortFlag,
-      ...catalogFlags,
-      keepOldGatewayFlag,
-    ],
+    flags: codexFlags,
     load: async () => (await import('./codex/codex.ts')).codex,
   },
   {

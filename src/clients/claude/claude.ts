@@ -1,13 +1,14 @@
 import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
-import { asReasoningEffort } from '../contract/options.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
+import { readSettingOptions } from '../plan/setting-options.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
 import { firstRequest } from './first-request.ts'
+import { settingOptions } from './flags.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -83,11 +84,11 @@ const shared = {
       'slotModels',
       'subagentModel',
       'contextWindow',
-      'reasoningEffort',
+      ...settingOptions.map(({ option }) => option),
       'discoverModels',
       'disableAttribution',
     ],
-    familyOptions: ['slot', 'reasoningEffort', 'discoverModels'],
+    familyOptions: ['slot', ...settingOptions.map(({ option }) => option), 'discoverModels'],
     modelSuffix: windowSuffix,
   },
 
@@ -183,7 +184,7 @@ const shared = {
         smallModel,
         contextWindow:
           Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
-        reasoningEffort: asReasoningEffort(env[names.effort]),
+        ...readSettingOptions(settingOptions, settings.root),
         discoverModels: isDiscovering(settings) || undefined,
         disableAttribution: env[names.attribution] === '0' || undefined,
       },

@@ -8,6 +8,7 @@ import { fileOf } from '../files/parse-file.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { isBefore } from '../program/tested.ts'
 import { safeguardsOf } from './checks/auto-mode.ts'
+import { effortVariable } from './flags.ts'
 import { isOn, names, readSettings } from './settings.ts'
 import { knowsModel, sentFirst, tableVersions, withoutDate } from './slots/sent.ts'
 
@@ -29,7 +30,7 @@ export function firstRequest(
 
   // Without betas, the limit and the effort are the same.
   const { max_tokens, output_config } = usual.body
-  const body = withEffort({ ...recorded.body, output_config }, env[names.effort])
+  const body = withEffort({ ...recorded.body, output_config }, env[effortVariable])
   return {
     ...recorded,
     body: {

@@ -3,10 +3,19 @@ import {
   type ClientFlag,
   type ClientOptions,
   defaultSlot,
+  type SettingOption,
   type Slot,
   slots,
 } from '../contract/options.ts'
 import { contextWindowFlag, modelFlag, reasoningEffortFlag } from '../options/flags.ts'
+
+/** It overrides the effort in the settings (2.1.330, 2026-11-23). */
+export const effortVariable = 'CLAUDE_CODE_EFFORT_LEVEL'
+
+/** The options that one variable in `env` of the settings holds. */
+export const settingOptions: readonly SettingOption[] = [
+  { ...reasoningEffortFlag, path: ['env', effortVariable] },
+]
 
 /** The flags of Claude Code, which has a model for each slot. */
 export const claudeFlags: readonly ClientFlag[] = [
@@ -42,7 +51,7 @@ export const claudeFlags: readonly ClientFlag[] = [
     toOptions: (attribution) => ({ disableAttribution: attribution === false }),
   },
   contextWindowFlag,
-  reasoningEffortFlag,
+  ...settingOptions,
 ]
 
 /** @throws UserError `usage` if two flags name the model of one slot */

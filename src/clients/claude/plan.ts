@@ -7,6 +7,7 @@ import { valueIn } from '../files/tables.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import { askingModeChanges } from './checks/auto-mode.ts'
+import { settingOptions } from './flags.ts'
 import { customHeaders } from './headers.ts'
 import { claudeName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -42,7 +43,7 @@ export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly S
     ...trafficVariables(now, target),
     ...slots.flatMap((slot) => slotVariablesFor(slot, now, target)),
     ...mappingVariables(now, target),
-    effortVariable(target),
+    ...optionVariables(target),
   ]
 
   return [
@@ -209,12 +210,13 @@ function attributionVariable(
   return { name, otherwise: isUndone ? restoredBefore(isSetUp) : stays }
 }
 
-function effortVariable({ input }: SetupTarget): Variable {
-  return {
-    name: names.effort,
-    value: effectiveOptions(input).reasoningEffort,
+function optionVariables({ input }: SetupTarget): readonly Variable[] {
+  const options = effectiveOptions(input)
+  return settingOptions.map(({ option, path }) => ({
+    name: String(path.at(-1)),
+    value: options[option],
     otherwise: input.resetToDefaults ? restoredBefore(isSetUp) : stays,
-  }
+  }))
 }
 
 /** Keeps the current spelling of a model if it differs only in the window suffix. */

@@ -14,8 +14,6 @@ export const names = {
   attribution: 'CLAUDE_CODE_ATTRIBUTION_HEADER',
   subagent: 'CLAUDE_CODE_SUBAGENT_MODEL',
   contextTokens: 'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
-  /** It overrides the effort in the settings (2.1.330, 2026-11-23). */
-  effort: 'CLAUDE_CODE_EFFORT_LEVEL',
   outputTokens: 'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
   withoutBetas: 'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS',
   apiKey: 'ANTHROPIC_API_KEY',

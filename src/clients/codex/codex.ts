@@ -2,12 +2,12 @@ import { snapshotFacts } from '../../gateway/models/facts.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import { otherKeyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
-import { asReasoningEffort } from '../contract/options.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf, parseKind, sourcesIn, unreadable } from '../files/parse-file.ts'
 import type { WindowHandling } from '../models/context-window.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { readHeaders, textMembers } from '../plan/headers.ts'
+import { readSettingOptions } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { testedVersions } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
@@ -17,9 +17,10 @@ import { checkNow, checkSetup } from './check.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
+import { settingOptions } from './flags.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
-import { effortPath, plan } from './plan.ts'
+import { plan } from './plan.ts'
 import { startupFindings } from './providers/check-provider.ts'
 import { otherAddress } from './providers/other-providers.ts'
 import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './providers/provider.ts'
@@ -120,7 +121,7 @@ export const codex: ClientModule = {
         model,
         providerId,
         contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
-        reasoningEffort: asReasoningEffort(config.text(effortPath)),
+        ...readSettingOptions(settingOptions, config.table([])),
         writeModelCatalog: namesCatalog(files, config) || undefined,
       },
       offered: codexOffers(files),

@@ -7,6 +7,7 @@ import { parseKind } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { headersInVariables, textMembers } from '../plan/headers.ts'
+import { settingOptions } from './flags.ts'
 import { withoutOfferOnce } from './migrations.ts'
 import { harmfulSettings, otherLayers } from './providers/provider.ts'
 
@@ -27,7 +28,7 @@ export function launchSettings(
 ): LaunchSettings {
   const config = parseKind(files, 'config')
   const { resolved, query = [] } = target
-  const effort = effectiveOptions(target.input).reasoningEffort
+  const options = effectiveOptions(target.input)
 
   const tables = [config, ...otherLayers(files)].map((file) =>
     file.table(['model_providers', target.providerId]),
@@ -42,14 +43,16 @@ export function launchSettings(
   const secrets = [launchKeyVariable, ...headers.map(({ variable }) => variable)]
   const excluded = config.table(['shell_environment_policy'])?.['exclude']
 
-  const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
+  /** Undefined: the run passes no value. */
+  const settings: readonly (readonly [path: string, value: ConfigValue | undefined])[] = [
     ['model_provider', id],
     [`model_providers.${id}.name`, 'Gateway'],
     [`model_providers.${id}.base_url`, target.baseUrl],
     [`model_providers.${id}.wire_api`, 'responses'],
-    ...(target.keyHeader === 'authorization'
-      ? [[`model_providers.${id}.env_key`, launchKeyVariable] as const]
-      : []),
+    [
+      `model_providers.${id}.env_key`,
+      target.keyHeader === 'authorization' ? launchKeyVariable : undefined,
+    ],
     ...query.map(
       ({ name, value }) => [`model_providers.${id}.query_params.${name}`, value] as const,
     ),
@@ -61,15 +64,15 @@ export function launchSettings(
       [...new Set([...(Array.isArray(excluded) ? excluded : []), ...secrets])],
     ],
     // A value that is already right may come from the user's profile.
-    ...(config.text(['model']) === resolved.model ? [] : [['model', resolved.model] as const]),
-    ...(resolved.contextWindow === undefined
-      ? []
-      : [['model_context_window', resolved.contextWindow] as const]),
-    ...(effort === undefined ? [] : [['model_reasoning_effort', effort] as const]),
+    ['model', config.text(['model']) === resolved.model ? undefined : resolved.model],
+    ['model_context_window', resolved.contextWindow],
+    ...settingOptions.map(({ option, path }) => [path.join('.'), options[option]] as const),
   ]
 
   // JSON is also valid TOML for text, numbers, booleans and lists of them.
-  const flags = settings.flatMap(([path, value]) => ['-c', `${path}=${JSON.stringify(value)}`])
+  const flags = settings.flatMap(([path, value]) =>
+    value === undefined ? [] : ['-c', `${path}=${JSON.stringify(value)}`],
+  )
   const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
   const named =
     table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]

@@ -5,17 +5,16 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isOpencodeAuth } from '../files/auth-json.ts'
 import { fileOf, parseKind } from '../files/parse-file.ts'
-import { effectiveOptions } from '../options/chosen-options.ts'
-import { editFile, optionChange } from '../plan/edit-file.ts'
+import { editFile } from '../plan/edit-file.ts'
 import { headerChanges, queryChanges } from '../plan/headers.ts'
+import { optionChange, settingOptionChanges } from '../plan/setting-options.ts'
 import { readCodexAuth } from './auth.ts'
 import { catalogChanges, planCatalog } from './catalog-file.ts'
+import { settingOptions } from './flags.ts'
 import { withoutOffer } from './migrations.ts'
 import { codexName } from './name.ts'
 import { isBedrockName } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
-
-export const effortPath = ['model_reasoning_effort']
 
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const auth = planAuth(files, target)
@@ -79,12 +78,11 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
   const { contextWindow } = target.resolved
   const isOtherAddress = pointsElsewhere(url, target.baseUrl)
   const query = [...provider, 'query_params']
-  const effort = effectiveOptions(target.input).reasoningEffort
 
   return [
     { path: ['model'], value: target.resolved.model },
     ...optionChange(now, ['model_context_window'], contextWindow, target.input),
-    ...optionChange(now, effortPath, effort, target.input),
+    ...settingOptionChanges(settingOptions, now, target.input),
     ...catalogChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     // For old conversations: see `builtInAddressPath`.

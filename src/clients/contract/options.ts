@@ -1,10 +1,11 @@
+import type { SettingPath } from '../../edits/types.ts'
 import type { Protocol } from '../../gateway/types.ts'
 
 /** The provider entry that a setup writes, unless the user or an earlier setup chose another ID. */
 export const defaultProviderId = 'gateway'
 
 /** The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. */
-export interface ClientOptions {
+export interface ClientOptions extends EnumOptions {
   readonly model?: string | undefined
   /** For titles and other small work. */
   readonly smallModel?: string | undefined
@@ -17,8 +18,6 @@ export interface ClientOptions {
   readonly maxOutputTokens?: number | undefined
   readonly images?: boolean | undefined
   readonly reasoning?: boolean | undefined
-  /** How long the model reasons. Absent: the client's default. */
-  readonly reasoningEffort?: ReasoningEffort | undefined
 
   // Only Claude Code has the following: a model for each slot.
 
@@ -42,16 +41,13 @@ export interface ClientOptions {
   readonly keepOldGateway?: boolean | undefined
 }
 
-export type OptionName = keyof ClientOptions
-
-export const reasoningEfforts = ['low', 'medium', 'high'] as const
-
-export type ReasoningEffort = (typeof reasoningEfforts)[number]
-
-/** A value in a client's file as an effort. Undefined: the file has none, or another one. */
-export function asReasoningEffort(value: unknown): ReasoningEffort | undefined {
-  return reasoningEfforts.find((effort) => effort === value)
+/** The options that hold one value of a fixed list, which is in the flag of each: see `EnumFlag`. */
+export interface EnumOptions {
+  /** How long the model reasons. Absent: the client's default. */
+  readonly reasoningEffort?: string | undefined
 }
+
+export type OptionName = keyof ClientOptions
 
 /** The model slots of Claude Code. Newer versions have `fable`. */
 export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
@@ -70,6 +66,17 @@ export interface ClientFlag {
   readonly takes?: ValueKind
   /** @param value true or false for a flag without a value */
   readonly toOptions: (value: string | number | boolean) => ClientOptions
+}
+
+/** The flag of an option with a fixed list of values. */
+export interface EnumFlag extends ClientFlag {
+  readonly option: keyof EnumOptions
+  readonly choices: readonly string[]
+}
+
+/** An option that one setting of a client's file holds. src/clients/plan/setting-options.ts reads and writes it. */
+export interface SettingOption extends EnumFlag {
+  readonly path: SettingPath
 }
 
 /** A kind of value that is checked before it is used: see src/commands/command-line/client-flags.ts. */

@@ -1,15 +1,15 @@
 import { smallModel } from '../../gateway/models/rules.ts'
 import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
-import { asReasoningEffort } from '../contract/options.ts'
 import type { Program } from '../contract/program.ts'
 import { catalogIn, type ResolvedOptions, type ResolveInput } from '../contract/setup.ts'
 import { originOf, unreadable } from '../files/parse-file.ts'
-import { numberIn, tableIn, textIn } from '../files/tables.ts'
+import { numberIn, tableIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { protocolsForKey } from '../models/protocols.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { readHeaders } from '../plan/headers.ts'
+import { readSettingOptions } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
@@ -18,7 +18,7 @@ import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
-import { effortPath, plan } from './plan.ts'
+import { plan, settingOptions } from './plan.ts'
 import { isOneBaseUrl, readProtocol } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
@@ -106,7 +106,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       }
       const model = modelIn('model')
       const { baseUrl, protocol, source } = readProtocol(provider, model)
-      const effort = textIn(table, ['models', model ?? '', ...effortPath(protocol)])
+      const entry = tableIn(table, ['models', model ?? ''])
       const sent = providerId === undefined ? undefined : readKey(files, providerId, options)
       const configFiles = userFiles(files)
 
@@ -122,8 +122,8 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
           model,
           smallModel: modelIn('small_model'),
           providerId,
-          contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
-          reasoningEffort: asReasoningEffort(effort),
+          contextWindow: numberIn(entry, ['limit', 'context']),
+          ...readSettingOptions(settingOptions(protocol), entry),
         },
         defaults: source === 'provider' ? ['protocol'] : undefined,
         offered: Object.keys(tableIn(table, ['models'])),

@@ -2,15 +2,17 @@ import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { SettingOption } from '../contract/options.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
 import { fileOf, parseFile } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
-import { effectiveOptions } from '../options/chosen-options.ts'
-import { editFile, editReadably, optionChange } from '../plan/edit-file.ts'
+import { reasoningEffortFlag } from '../options/flags.ts'
+import { editFile, editReadably } from '../plan/edit-file.ts'
 import { type EntryMember, listChanges, withoutEmptyTable } from '../plan/entries.ts'
 import { headerChanges } from '../plan/headers.ts'
+import { settingOptionChanges } from '../plan/setting-options.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 import { npmPath, packageOf, sdkBaseUrl, usualPackage } from './protocols.ts'
@@ -121,13 +123,12 @@ export function ourChanges(
 function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): readonly EntryMember[] {
   const { id, displayName, images, reasoning } = model
   const { resolved, input } = target
-  const effort = effectiveOptions(input).reasoningEffort
   const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
 
   return [
     ...(now === undefined ? [{ path: ['name'], value: displayName || undefined }] : []),
     ...(id === resolved.model
-      ? optionChange(now, effortPath(resolved.protocol), effort, input)
+      ? settingOptionChanges(settingOptions(resolved.protocol), now, input)
       : []),
     {
       path: ['limit'],
@@ -138,6 +139,11 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
     { path: ['reasoning'], value: reasoning || undefined, about: ['reasoning'] },
     { path: npmPath, value: packageOf(target, model), about: 'protocol' },
   ]
+}
+
+/** The options that one member of the entry of a model holds. The paths begin below the entry. */
+export function settingOptions(protocol: Protocol | undefined): readonly SettingOption[] {
+  return [{ ...reasoningEffortFlag, path: effortPath(protocol) }]
 }
 
 /** The path of the effort in the entry of a model (1.18.34, 2026-11-26). */

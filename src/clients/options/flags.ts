@@ -1,12 +1,10 @@
-import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import {
-  asReasoningEffort,
   type ClientFlag,
   type ClientOptions,
   defaultProviderId,
-  reasoningEfforts,
+  type EnumFlag,
 } from '../contract/options.ts'
 
 /** For a client with one model. */
@@ -63,7 +61,7 @@ export const noReasoningCure = 'Turn reasoning off: --no-reasoning'
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
 
 /** A flag and its opposite. The last one on the command line counts. */
-function switchFlags(
+export function switchFlags(
   name: string,
   help: { readonly on: string; readonly off: string },
   means: (isOn: boolean) => ClientOptions,
@@ -75,13 +73,18 @@ function switchFlags(
   ]
 }
 
+/** The flag of an option with a fixed list of values. */
+export function enumFlag(parts: Omit<EnumFlag, 'toOptions'>): EnumFlag {
+  return { ...parts, toOptions: (value) => ({ [parts.option]: String(value) }) }
+}
+
 /** For a client that can set how long its models reason. */
-export const reasoningEffortFlag: ClientFlag = {
+export const reasoningEffortFlag = enumFlag({
+  option: 'reasoningEffort',
   flag: '--reasoning-effort <effort>',
   help: 'how much the model reasons',
-  choices: reasoningEfforts,
-  toOptions: (effort) => compact({ reasoningEffort: asReasoningEffort(effort) }),
-}
+  choices: ['low', 'medium', 'high'],
+})
 
 /** For a client whose configuration states which models accept images. */
 export const imageFlags = switchFlags(
@@ -99,20 +102,6 @@ const reasoningFlags = switchFlags(
 
 /** For a client whose list of models states all of these facts. */
 export const factFlags = [...limitFlags, ...imageFlags, ...reasoningFlags]
-
-/** For a client that has a table of models. */
-export const catalogFlags = switchFlags(
-  'catalog',
-  { on: "list the gateway's models instead of Codex's own", off: "list Codex's own models again" },
-  (writeModelCatalog) => ({ writeModelCatalog }),
-)
-
-/** For a client whose providers share one setting for the key. */
-export const keepOldGatewayFlag: ClientFlag = {
-  flag: '--keep-old-gateway',
-  help: 'keep the key of the earlier gateway for its conversations',
-  toOptions: (keepOldGateway) => ({ keepOldGateway: keepOldGateway === true }),
-}
 
 /** Merges the options of several flags. */
 export function mergeOptions(options: readonly ClientOptions[]): ClientOptions {

@@ -5,11 +5,10 @@ import type { FileFix, Finding } from '../../finding.ts'
 import type { Client, ClientModule, ClientName } from '../contract/client.ts'
 import type { SensitiveSettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { ResolveInput, SetupTarget } from '../contract/setup.ts'
+import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
-import { type Table, valueIn } from '../files/tables.ts'
 
 /** A change of one file by a setup. */
 interface EditRequest {
@@ -115,20 +114,6 @@ export function planFixes(
   return kinds.map((kind) =>
     editFile({ client, sensitiveSettings, file: fileOf(files, kind), changes: [], fixes }),
   )
-}
-
-/**
- * Sets an option in a table. If the option is undecided, the setting stays, except that `--defaults` removes
- * it.
- */
-export function optionChange(
-  now: Table | undefined,
-  path: SettingPath,
-  value: string | number | undefined,
-  { resetToDefaults }: Pick<ResolveInput, 'resetToDefaults'>,
-): readonly SettingChange[] {
-  const isRemoved = resetToDefaults === true && valueIn(now, path) !== undefined
-  return value === undefined && !isRemoved ? [] : [{ path, value }]
 }
 
 /** The hint and fix of a finding that `change` removes from a file, and that the user may miss. */

@@ -1,0 +1,34 @@
+import type { ClientFlag, SettingOption } from '../contract/options.ts'
+import {
+  contextWindowFlag,
+  modelFlag,
+  providerIdFlag,
+  reasoningEffortFlag,
+  switchFlags,
+} from '../options/flags.ts'
+
+/** The options that one setting of config.toml holds. `repoint run` passes each with `-c`. */
+export const settingOptions: readonly SettingOption[] = [
+  { ...reasoningEffortFlag, path: ['model_reasoning_effort'] },
+]
+
+const catalogFlags = switchFlags(
+  'catalog',
+  { on: "list the gateway's models instead of Codex's own", off: "list Codex's own models again" },
+  (writeModelCatalog) => ({ writeModelCatalog }),
+)
+
+const keepOldGatewayFlag: ClientFlag = {
+  flag: '--keep-old-gateway',
+  help: 'keep the key of the earlier gateway for its conversations',
+  toOptions: (keepOldGateway) => ({ keepOldGateway: keepOldGateway === true }),
+}
+
+export const codexFlags: readonly ClientFlag[] = [
+  modelFlag,
+  providerIdFlag,
+  contextWindowFlag,
+  ...settingOptions,
+  ...catalogFlags,
+  keepOldGatewayFlag,
+]
