@@ -2,6 +2,7 @@ import { UserError } from '../errors.ts'
 import { toCatalogAnswer } from '../gateway/catalog.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client } from './contract/client.ts'
+import type { ProgramFacts } from './contract/program.ts'
 import {
   catalogIn,
   type ResolvedOptions,
@@ -20,7 +21,7 @@ export function withInterpolationGuard(client: Client): Client {
 
   return {
     ...client,
-    resolve: (input, version) => resolveLiteral(client, input, version),
+    resolve: (input, program) => resolveLiteral(client, input, program),
     plan: (files, target) => {
       expectLiteral(client, target)
       return plan(files, target)
@@ -35,10 +36,14 @@ export function withInterpolationGuard(client: Client): Client {
 }
 
 /** @throws UserError `config-conflict`, or as the client's own `resolve` does */
-function resolveLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
+function resolveLiteral(
+  client: Client,
+  input: ResolveInput,
+  program?: ProgramFacts,
+): ResolvedOptions {
   const catalog = catalogIn(input.gatewayInfo)
   const { names } = client.config.interpolation
-  if (names === null) return client.resolve(input, version)
+  if (names === null) return client.resolve(input, program)
 
   const named = modelsIn(effectiveOptions(input)).find((id) => names.test(id))
   if (named !== undefined) throw refusal(client, `the model ${named}`)
@@ -50,7 +55,7 @@ function resolveLiteral(client: Client, input: ResolveInput, version?: string): 
     throw refusal(client, `the model ${first.id}`)
 
   const models = listed.filter((model) => !matching.includes(model)).map(withoutName(names))
-  const resolved = client.resolve(withModels(input, models), version)
+  const resolved = client.resolve(withModels(input, models), program)
   if (first === undefined) return resolved
 
   const others = matching.length === 1 ? '' : ` and ${matching.length - 1} more`

@@ -17,8 +17,9 @@ import { type GatewayFlags, gatewayCommand, newestGateway, noFlags } from './com
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { type FoundGateway, findGateway } from './find-gateway/find-gateway.ts'
 import { presetUnlessNamed } from './find-gateway/preset.ts'
+import type { ResolvedChoice } from './resolve/client-choice.ts'
+import { usualPolicy } from './resolve/policy.ts'
 import type { Session } from './screen/session.ts'
-import type { ResolvedChoice } from './setup/client-choice.ts'
 import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'
 import type { ProvenSetup, SetupContext } from './setup/types.ts'
@@ -74,10 +75,11 @@ async function proveAll(
   const context: SetupContext = {
     session,
     request: { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags },
+    policy: usualPolicy,
     consent: 'none',
     clients,
     programs: new Map(),
-    previous: new Map(),
+    earlier: new Map(),
     runs: [],
   }
   const connection = openGateway(context, access)

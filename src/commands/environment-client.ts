@@ -14,8 +14,8 @@ import { type CommandFactory, commandOf, examples, type FlagsOf } from './comman
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { lineForKey, shellSyntaxFor } from './environment-client/shell-syntax.ts'
 import { proveModel } from './find-gateway/ask-catalog.ts'
+import { loadFirstRequests } from './probes/first-requests.ts'
 import type { Session } from './screen/session.ts'
-import { loadFirstRequests } from './setup/prove/first-requests.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */
 function defineFor(row: EnvironmentRow) {

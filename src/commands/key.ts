@@ -17,6 +17,7 @@ import { openRecords } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand } from './command-line/flags.ts'
+import { keyPolicy } from './resolve/policy.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
@@ -74,7 +75,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
         // Enter must not reuse the key that is replaced.
         inUse: [],
       },
-      isKeyOnly: true,
+      policy: keyPolicy,
     },
     { runs },
   )

@@ -133,12 +133,12 @@ describe('codex and opencode', () => {
   test('an older Claude Code does not know the models that came after it', () => {
     const notes = (version: string, model: string) =>
       byId('claude')
-        .resolve(inputFor(undefined, { model }), version)
+        .resolve(inputFor(undefined, { model }), { version })
         .findings.map(({ code }) => code)
     expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
     const { contextWindow } = byId('claude').resolve(
       inputFor(undefined, { model: 'claude-opus-5-5' }),
-      '2.1.197',
+      { version: '2.1.197' },
     )
     expect(contextWindow).toBe(1_000_000)
     expect(notes('2.1.197', 'claude-opus-4-8')).toEqual([])

@@ -390,7 +390,7 @@ describe('a setup', () => {
   test('uses chat with a version that has no other protocols, and rejects --protocol', () => {
     const gatewayInfo = { catalogAnswer: { kind: 'not-asked' }, rejected: [] } as const
     const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }
-    const protocolOf = (version?: string) => qwen.resolve(input, version).protocol
+    const protocolOf = (version?: string) => qwen.resolve(input, { version }).protocol
     expect([protocolOf('0.15.10'), protocolOf('0.23.4'), protocolOf()]).toEqual([
       'chat',
       'responses',
@@ -400,7 +400,7 @@ describe('a setup', () => {
       ...input,
       requested: { ...input.requested, protocol: 'responses' as const },
     }
-    expect(() => qwen.resolve(withProtocol, '0.23.0')).toThrow(
+    expect(() => qwen.resolve(withProtocol, { version: '0.23.0' })).toThrow(
       expect.objectContaining({ code: 'client-too-old' }),
     )
   })

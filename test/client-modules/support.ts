@@ -2,6 +2,7 @@ import { configuredGateway, overrideFindings } from '../../src/clients/checks/ov
 import type { Client, ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
 import type { LoadedFiles } from '../../src/clients/contract/files.ts'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
+import type { ProgramFacts } from '../../src/clients/contract/program.ts'
 import type {
   GatewayInfo,
   PreviousSetup,
@@ -102,6 +103,7 @@ export interface Setup {
   readonly previous?: PreviousSetup
   readonly catalog?: Catalog | undefined
   readonly gatewayInfo?: Partial<GatewayInfo>
+  readonly program?: ProgramFacts
   readonly machine?: Machine
   readonly target?: Partial<SetupTarget>
   readonly context?: Partial<ClientContext>
@@ -142,10 +144,10 @@ export function previousIn(client: Client, state: ClientState): PreviousSetup {
 }
 
 function targetFor(client: Client, setup: Setup = {}): SetupTarget {
-  const { options = {}, previous, gatewayInfo } = setup
+  const { options = {}, previous, gatewayInfo, program } = setup
   const list = 'catalog' in setup ? setup.catalog : catalog
   const input = inputFor(list, options, previous, gatewayInfo)
-  const resolved = client.resolve(input)
+  const resolved = client.resolve(input, program)
   return {
     baseUrl: baseUrlFor({ address: baseUrl }, protocolOf(client, resolved)),
     baseUrls: usualBaseUrls(baseUrl),

@@ -9,6 +9,7 @@ import {
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type ClientOptions, defaultSlot, type Slot, slots } from '../contract/options.ts'
+import type { ProgramFacts } from '../contract/program.ts'
 import {
   catalogIn,
   type GatewayInfo,
@@ -40,7 +41,7 @@ function gptMapping(
  *
  * @throws ModelNeeded for a slot that the catalog cannot fill
  */
-export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions {
+export function resolveSlots(input: ResolveInput, { version }: ProgramFacts = {}): ResolvedOptions {
   const { slot = defaultSlot } = effectiveOptions(input)
   const pins = checkedPins(input, slot)
   const subagentModel = checkedSubagent(input)
@@ -63,7 +64,10 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
  *
  * @throws ModelNeeded if no rule fits and the user requested no model
  */
-export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
+export function resolveMapping(
+  input: ResolveInput,
+  { version }: ProgramFacts = {},
+): ResolvedOptions {
   const catalog = catalogIn(input.gatewayInfo)
   const { slot = defaultSlot } = effectiveOptions(input)
   const pins = checkedPins(input, slot)

@@ -58,10 +58,18 @@ export function entryOf(table: readonly Entry[], id: string): Entry | undefined 
   return longest
 }
 
-/** Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table. */
-export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): ResolvedOptions {
+/**
+ * Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table.
+ *
+ * @param modelTable what Codex has printed
+ */
+export function withCatalog(
+  input: ResolveInput,
+  resolved: ResolvedOptions,
+  modelTable: string | undefined,
+): ResolvedOptions {
   const { requested, gatewayInfo } = input
-  const table = entriesIn(gatewayInfo.modelTable)
+  const table = entriesIn(modelTable)
   if (!effectiveOptions(input).writeModelCatalog)
     return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
 

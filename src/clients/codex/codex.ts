@@ -140,7 +140,8 @@ export const codex: ClientModule = {
 
   checkNow,
 
-  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], contextWindows)),
+  resolve: (input, { modelTable } = {}) =>
+    withCatalog(input, resolveOneModel(input, ['responses'], contextWindows), modelTable),
   plan,
   checkSetup,
   loadRecordings: async () =>

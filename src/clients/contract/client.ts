@@ -14,6 +14,7 @@ import type {
   LaunchSettings,
   ProcessToStart,
   Program,
+  ProgramFacts,
   Recordings,
 } from './program.ts'
 import type { ResolvedOptions, ResolveInput, SetupTarget } from './setup.ts'
@@ -73,11 +74,10 @@ export interface ClientModule {
   /**
    * The options that the client gets: a value for every one.
    *
-   * @param version of the installed client. Absent: not installed, or unknown
    * @throws ModelNeeded if no rule chooses a model, or the gateway has none, with the nearest IDs
    * @throws UserError if the client cannot use the gateway
    */
-  resolve(input: ResolveInput, version?: string): ResolvedOptions
+  resolve(input: ResolveInput, program?: ProgramFacts): ResolvedOptions
 
   /**
    * The edits that make the client's files say what `target` says, in write order. A file that already says it

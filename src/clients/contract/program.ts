@@ -80,14 +80,18 @@ export interface RecordedRequest {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** What the installed program reports about itself. */
+export interface ProgramFacts {
+  /** Absent: it is not installed, or unknown; then the newest counts. */
+  readonly version?: string | undefined
+  /** The list of models that it prints. Absent: it prints none. */
+  readonly modelTable?: string | undefined
+}
+
 /** The request that `firstRequest` describes. */
-export interface FirstRequestInput {
+export interface FirstRequestInput extends ProgramFacts {
   readonly model: string
   readonly protocol: Protocol
-  /** The version of the installed client. Absent: it is not installed, or unknown; then the newest counts. */
-  readonly version?: string | undefined
-  /** As `GatewayInfo.modelTable`. */
-  readonly modelTable?: string | undefined
   readonly env: Machine['env']
 }
 

@@ -37,7 +37,9 @@ export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'>
 }
 
 /** Undefined: repoint has no catalog. */
-export function catalogIn({ catalogAnswer }: GatewayInfo): Catalog | undefined {
+export function catalogIn({
+  catalogAnswer,
+}: Pick<GatewayInfo, 'catalogAnswer'>): Catalog | undefined {
   return catalogAnswer.kind === 'received' ? catalogAnswer.catalog : undefined
 }
 
@@ -54,8 +56,6 @@ export interface GatewayInfo {
   readonly gateway?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
   readonly noProbeFollows?: boolean | undefined
-  /** The list of models that the installed client prints. */
-  readonly modelTable?: string | undefined
 }
 
 /** A model that the gateway rejected over one protocol. */

@@ -164,7 +164,7 @@ export const qwen: ClientModule = {
 
   checkNow,
 
-  resolve(input, version) {
+  resolve(input, { version } = {}) {
     const supported = supportedProtocols(input, version)
     const resolved = resolveWithPicker(input, supported, {
       knows: knowsWindow,

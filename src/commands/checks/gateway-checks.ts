@@ -22,10 +22,10 @@ import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
 import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
+import { loadFirstRequests } from '../probes/first-requests.ts'
+import { type ProbeAnswer, Probes } from '../probes/probes.ts'
+import { type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
-import { type ResolvedChoice, resolveClient } from '../setup/client-choice.ts'
-import { loadFirstRequests } from '../setup/prove/first-requests.ts'
-import { type ProbeAnswer, Probes } from '../setup/prove/probes.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
 
 import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
@@ -240,7 +240,7 @@ function setupNow(
   { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
   catalogAnswer: CatalogAnswer,
 ): ResolvedChoice {
-  const gatewayInfo = { catalogAnswer, rejected: [], modelTable }
+  const gatewayInfo = { catalogAnswer, rejected: [] }
   const input = { requested: {}, previous: { options, defaults }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })

@@ -20,10 +20,10 @@ import {
   isInstalled,
   versionFindings,
 } from '../client-state/program/program.ts'
+import { resolveClient } from '../resolve/client-choice.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
-import { resolveClient } from '../setup/client-choice.ts'
-import { resolveInputFor } from '../setup/resolve-input.ts'
+import { inputFor } from '../setup/context.ts'
 import type { AskedGateway, SetupContext } from '../setup/types.ts'
 
 /** A client in the list. */
@@ -40,12 +40,13 @@ export interface Offer {
 /** Reads a client's files and resolves its options. Sends nothing and writes nothing. */
 export function offerOf(
   context: SetupContext,
-  { connection: { access }, info }: AskedGateway,
+  { connection: { access }, catalogAnswer }: AskedGateway,
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {
-  const catalog = catalogIn(info)
-  const input = resolveInputFor(context, client, access, { ...info, ...program })
+  const catalog = catalogIn({ catalogAnswer })
+  const gatewayInfo = { catalogAnswer, rejected: [], gateway: access }
+  const input = inputFor(context, client, access, gatewayInfo)
   const problem =
     localProblem(context, client, access, program) ??
     (catalog && missingProtocol(client, access, catalog))

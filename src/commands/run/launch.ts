@@ -7,7 +7,6 @@ import { basename } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
 import type { RejectedModel } from '../../clients/contract/setup.ts'
-import type { ClientState } from '../../clients/contract/state.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
@@ -27,9 +26,15 @@ import type { ResolvedClient } from '../client-state/point-client.ts'
 import { type Launch, loopbackWithoutProxy, pointClient } from '../client-state/point-client.ts'
 import { type ProgramVersion, versionFindings } from '../client-state/program/program.ts'
 import { runsSoFar } from '../client-state/recorded-runs.ts'
+import { type Resolution, resolveClient } from '../resolve/client-choice.ts'
+import { usualPolicy } from '../resolve/policy.ts'
+import {
+  type EarlierSetup,
+  earlierSetups,
+  pointsAt,
+  resolveInputFor,
+} from '../resolve/resolve-input.ts'
 import type { Session } from '../screen/session.ts'
-import { type Resolution, resolveClient } from '../setup/client-choice.ts'
-import { pointsAt, previousSetups, resolveInputFor } from '../setup/resolve-input.ts'
 
 /** A process to start and the gateway that it should use. */
 export interface LaunchRequest {
@@ -164,17 +169,17 @@ function resolveForLaunch(
   clients: readonly Client[],
   { access, catalog, model, proven, versions }: LaunchRequest,
 ): ResolvedClient {
-  const previous = previousSetups(session, clients, runsSoFar(session))
+  const earlierByClient = earlierSetups(session, clients, runsSoFar(session))
   const models = model === undefined && proven !== undefined ? [model, proven.model] : [model]
 
   const resolve = (client: Client, model: string | undefined): Resolution => {
-    const before = previous.get(client)
-    const isOtherGateway = before !== undefined && !pointsAt(client, before, access)
-    const rejected = isOtherGateway && catalog ? unlisted(client, before, catalog) : []
-    const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, previous }
+    const earlier = earlierByClient.get(client)
+    const isOtherGateway = earlier !== undefined && !pointsAt(client, earlier, access)
+    const rejected = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
     const catalogAnswer = toCatalogAnswer(catalog)
     const gatewayInfo = { catalogAnswer, rejected, noProbeFollows: true, proven, gateway: access }
-    const input = resolveInputFor(setup, client, access, gatewayInfo)
+    const sources = { requested: compact({ model }), earlier, policy: usualPolicy }
+    const input = resolveInputFor(client, sources, access, gatewayInfo)
     const program = versions.get(client.program.command) ?? {}
     return resolveClient({ client, program, input })
   }
@@ -191,7 +196,7 @@ function resolveForLaunch(
  */
 function unlisted(
   { protocols }: Client,
-  { options }: ClientState,
+  { options }: EarlierSetup,
   catalog: Catalog,
 ): readonly RejectedModel[] {
   const isListed = (id: string) =>

@@ -28,7 +28,9 @@ export interface AppliedSetup {
 
 /** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
-  const { session, consent, catalog, clients } = plan.proven
+  const { context, catalog } = plan.proven
+  const { session, consent } = context
+  const clients = plan.clients.map(({ client }) => client)
   const applied = writeFiles(plan)
   forgetAddress(session.platform)
   if (catalog !== undefined) saveModels(session.platform, catalog)
@@ -77,7 +79,7 @@ export async function nextSteps(
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {
-  const { session } = plan.proven
+  const { session } = plan.proven.context
   acceptUnchanged(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
@@ -114,7 +116,7 @@ export function writePlan(
 
 /** Changes by others that this setup keeps no longer count as drift, although nothing is written. */
 function acceptUnchanged(plan: SetupPlan): void {
-  const { session, runs } = plan.proven
+  const { session, runs } = plan.proven.context
   const keptEdits = plan.edits.filter(
     (edit) =>
       actionOf(edit) === 'unchanged' &&
@@ -124,10 +126,11 @@ function acceptUnchanged(plan: SetupPlan): void {
 }
 
 /** Why the written files do not say what was planned. */
-function mismatchesIn({ proven: { session, access }, clients }: SetupPlan): readonly UserError[] {
+function mismatchesIn({ proven, clients }: SetupPlan): readonly UserError[] {
+  const { session } = proven.context
   return clients
     .map(({ client }) =>
-      valueOrError(() => refuseMismatch(client, readClientFiles(session, client), access)),
+      valueOrError(() => refuseMismatch(client, readClientFiles(session, client), proven.access)),
     )
     .filter((result) => result instanceof UserError)
 }
@@ -140,17 +143,17 @@ function gatewayToSave(plan: SetupPlan) {
     answersSafeguards,
   })
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
-  const isProvenByProbe = plan.proven.request.flags.verify && !isProvenByClient
+  const isProvenByProbe = plan.proven.context.request.flags.verify && !isProvenByClient
   return { access: plan.proven.access, proof: isProvenByProbe ? proof : undefined }
 }
 
 /** Starts each client once for `--try-client`. */
-async function tryClients({ proven }: SetupPlan): Promise<readonly ClientAnswer[]> {
-  const { session, request, clients, access } = proven
+async function tryClients({ proven, clients }: SetupPlan): Promise<readonly ClientAnswer[]> {
+  const { session, request } = proven.context
   if (!request.flags.tryClient) return []
 
   const { tryClient } = await import('../client-state/program/try-client.ts')
   const tried: ClientAnswer[] = []
-  for (const client of clients) tried.push(await tryClient(session, client, access))
+  for (const { client } of clients) tried.push(await tryClient(session, client, proven.access))
   return tried
 }

@@ -14,7 +14,7 @@ import type { ProvenSetup } from './types.ts'
 
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {
-  const { session } = plan.proven
+  const { session } = plan.proven.context
   session.addFindings(...plan.clients.flatMap(({ findings }) => findings))
   showPlan(plan, showsDetails(plan))
   session.showFindings()
@@ -30,7 +30,7 @@ export function showSetup(plan: SetupPlan): void {
  * @throws UserError `cancelled`; `confirmation-needed` without a terminal and without `--yes`
  */
 export function confirmSetup(plan: SetupPlan): Promise<void> {
-  const { session, consent } = plan.proven
+  const { session, consent } = plan.proven.context
   const showDetails = showsDetails(plan) ? undefined : () => showPlan(plan, true)
   return confirmEdits(session, { ...plan, consent, showDetails })
 }
@@ -56,7 +56,8 @@ export function showEdits(session: Session, edits: readonly FileEdit[], isDetail
   for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
 }
 
-function showsDetails({ proven: { request } }: SetupPlan): boolean {
+function showsDetails({ proven }: SetupPlan): boolean {
+  const { request } = proven.context
   return request.flags.details === true || request.flags.dryRun === true
 }
 
@@ -65,11 +66,12 @@ function showPlan(plan: SetupPlan, isDetailed: boolean): void {
   const { proven, clients, needingConsent } = plan
   if (clients.length > 1 && !isDetailed) showSummary(plan)
   else for (const client of clients) showClient(proven, client, isDetailed)
-  for (const { message } of needingConsent) proven.session.say(`  ! ${message}`)
+  for (const { message } of needingConsent) proven.context.session.say(`  ! ${message}`)
 }
 
 /** One row for each client: its model and its files. */
-function showSummary({ proven: { session }, clients }: SetupPlan): void {
+function showSummary({ proven, clients }: SetupPlan): void {
+  const { session } = proven.context
   const rows = clients.map(({ client, resolved, edits }) => {
     const files = edits.map(({ path }) => basename(path))
     return [client.label, modelOf(resolved), files.join(', ')]
@@ -81,10 +83,11 @@ function showSummary({ proven: { session }, clients }: SetupPlan): void {
 
 /** Two lines for one client, or every setting. */
 function showClient(
-  { session, access, catalog }: ProvenSetup,
+  { context, access, catalog }: ProvenSetup,
   { client, resolved, problems, edits }: ClientPlan,
   isDetailed: boolean,
 ): void {
+  const { session } = context
   const { model, protocol, contextWindow, offered = [] } = resolved
   const address = addressFor(baseUrlFor(access, protocol), protocol)
   const via = overProtocol(client, resolved)

@@ -9,9 +9,9 @@ import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { type Finding, hasCause, shownAs } from '../../finding.ts'
 import { certificateFindings } from '../client-state/certificates.ts'
 import { asNoteWithLocation } from '../client-state/client-files.ts'
+import type { ResolvedChoice } from '../resolve/client-choice.ts'
+import { unavailableModels } from '../resolve/resolve-input.ts'
 import type { Session } from '../screen/session.ts'
-import type { ResolvedChoice } from './client-choice.ts'
-import { unavailableModels } from './resolve-input.ts'
 import type { ProvenSetup } from './types.ts'
 
 interface PlannedFiles {
@@ -28,7 +28,8 @@ export function planFindings(
   final: ResolvedChoice,
   { problems, edits, before, after }: PlannedFiles,
 ): readonly Finding[] {
-  const { session, access } = proven
+  const { context, access } = proven
+  const { session } = context
   const { client, resolved } = final
   const { endpoint } = client.read(after)
 
@@ -69,11 +70,11 @@ function* unlistedModelFindings(
 
 /** Reports previous choices that no longer apply: models, and the window or protocol of models that stay. */
 function* lostModelFindings(
-  { previous, request }: ProvenSetup,
+  { context: { earlier, policy } }: ProvenSetup,
   { client, input }: ResolvedChoice,
   after: LoadedFiles,
 ): Generator<Finding> {
-  const before = request.flags.defaults || request.isKeyOnly ? undefined : previous.get(client)
+  const before = policy.replacesModels ? earlier.get(client) : undefined
   if (before === undefined) return
 
   const code = 'choice-not-kept'

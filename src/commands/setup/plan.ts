@@ -18,10 +18,10 @@ import { checkFiles, contextOf, refuseRedirectedKey } from '../client-state/chec
 import { readClientFiles } from '../client-state/client-files.ts'
 import { targetFor } from '../client-state/point-client.ts'
 import { isFromOtherGateway } from '../client-state/written-files.ts'
+import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
-import type { ResolvedChoice } from './client-choice.ts'
+import { inputFor } from './context.ts'
 import { planFindings } from './plan-findings.ts'
-import { resolveInputFor } from './resolve-input.ts'
 import type { ProvenSetup } from './types.ts'
 
 /** What a setup will do for one client. */
@@ -46,14 +46,14 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
   const clients: ClientPlan[] = []
   for (const choice of proven.choices) clients.push(await planClient(proven, choice))
 
-  const { request, access } = proven
+  const { context, access } = proven
   const problems = clients.flatMap((client) => client.problems)
   const needingConsent = problems.flatMap(({ code, needsConsentTo }) =>
     needsConsentTo === undefined ? [] : [{ code, message: needsConsentTo }],
   )
   return {
     kind: 'setup',
-    command: request.command,
+    command: context.request.command,
     address: access.address,
     baseUrls: customBaseUrls(access),
     model: clients[0]!.resolved.model,
@@ -71,16 +71,17 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
 async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<ClientPlan> {
-  const { session, access, runs, consent } = proven
+  const { context, access } = proven
+  const { session, runs, consent } = context
   const { client } = choice
   const files = readClientFiles(session, client)
   const final = finalChoice(proven, choice)
   const target = await setupTarget(proven, final, files)
 
   const { baseUrl, providerId, resolved } = target
-  const context = contextOf(session, client, files, runs)
+  const clientContext = contextOf(session, client, files, runs)
   const configured = { baseUrl, providerId, model: resolved.model }
-  const problems = checkFiles(session, client, context, { target, configured })
+  const problems = checkFiles(session, client, clientContext, { target, configured })
   if (consent !== 'ask') refuseRedirectedKey(client, problems)
 
   const fixes = problems.flatMap(({ fix }) => (fix ? [fix] : []))
@@ -98,12 +99,13 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
  * compared again, because the probes may have found other base URLs.
  */
 function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {
+  const { context, access } = proven
   const { client, resolved } = choice
-  const input = resolveInputFor(proven, client, proven.access, choice.input.gatewayInfo)
+  const input = inputFor(context, client, access, choice.input.gatewayInfo)
   return {
     ...choice,
     input,
-    resolved: proven.request.isKeyOnly ? withoutCatalogFacts(resolved) : resolved,
+    resolved: context.policy.writesOptions ? resolved : withoutCatalogFacts(resolved),
   }
 }
 
@@ -122,7 +124,8 @@ async function setupTarget(
   final: ResolvedChoice,
   files: LoadedFiles,
 ): Promise<SetupTarget> {
-  const { session, request, access, runs } = proven
+  const { context, access } = proven
+  const { session, policy, runs } = context
   const { providerId = defaultProviderId } = effectiveOptions(final.input)
   const saved = savedExtras(session)
   const records = { runs, files, address: access.address }
@@ -130,7 +133,7 @@ async function setupTarget(
   return {
     ...targetFor(final, access, providerId),
     caFile: access.caFile,
-    answersSafeguards: request.isKeyOnly ? undefined : final.answersSafeguards,
+    answersSafeguards: policy.writesOptions ? final.answersSafeguards : undefined,
     formerHeaders: saved.headers,
     formerQueries: saved.query,
     isFromOtherGateway: (header) => isFromOtherGateway(session, records, header),

@@ -40,7 +40,8 @@ export function fileDocuments({ edits }: Pick<Plan, 'edits'>, applied: ApplyResu
 
 /** @param result absent: a dry run */
 export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
-  const { session, request, balance } = plan.proven
+  const { context, balance } = plan.proven
+  const { session, request } = context
   const { applied, tried = [], next = [], toType = [] } = result ?? {}
   const { verify, dryRun } = request.flags
   const done = `✔ Done${verify ? '' : ', not verified'}`

@@ -12,16 +12,14 @@
  *
  * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step.
  */
-import { expectUsableOptions, loadClients, rowOf } from '../../clients/list.ts'
-import { expectInstalled } from '../client-state/program/program.ts'
 import { openRecords } from '../client-state/recorded-runs.ts'
 import type { Session } from '../screen/session.ts'
 import { applySetup } from './apply.ts'
 import { confirmSetup, showSetup } from './confirm.ts'
+import { loadContext } from './context.ts'
 import { planSetup } from './plan.ts'
 import { proveGateway } from './prove/prove-gateway.ts'
 import { reportSetup } from './report.ts'
-import { previousSetups, requestedFor } from './resolve-input.ts'
 import type { SetupContext, SetupRequest } from './types.ts'
 
 /**
@@ -50,25 +48,4 @@ export async function setUpClients(
   const applied = await applySetup(plan)
   reportSetup(plan, applied)
   return 0
-}
-
-/**
- * Loads the clients and their previous options.
- *
- * @throws UserError `usage`, `client-failed`
- */
-async function loadContext(
-  session: Session,
-  request: SetupRequest,
-  { runs, programs }: Pick<SetupContext, 'runs' | 'programs'>,
-): Promise<SetupContext> {
-  const clients = await loadClients(request.clients.map(rowOf))
-  for (const client of clients) {
-    expectUsableOptions(client, requestedFor(request, client))
-    if (request.flags.tryClient) expectInstalled(session, client)
-  }
-
-  const consent = session.consent(request.flags.yes)
-  const previous = previousSetups(session, clients, runs)
-  return { session, request, consent, clients, programs, previous, runs }
 }

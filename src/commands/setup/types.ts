@@ -1,20 +1,20 @@
 /** The values that pass from one step of a setup to the next. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
-import type { GatewayInfo } from '../../clients/contract/setup.ts'
-import type { ClientState } from '../../clients/contract/state.ts'
 import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Balance } from '../../gateway/balance.ts'
 import type { GatewayConnection } from '../../gateway/gateway-connection.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, CatalogAnswer, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 import type { SetupFlags } from '../command-line/flags.ts'
 import type { Preset } from '../find-gateway/preset.ts'
+import type { Probes } from '../probes/probes.ts'
+import type { ResolvedChoice } from '../resolve/client-choice.ts'
+import type { SetupPolicy } from '../resolve/policy.ts'
+import type { EarlierSetup } from '../resolve/resolve-input.ts'
 import type { Consent, Session } from '../screen/session.ts'
-import type { ResolvedChoice } from './client-choice.ts'
-import type { Probes } from './prove/probes.ts'
 
 /** What the user asks for, whichever command sets clients up. */
 export interface SetupRequest {
@@ -33,12 +33,8 @@ export interface SetupRequest {
   ) => Promise<readonly string[]>
   /** What is known of the gateway before repoint looks for it. */
   readonly preset?: Preset
-  /**
-   * `repoint key`: changes only the key, whatever else the gateway offers now. All previous options stay, the
-   * plan writes no fact from the catalog, no other model replaces a rejected one, and the program's version
-   * does not matter.
-   */
-  readonly isKeyOnly?: boolean
+  /** What the setup may change. Absent: `--defaults` decides. */
+  readonly policy?: SetupPolicy
 }
 
 /**
@@ -48,12 +44,13 @@ export interface SetupRequest {
 export interface SetupContext {
   readonly session: Session
   readonly request: SetupRequest
+  readonly policy: SetupPolicy
   readonly consent: Consent
   readonly clients: readonly Client[]
   /** The installed programs by client ID. Each is started once, when a step first needs its version. */
   readonly programs: Map<string, Promise<InstalledProgram>>
-  /** The state of each client that is set up, with the options that a setup keeps. */
-  readonly previous: ReadonlyMap<Client, ClientState>
+  /** The earlier setup of each client that has one. */
+  readonly earlier: ReadonlyMap<Client, EarlierSetup>
   readonly runs: Runs
 }
 
@@ -62,11 +59,12 @@ export interface AskedGateway {
   /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
   readonly connection: GatewayConnection
   readonly probes: Probes
-  readonly info: GatewayInfo
+  readonly catalogAnswer: CatalogAnswer
 }
 
 /** Step 4: a setup whose models have answered. */
-export interface ProvenSetup extends SetupContext {
+export interface ProvenSetup {
+  readonly context: SetupContext
   /** The clients that can use the gateway, in the order of `clients`. */
   readonly choices: readonly ResolvedChoice[]
   /** Why a client cannot use the gateway. */

@@ -26,7 +26,7 @@ const without = (...ids: string[]): Catalog => ({
 })
 
 function choose(version: string | undefined, requested: ClientOptions, catalog = everything) {
-  return byId('claude').resolve(inputFor(catalog, requested), version)
+  return byId('claude').resolve(inputFor(catalog, requested), { version })
 }
 
 describe('the models that each version of Claude Code sends', () => {
@@ -111,10 +111,13 @@ describe('the probe asks for the model that the installed version sends', () => 
   test('a version that does not know a slot sends the name of the slot, pinned or not', () => {
     const asked = { probeModel: 'fable', probeHint: expect.stringContaining('no slot fable') }
     expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
-    const mapped = byId('claude-gpt').resolve(inputFor(everything, { slot: 'fable' }), '2.1.150')
+    const mapped = byId('claude-gpt').resolve(inputFor(everything, { slot: 'fable' }), {
+      version: '2.1.150',
+    })
     expect(mapped).toMatchObject(asked)
     expect(
-      byId('claude-gpt').resolve(inputFor(everything, { slot: 'fable' }), '2.1.170').probeModel,
+      byId('claude-gpt').resolve(inputFor(everything, { slot: 'fable' }), { version: '2.1.170' })
+        .probeModel,
     ).toBe('gpt-5.6-sol')
   })
 
@@ -131,7 +134,7 @@ describe('the probe asks for the model that the installed version sends', () => 
 
   test('without a catalog it asks for the ID, not for the name of the slot', () => {
     const asked = (version?: string) =>
-      byId('claude').resolve(inputFor(undefined, { slot: 'opus' }), version).probeModel
+      byId('claude').resolve(inputFor(undefined, { slot: 'opus' }), { version }).probeModel
     expect(asked('2.1.238')).toBe('claude-opus-5')
     expect(asked()).toBe('claude-opus-5-5')
     expect(asked('9.0.0')).toBe('claude-opus-5-5')
@@ -215,7 +218,8 @@ describe('repoint reads model names as the client does', () => {
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
     const known = client.read(filesOf(client, aMachine(), disk))
-    return client.resolve(inputFor(everything, {}, previousIn(client, known)), version).probeModel
+    return client.resolve(inputFor(everything, {}, previousIn(client, known)), { version })
+      .probeModel
   }
 
   // Run on 2.1.150, .197, .285 and .329, 2026-11-22.

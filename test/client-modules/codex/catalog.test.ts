@@ -30,8 +30,8 @@ const list = gateway(
 )
 
 function setUp(disk: Disk, setup: Setup & { options?: object } = {}) {
-  const gatewayInfo = { modelTable: codexTable }
-  const { edits, target } = planOn(codex, disk, { catalog: list, gatewayInfo, ...setup })
+  const program = { modelTable: codexTable }
+  const { edits, target } = planOn(codex, disk, { catalog: list, program, ...setup })
   return { edits, target, disk: written(disk, aMachine(), edits) }
 }
 
@@ -125,7 +125,7 @@ describe('the catalog file', () => {
     const models = Array.from({ length: 120 }, (_, index) => ({ id: `model-${index}` }))
     const { disk, target } = setUp(
       {},
-      { ...withCatalog, catalog: gateway(...models), gatewayInfo: { modelTable: long } },
+      { ...withCatalog, catalog: gateway(...models), program: { modelTable: long } },
     )
     expect(disk[path]?.length).toBeLessThan(2_000_000)
     expect(entriesOn(disk).length).toBeGreaterThan(80)
@@ -145,7 +145,7 @@ describe('an existing catalog file', () => {
     ],
     [
       'stays if neither the gateway nor Codex provides a list',
-      { catalog: undefined, gatewayInfo: {} },
+      { catalog: undefined, program: {} },
       ['unchanged', 'unchanged'],
     ],
   ])('%s', (_, setup, actions) => {
@@ -199,7 +199,7 @@ test("the user's userDisk catalog stays without the flag, and is replaced only w
   expect(text(setUp(userDisk).disk[config] as Uint8Array)).toContain('"/srv/models.json"')
   const { findings } = planOn(codex, userDisk, {
     catalog: list,
-    gatewayInfo: { modelTable: codexTable },
+    program: { modelTable: codexTable },
     ...withCatalog,
   })
   expect(findings.find(({ code }) => code === 'codex-other-catalog')?.needsConsentTo).toContain(
@@ -208,9 +208,9 @@ test("the user's userDisk catalog stays without the flag, and is replaced only w
 })
 
 test('--catalog is rejected if Codex does not print its table of models', () => {
-  expect(() =>
-    setUp({}, { ...withCatalog, gatewayInfo: { modelTable: 'codex-cli 0.105.0' } }),
-  ).toThrow('--catalog needs Codex')
+  expect(() => setUp({}, { ...withCatalog, program: { modelTable: 'codex-cli 0.105.0' } })).toThrow(
+    '--catalog needs Codex',
+  )
 })
 
 test.each([

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../../src/clients/contract/client.ts'
 import type { ClientOptions } from '../../../src/clients/contract/options.ts'
 import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
+import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
@@ -43,9 +44,10 @@ async function proofOf(
     session,
     clients,
     request,
+    policy: usualPolicy,
     consent: 'none',
     programs: new Map(),
-    previous: new Map(),
+    earlier: new Map(),
     runs: [],
   } as unknown as SetupContext
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../../clients/contract/client.ts'
-import type { FirstRequestInput } from '../../../clients/contract/program.ts'
+import type { ProgramFacts } from '../../../clients/contract/program.ts'
 import { isBefore } from '../../../clients/program/tested.ts'
 import { UserError, valueOrError } from '../../../errors.ts'
 import type { Findings } from '../../../finding.ts'
@@ -10,18 +10,14 @@ import { contextOf } from '../check-client.ts'
 import { readClientFiles } from '../client-files.ts'
 import { packagedVersion } from './packaged-version.ts'
 
-/**
- * What is known of the version of a client's program. Both absent: the program is not installed, or
- * nothing depends on its version.
- */
-export interface ProgramVersion {
-  readonly version?: string | undefined
+/** What is known of a client's program. Empty: it is not installed, or nothing depends on its version. */
+export interface InstalledProgram extends ProgramFacts {
   /** Why the version of the installed program is unknown. */
   readonly versionProblem?: string | undefined
 }
 
-/** What the client's program reports about itself. */
-export type InstalledProgram = ProgramVersion & Pick<FirstRequestInput, 'modelTable'>
+/** An installed program that was asked only for its version. */
+export type ProgramVersion = Pick<InstalledProgram, 'version' | 'versionProblem'>
 
 /** Some clients take a second for their version; on a loaded machine, ten times as long. */
 const versionTimeoutMs = 20_000

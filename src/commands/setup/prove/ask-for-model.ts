@@ -8,9 +8,13 @@ import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
+import {
+  type ClientChoice,
+  type ResolvedChoice,
+  resolvedChoice,
+} from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
-import { type ClientChoice, type ResolvedChoice, resolvedChoice } from '../client-choice.ts'
-import { requestedFor } from '../resolve-input.ts'
+import { requestedFor } from '../context.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { ClientSkipped } from './results.ts'
 
@@ -103,11 +107,11 @@ function optionsForNewModel(
  */
 export async function askForModel(
   context: SetupContext,
-  { probes, info }: AskedGateway,
+  { probes, catalogAnswer }: AskedGateway,
   choice: ClientChoice,
   reason: UserError,
 ): Promise<ResolvedChoice> {
-  const catalog = catalogIn(info)
+  const catalog = catalogIn({ catalogAnswer })
   if (catalog !== undefined)
     return withModel(choice, await pickModel(context, catalog, choice, reason))
 

@@ -1,16 +1,25 @@
 /** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-import type { GatewayInfo } from '../../../clients/contract/setup.ts'
-import { UserError } from '../../../errors.ts'
+
+import type { LoadedFiles } from '../../../clients/contract/files.ts'
+import { defaultProviderId } from '../../../clients/contract/options.ts'
+import { catalogIn } from '../../../clients/contract/setup.ts'
+import { asPlanned } from '../../../clients/files/parse-file.ts'
+import { routesToProve } from '../../../clients/models/resolve.ts'
+import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
+import { ifPossible, UserError } from '../../../errors.ts'
 import { mayStillServe, toCatalogAnswer } from '../../../gateway/catalog.ts'
 import { GatewayConnection } from '../../../gateway/gateway-connection.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
 import { ifSlow } from '../../../gateway/slow-catalog.ts'
-import type { CatalogAnswer, GatewayAccess } from '../../../gateway/types.ts'
+import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
-import { resolveClient } from '../client-choice.ts'
+import { readClientFiles } from '../../client-state/client-files.ts'
+import { targetFor } from '../../client-state/point-client.ts'
+import { loadFirstRequests } from '../../probes/first-requests.ts'
+import { Probes } from '../../probes/probes.ts'
+import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { choiceFor, isDecided } from './choose-models.ts'
-import { probesFor } from './first-requests.ts'
 import { startPrograms } from './programs.ts'
 
 /** How many clients a user usually chooses from a list. */
@@ -48,7 +57,7 @@ export async function askGateway(
         startProbes(context, {
           connection,
           probes,
-          info: infoFrom(connection, { kind: 'pending' }),
+          catalogAnswer: { kind: 'pending' },
         }),
       )
     : undefined
@@ -60,11 +69,7 @@ export async function askGateway(
   )
   if (catalogResult instanceof UserError && !mayStillServe(catalogResult)) throw catalogResult
   await earlyProbes
-  return { connection, probes, info: infoFrom(connection, toCatalogAnswer(catalogResult)) }
-}
-
-function infoFrom({ access }: GatewayConnection, catalogAnswer: CatalogAnswer): GatewayInfo {
-  return { catalogAnswer, rejected: [], gateway: access }
+  return { connection, probes, catalogAnswer: toCatalogAnswer(catalogResult) }
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */
@@ -73,4 +78,37 @@ async function startProbes(context: SetupContext, gateway: AskedGateway): Promis
     const resolution = resolveClient(await choiceFor(context, gateway, client))
     if (resolution.kind === 'decided') void gateway.probes.askFor(resolution.choice)
   }
+}
+
+/** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
+export function probesFor(
+  context: SetupContext,
+  connection: GatewayConnection,
+  catalog: Promise<Catalog | UserError>,
+): Probes {
+  return new Probes(
+    (protocol, model, options) => connection.probe(protocol, model, { ...options, catalog }),
+    (choice) => {
+      const files = filesAfter(context, connection, choice)
+      return loadFirstRequests(context.session, choice.client, { files, ...choice.program })
+    },
+  )
+}
+
+/** A client's files as the setup would leave them, with only the models that are probed. */
+function filesAfter(
+  { session, policy }: SetupContext,
+  { access }: GatewayConnection,
+  { client, input, resolved }: ResolvedChoice,
+): LoadedFiles {
+  const files = readClientFiles(session, client)
+  if (!policy.writesOptions) return files
+
+  const { providerId = defaultProviderId } = effectiveOptions(input)
+  const ids = routesToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model }) => model)
+  const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
+  const onlyProbed = { ...resolved, ...(offered && { offered }) }
+  const target = targetFor({ client, input, resolved: onlyProbed }, access, providerId)
+  const edits = ifPossible(() => client.plan(files, target))
+  return edits === undefined ? files : asPlanned(files, edits)
 }

@@ -12,12 +12,12 @@ import { sameBaseUrls } from '../../../gateway/base-urls.ts'
 import { lacksModel, lacksTools, mayHelp } from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
-import { type ResolvedChoice, resolveClient } from '../client-choice.ts'
-import { requestedFor } from '../resolve-input.ts'
+import { isModelRejection } from '../../probes/probes.ts'
+import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
+import { requestedFor } from '../context.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel, askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
-import { isModelRejection } from './probes.ts'
 
 /** How often other models may replace a client's, most of them named by the user. */
 const maxReplacements = 3
@@ -59,7 +59,7 @@ export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
 function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): ProtocolAttempt {
   const { access } = gateway.connection
-  const catalog = catalogIn(gateway.info)
+  const catalog = catalogIn(gateway)
   const { client, input } = choice
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
@@ -87,7 +87,7 @@ function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): Protoc
 async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const { context, gateway, choice, rejections } = probed
   const { replacements = 0 } = choice
-  const unlisted = rejectedAndUnlisted(rejections, catalogIn(gateway.info))
+  const unlisted = rejectedAndUnlisted(rejections, catalogIn(gateway))
   const [rejection] = unlisted
   if (rejection === undefined || replacements > 0 || !mayReplaceModels(probed, unlisted))
     return { kind: 'nothing-to-try' }
@@ -95,7 +95,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const rejected = allRejected(probed)
   // Without a catalog the rules would choose the rejected model again.
   const next =
-    catalogIn(gateway.info) === undefined
+    catalogIn(gateway) === undefined
       ? await askForModel(context, gateway, withRejected(choice, rejected), rejection.error)
       : await chooseModels(context, gateway, choice.client, rejected)
   return replaceModels(probed, next)
@@ -145,13 +145,13 @@ function mayReplaceModels(
   { context, gateway, choice }: ProbedClient,
   unlisted: readonly RejectedModel[],
 ): boolean {
-  const { consent, request, previous } = context
+  const { consent, request, earlier, policy } = context
   const { client } = choice
   const requested = modelsIn(requestedFor(request, client))
   if (unlisted.every(({ model }) => requested.includes(model))) return false
-  if (catalogIn(gateway.info) === undefined)
-    return consent === 'ask' && requested.length === 0 && !previous.has(client)
-  return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
+  if (catalogIn(gateway) === undefined)
+    return consent === 'ask' && requested.length === 0 && !earlier.has(client)
+  return earlier.has(client) && policy.replacesModels
 }
 
 /** Whether the gateway may serve a model over another protocol that it rejected over this one. */

@@ -5,8 +5,12 @@ import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-opti
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import { type ClientChoice, type ResolvedChoice, resolveClient } from '../client-choice.ts'
-import { noGatewayInfo, resolveInputFor } from '../resolve-input.ts'
+import {
+  type ClientChoice,
+  type ResolvedChoice,
+  resolveClient,
+} from '../../resolve/client-choice.ts'
+import { inputFor } from '../context.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel } from './ask-for-model.ts'
 import { installedProgram } from './programs.ts'
@@ -31,7 +35,7 @@ export async function chooseModels(
   if (resolution.kind === 'impossible') throw resolution.error
 
   const { error } = resolution
-  const { catalogAnswer } = gateway.info
+  const { catalogAnswer } = gateway
   const catalogError = catalogAnswer.kind === 'failed' ? catalogAnswer.error : undefined
   const hasModel = modelsIn(effectiveOptions(choice.input)).length > 0
   const reason = catalogError === undefined || hasModel ? error : adviseNamingModel(catalogError)
@@ -45,15 +49,14 @@ export async function chooseModels(
 /** A client, with everything that decides its options now. */
 export async function choiceFor(
   context: SetupContext,
-  { connection, info }: AskedGateway,
+  { connection, catalogAnswer }: AskedGateway,
   client: Client,
   rejected: readonly RejectedModel[] = [],
 ): Promise<ClientChoice> {
   const { access } = connection
   const program = await installedProgram(context, client)
-  const { modelTable } = program
-  const gatewayInfo = { ...info, gateway: access, modelTable, rejected }
-  return { client, program, input: resolveInputFor(context, client, access, gatewayInfo) }
+  const gatewayInfo = { catalogAnswer, gateway: access, rejected }
+  return { client, program, input: inputFor(context, client, access, gatewayInfo) }
 }
 
 /**
@@ -62,8 +65,8 @@ export async function choiceFor(
  * @throws UserError if the client cannot use the gateway, whatever its catalog lists
  */
 export function isDecided(context: SetupContext, client: Client, access: GatewayAccess): boolean {
-  const gatewayInfo = { ...noGatewayInfo, catalogAnswer: { kind: 'pending' } as const }
-  const input = resolveInputFor(context, client, access, gatewayInfo)
+  const gatewayInfo = { catalogAnswer: { kind: 'pending' }, rejected: [] } as const
+  const input = inputFor(context, client, access, gatewayInfo)
   const resolution = resolveClient({ client, program: {}, input })
   if (resolution.kind === 'impossible') throw resolution.error
   return resolution.kind === 'decided'

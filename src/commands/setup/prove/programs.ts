@@ -46,8 +46,7 @@ export async function expectUsable(
   client: Client,
   access: GatewayAccess,
 ): Promise<void> {
-  // A new key is written even for a version that cannot use the gateway: that is not the key's fault.
-  if (!context.request.isKeyOnly) {
+  if (context.policy.checksVersion) {
     const program = await installedProgram(context, client)
     refuseBlocked([...versionFindings(client, program)])
   }

@@ -6,8 +6,8 @@ import { pointClient } from '../../client-state/point-client.ts'
 import { installedVersion, isInstalled } from '../../client-state/program/program.ts'
 import { inFolder, newFolder } from '../../client-state/program/temp-folder.ts'
 import { answerOf, tryTimeoutMs } from '../../client-state/program/try-client.ts'
+import type { ResolvedChoice } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
-import type { ResolvedChoice } from '../client-choice.ts'
 
 /** Folders that programs use instead of the home, if these variables are set. */
 const homeVariables = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME']

@@ -15,12 +15,12 @@ import {
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
-import type { ResolvedChoice } from '../client-choice.ts'
+import { type ProbeAnswer, rejectionsIn } from '../../probes/probes.ts'
+import type { ResolvedChoice } from '../../resolve/client-choice.ts'
 import type { AskedGateway, ProvenSetup, SetupContext } from '../types.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
-import { type ProbeAnswer, rejectionsIn } from './probes.ts'
 import { expectCanSend, expectUsable, programFindings } from './programs.ts'
 import { proveByClient } from './prove-by-client.ts'
 import { continueWith, failuresIn, resultFor, type SetupResult, workingChoices } from './results.ts'
@@ -38,9 +38,8 @@ export async function proveClients(
   started: SetupContext,
   gateway: AskedGateway,
 ): Promise<ProvenSetup> {
-  const { connection, info } = gateway
-  const { catalogAnswer } = info
-  const catalog = catalogIn(info)
+  const { connection, catalogAnswer } = gateway
+  const catalog = catalogIn(gateway)
   const balanceRequest = startBalanceRequest(connection.access, catalog)
 
   try {
@@ -51,8 +50,7 @@ export async function proveClients(
     const balance = await balanceRequest?.ifAnswered()
     const choices = workingChoices(results)
     return {
-      ...context,
-      clients: choices.map(({ client }) => client),
+      context,
       choices,
       failed: failuresIn(results),
       access: connection.access,

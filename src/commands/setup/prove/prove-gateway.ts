@@ -10,7 +10,9 @@
  *     choose-again    from step 4 back to step 3 after a rejection
  *     prove-by-client starts the installed client instead, if the gateway admits only certain clients
  */
+
 import type { Client } from '../../../clients/contract/client.ts'
+import type { GatewayInfo } from '../../../clients/contract/setup.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
@@ -26,8 +28,8 @@ import {
   namesGateway,
   type Preset,
 } from '../../find-gateway/preset.ts'
-import { type ResolvedChoice, resolvedChoice } from '../client-choice.ts'
-import { noGatewayInfo, requestedFor, resolveInputFor } from '../resolve-input.ts'
+import { type ResolvedChoice, resolvedChoice } from '../../resolve/client-choice.ts'
+import { inputFor, requestedFor } from '../context.ts'
 import type { ProvenSetup, SetupContext, SetupRequest } from '../types.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { askGateway, openGateway } from './ask-gateway.ts'
@@ -141,15 +143,15 @@ function withClients(context: SetupContext, ids: readonly string[]): SetupContex
 
 /** The gateway that the client uses, if the user requests other options and no gateway. */
 function gatewayToKeep(
-  { session, request, clients: [client], previous }: SetupContext,
+  { session, request, clients: [client], earlier, policy }: SetupContext,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
   const { clients, flags, picksModel = false } = request
-  if (client === undefined || clients.length > 1 || !previous.has(client)) return undefined
+  if (client === undefined || clients.length > 1 || !earlier.has(client)) return undefined
 
   const { slotModels, ...otherOptions } = requestedFor(request, client)
   const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0
-  if (!hasOptions && !picksModel && !flags.defaults) return undefined
+  if (!hasOptions && !picksModel && policy.keeps !== 'none') return undefined
   if (namesGateway(session, flags)) return undefined
   return inUse.find(({ family }) => family === client.family)
 }
@@ -194,15 +196,16 @@ function retryWith(
  * @throws UserError why a client cannot use it, with the clients that can
  */
 function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
-  const { session, consent, failed, access, findings } = proven
+  const { context, choices, failed, access, findings } = proven
+  const { session, consent, request } = context
   for (const [client, error] of failed) {
-    if (proven.clients.length === 0) throw error
+    if (choices.length === 0) throw error
     if (consent !== 'ask') throw withWorkingClients(error, client, proven)
     session.remark(`✗ Skipped ${client.label}: ${error.message}`)
   }
 
   session.addFindings(...found.findings, ...keyHeaderFindings(found.access, access), ...findings)
-  if (proven.request.flags.verify) showProof(proven)
+  if (request.flags.verify) showProof(proven)
   return proven
 }
 
@@ -210,9 +213,9 @@ function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
 function withWorkingClients(
   { code, message }: UserError,
   { label }: Client,
-  { clients, access: { name, address } }: ProvenSetup,
+  { choices, access: { name, address } }: ProvenSetup,
 ): UserError {
-  const ids = clients.map(({ id }) => id).join(' ')
+  const ids = choices.map(({ client }) => client.id).join(' ')
   const command =
     name === undefined ? `repoint setup ${ids} --base-url ${address}` : `repoint use ${name} ${ids}`
 
@@ -221,6 +224,13 @@ function withWorkingClients(
     message: `${label} cannot use this gateway. ${message}`,
     hint: `Set up the clients that can: ${command}`,
   })
+}
+
+/** Nothing is asked, and no probe follows. */
+const notAsked: GatewayInfo = {
+  catalogAnswer: { kind: 'not-asked' },
+  rejected: [],
+  noProbeFollows: true,
 }
 
 /** Resolves the options for `--no-verify`, without a request to the gateway. */
@@ -234,12 +244,11 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
   for (const client of clients) {
     await expectUsable(context, client, access)
     const program = await installedProgram(context, client)
-    const gatewayInfo = { ...noGatewayInfo, modelTable: program.modelTable }
-    const input = resolveInputFor(context, client, access, gatewayInfo)
+    const input = inputFor(context, client, access, notAsked)
     choices.push(resolvedChoice({ client, program, input }))
   }
   return {
-    ...context,
+    context,
     choices,
     failed: new Map(),
     access,

@@ -3,7 +3,7 @@ import type { Client } from '../../../clients/contract/client.ts'
 import { canContinueAfter, UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Culprit } from '../../../outcome-codes.ts'
-import type { ResolvedChoice } from '../client-choice.ts'
+import type { ResolvedChoice } from '../../resolve/client-choice.ts'
 
 /** The result of the steps so far for one client. */
 export type SetupResult =

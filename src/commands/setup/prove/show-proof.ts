@@ -10,19 +10,20 @@ import type { Session } from '../../screen/session.ts'
 import type { AskedGateway, ProvenSetup } from '../types.ts'
 
 /** Shows how many models the gateway has, as soon as its catalog has answered. */
-export function showAnswer(session: Session, { connection, info }: AskedGateway): void {
-  const catalog = catalogIn(info)
+export function showAnswer(session: Session, gateway: AskedGateway): void {
+  const catalog = catalogIn(gateway)
   if (catalog === undefined) return
   const supported = protocols.filter((protocol) =>
     catalog.models.some((model) => supportsProtocol(model, protocol) === true),
   )
   const count = counted(catalog.models.length, 'model')
   const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
-  session.remark(`✔ ${hostOf(connection.access)} answers: ${count}${over}`)
+  session.remark(`✔ ${hostOf(gateway.connection.access)} answers: ${count}${over}`)
 }
 
 /** Shows one line for each proven client, and one for the balance. */
-export function showProof({ session, access, catalog, choices, balance }: ProvenSetup): void {
+export function showProof({ context, access, catalog, choices, balance }: ProvenSetup): void {
+  const { session } = context
   if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
 
   for (const { client, resolved, isProvenByClient } of choices) {

@@ -1,16 +1,16 @@
-import type { Client } from '../../../clients/contract/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
 import {
   catalogIn,
   type RejectedModel,
   type ResolvedOptions,
-} from '../../../clients/contract/setup.ts'
-import { routesToProve } from '../../../clients/models/resolve.ts'
-import { UserError } from '../../../errors.ts'
-import { traitsOf } from '../../../gateway/judge/traits.ts'
-import { type CauseSearches, newSearches } from '../../../gateway/probe/attempt.ts'
-import type { ProbeOptions, ProbeResult } from '../../../gateway/probe/probe.ts'
-import type { ModelRoute, Protocol, Sender } from '../../../gateway/types.ts'
-import type { ResolvedChoice } from '../client-choice.ts'
+} from '../../clients/contract/setup.ts'
+import { routesToProve } from '../../clients/models/resolve.ts'
+import { UserError } from '../../errors.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
+import { type CauseSearches, newSearches } from '../../gateway/probe/attempt.ts'
+import type { ProbeOptions, ProbeResult } from '../../gateway/probe/probe.ts'
+import type { ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
+import type { ResolvedChoice } from '../resolve/client-choice.ts'
 
 /** A model that a client will request, with the gateway's answer. */
 export interface ProbeAnswer extends ModelRoute {

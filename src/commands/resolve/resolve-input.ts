@@ -16,75 +16,66 @@ import type { Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { configuredOptions, isSetUpByRepoint } from '../client-state/client-report.ts'
-import type { SetupFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
-import type { SetupContext, SetupRequest } from './types.ts'
+import type { SetupPolicy } from './policy.ts'
 
-/** The state of each client that is set up, with the options that a setup keeps. */
-export function previousSetups(
+/** A client's setup that a command finds in its files. */
+export interface EarlierSetup extends Pick<ClientState, 'options' | 'defaults'> {
+  readonly baseUrl: string
+}
+
+/** The setups of these clients. A client that is not set up has none. */
+export function earlierSetups(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
-): ReadonlyMap<Client, ClientState> {
-  const setups = clients.flatMap((client): [Client, ClientState][] => {
+): ReadonlyMap<Client, EarlierSetup> {
+  const setups = clients.flatMap((client): [Client, EarlierSetup][] => {
     const state = stateNow(session, client)
-    if (state?.endpoint.baseUrl === undefined || !isSetUpByRepoint(client, state, runs)) return []
-    return [[client, { ...state, options: configuredOptions(client, state, runs) }]]
+    const baseUrl = state?.endpoint.baseUrl
+    if (state === undefined || baseUrl === undefined) return []
+    if (!isSetUpByRepoint(client, state, runs)) return []
+    const { defaults } = state
+    return [[client, { baseUrl, options: configuredOptions(client, state, runs), defaults }]]
   })
   return new Map(setups)
 }
 
-/** The options that the user requests now for a client. */
-export function requestedFor(
-  { optionsOf }: Pick<SetupRequest, 'optionsOf'>,
-  { id }: Client,
-): ClientOptions {
-  return optionsOf?.(id) ?? {}
-}
-
-/** The part of a setup on which a client's input depends. `repoint run` has no more than this. */
-interface InputSources extends Pick<SetupContext, 'previous'> {
-  readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
-    readonly flags: Pick<SetupFlags, 'defaults'>
-  }
-}
-
-/** Nothing asked, and no probe follows. */
-export const noGatewayInfo: GatewayInfo = {
-  catalogAnswer: { kind: 'not-asked' },
-  rejected: [],
-  noProbeFollows: true,
+/** What decides a client's options, in addition to the gateway. */
+export interface OptionSources {
+  /** What the user requests now. */
+  readonly requested: ClientOptions
+  readonly earlier: EarlierSetup | undefined
+  readonly policy: SetupPolicy
 }
 
 /** The input with which one client decides its options for this gateway. */
 export function resolveInputFor(
-  setup: InputSources,
   client: Client,
+  sources: OptionSources,
   gateway: Gateway,
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
-  const { request, previous } = setup
-  const requested = requestedFor(request, client)
-  const before = previous.get(client)
-  if (before === undefined) return { requested, gatewayInfo }
-  if (request.flags.defaults) return { requested, resetToDefaults: true, gatewayInfo }
+  const { requested, earlier, policy } = sources
+  if (earlier === undefined) return { requested, gatewayInfo }
+  if (policy.keeps === 'none') return { requested, resetToDefaults: true, gatewayInfo }
 
-  const isOtherGateway = !pointsAt(client, before, gateway)
-  // A new key changes nothing else, even at another gateway.
-  const options = request.isKeyOnly
-    ? before.options
-    : validOptions(client, before, { requested, gatewayInfo, isOtherGateway })
+  const isOtherGateway = !pointsAt(client, earlier, gateway)
+  const options =
+    policy.keeps === 'all'
+      ? earlier.options
+      : servableOptions(client, earlier, { requested, gatewayInfo, isOtherGateway })
   return {
     requested,
-    previous: { options, defaults: before.defaults, isOtherGateway },
+    previous: { options, defaults: earlier.defaults, isOtherGateway },
     gatewayInfo,
   }
 }
 
-/** The previous options that still apply: without unavailable models, and without what is requested now. */
-function validOptions(
+/** The earlier options that still apply: without unavailable models, and without what is requested now. */
+function servableOptions(
   client: Client,
-  before: ClientState,
+  earlier: EarlierSetup,
   now: {
     readonly requested: ClientOptions
     readonly gatewayInfo: GatewayInfo
@@ -92,8 +83,8 @@ function validOptions(
   },
 ): ClientOptions {
   const { requested, gatewayInfo, isOtherGateway } = now
-  const unavailable = unavailableModels(client, before, gatewayInfo)
-  const options = withoutModels(before.options, unavailable)
+  const unavailable = unavailableModels(client, earlier, gatewayInfo)
+  const options = withoutModels(earlier.options, unavailable)
 
   // The window belongs to the models. A subagent's model does not change it.
   const requestedModels = modelsIn({ ...requested, subagentModel: undefined })
@@ -101,7 +92,7 @@ function validOptions(
 
   // The protocol belongs to the models and the gateway. If no file names it, nobody chose it: earlier
   // versions of repoint wrote chat for every model.
-  const isChosenProtocol = before.defaults?.includes('protocol') !== true
+  const isChosenProtocol = earlier.defaults?.includes('protocol') !== true
   const keepsProtocol = keepsModels && !isOtherGateway && isChosenProtocol
 
   return {
@@ -112,24 +103,23 @@ function validOptions(
   }
 }
 
-/** Whether the previous setup was for this gateway. */
+/** Whether the earlier setup was for this gateway. */
 export function pointsAt(
   client: Client,
-  { endpoint: { baseUrl }, options }: ClientState,
+  { baseUrl, options }: EarlierSetup,
   gateway: Gateway,
 ): boolean {
-  const expected = baseUrlFor(gateway, protocolOf(client, options))
-  return baseUrl !== undefined && isSameButVersion(baseUrl, expected)
+  return isSameButVersion(baseUrl, baseUrlFor(gateway, protocolOf(client, options)))
 }
 
 /**
- * The previous models that the gateway does not have. The rules replace them. A gateway may serve a model
+ * The models of the earlier setup that the gateway does not have. The rules replace them. A gateway may serve a model
  * that it does not list, so such a model is unavailable only after a rejection. A small model is never
  * probed, so for it the catalog decides.
  */
 export function unavailableModels(
   client: Client,
-  { options }: ClientState,
+  { options }: EarlierSetup,
   gatewayInfo: GatewayInfo,
 ): readonly string[] {
   const catalog = catalogIn(gatewayInfo)

@@ -45,5 +45,5 @@ export function resolveClient(choice: ClientChoice): Resolution {
 /** As `resolveClient`, where an undecided client is an error too. @throws UserError as `Client.resolve` does */
 export function resolvedChoice(choice: ClientChoice): ResolvedChoice {
   const { client, program, input } = choice
-  return { ...choice, resolved: client.resolve(input, program.version) }
+  return { ...choice, resolved: client.resolve(input, program) }
 }
