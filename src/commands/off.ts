@@ -7,10 +7,10 @@ import { stopOldServers } from './client-state/program/program.ts'
 import { openRecords } from './client-state/recorded-runs.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { type ClientOffPlan, changesFile, mismatchesIn, planClients } from './off/plan.ts'
+import { confirmEdits, showEdits } from './plan/confirm-edits.ts'
+import { fileDocuments, sayOutcome } from './plan/report-plan.ts'
+import { changedClients, nextSteps, writePlan } from './plan/write-plan.ts'
 import type { Session } from './screen/session.ts'
-import { changedClients, nextSteps, writePlan } from './setup/apply.ts'
-import { confirmEdits, showEdits } from './setup/confirm.ts'
-import { fileDocuments, sayOutcome } from './setup/report.ts'
 
 function define() {
   const ids = [...clientRows, ...environmentRows].map(({ id }) => id)

@@ -5,8 +5,10 @@
  * replaced, `compose-run.ts` composes the record, and `switch-files.ts` replaces the files. If the second one
  * fails, `recover.ts` restores the first.
  */
+
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
+import type { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { composeRun } from './compose-run.ts'
 import { createDurably, wrapFileErrors } from './files.ts'
@@ -37,8 +39,11 @@ import { contentsToSave, switchFiles } from './switch-files.ts'
 
 export interface ApplyOptions {
   readonly rollback?: RollbackDetails
-  /** Reads the files again under the lock, before another run can change them. */
-  readonly verify?: () => void
+  /**
+   * Reads the written files under the lock, before another run can change them, and returns why they do not
+   * say what was planned.
+   */
+  readonly findMismatches?: () => readonly UserError[]
   /**
    * The last step, after the commit. It reports failures as findings, so it never fails the run. The lock
    * of the run is still held. If no edit changes anything, the run has not taken it.
@@ -58,9 +63,9 @@ export function applyPlan(
   options: ApplyOptions = {},
 ): ApplyResult {
   const plan = withAbsolutePaths(world, requestedPlan)
-  const { rollback, verify, lastStep } = options
+  const { rollback, findMismatches, lastStep } = options
   if (plan.edits.every(isUnchanged) && rollback === undefined)
-    return applyResult(plan, undefined, lastStep?.({ kind: 'free' }))
+    return applyResult(plan, undefined, { findings: lastStep?.({ kind: 'free' }) })
 
   const paths = openState(world)
   const lock: Lock = { kind: 'held', paths }
@@ -75,17 +80,17 @@ export function applyPlan(
       // run, `--redo` would redo only one, and the run would stay undone.
       const isCurrent = rollback !== undefined && rollback.newestRunId === newestRunId(world, paths)
       const run = isCurrent ? recordUnchanged(world, paths, plan, unchanged, rollback) : undefined
-      return applyResult(plan, run, lastStep?.(lock))
+      return applyResult(plan, run, { findings: lastStep?.(lock) })
     }
 
     const plannedFiles = sortByPlan(plan, [...toWrite, ...unchanged])
     const composed = composeRun(world, paths, plan, plannedFiles, rollback)
     switchFiles(world, paths, composed)
 
-    verify?.()
+    const mismatches = findMismatches?.()
     limitRuns(world, paths)
 
-    return applyResult(plan, composed.document.run, lastStep?.(lock))
+    return applyResult(plan, composed.document.run, { findings: lastStep?.(lock), mismatches })
   })
 }
 
@@ -134,7 +139,13 @@ function newestRunId(world: World, paths: StatePaths): string | undefined {
 function applyResult(
   plan: Plan,
   run: RunRecord | undefined,
-  findings: readonly Finding[] = [],
+  {
+    findings = [],
+    mismatches = [],
+  }: {
+    readonly findings?: readonly Finding[] | undefined
+    readonly mismatches?: readonly UserError[] | undefined
+  },
 ): ApplyResult {
   const files = plan.edits.map((edit) => {
     const { path, client } = edit
@@ -144,7 +155,7 @@ function applyResult(
     return compact({ path, client, action, note })
   })
 
-  return { run, findings, files }
+  return { run, findings, mismatches, files }
 }
 
 function modeNote({ before, written }: RecordedFile, plan: Plan): string | undefined {

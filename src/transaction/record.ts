@@ -9,6 +9,7 @@ import type {
   SettingPath,
   SettingRole,
 } from '../edits/types.ts'
+import type { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'
@@ -181,6 +182,8 @@ export interface ApplyResult {
   /** Undefined if every file already had the planned content. Then nothing is recorded. */
   readonly run: RunRecord | undefined
   readonly findings: readonly Finding[]
+  /** Why the written files do not say what was planned. The run is recorded all the same, so that an undo is possible. */
+  readonly mismatches: readonly UserError[]
   readonly files: readonly FileOutcome[]
 }
 

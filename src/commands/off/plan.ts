@@ -168,7 +168,7 @@ export function mismatchesIn(
       return []
     return new UserError({
       code: 'internal',
-      message: `${client.label} would not read the planned files as intended`,
+      message: `${client.label} would not read its files as planned`,
       hint: 'Please report this bug.',
     })
   })

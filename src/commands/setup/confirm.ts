@@ -1,14 +1,14 @@
 /** Step 6 of a setup: show the plan and ask. */
+
 import { basename } from 'node:path'
 import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { overProtocol } from '../../clients/models/protocols.ts'
-import { describeEdit, editTitle } from '../../edits/describe.ts'
-import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { type Finding, messageWithLocation, shownAs } from '../../finding.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
 import { checkPlannedFiles } from '../../transaction/check-planned-files.ts'
-import type { Consent, Session } from '../screen/session.ts'
+import { confirmEdits, showEdits } from '../plan/confirm-edits.ts'
+import type { Session } from '../screen/session.ts'
 import type { ClientPlan, SetupPlan } from './plan.ts'
 import type { ProvenSetup } from './types.ts'
 
@@ -33,27 +33,6 @@ export function confirmSetup(plan: SetupPlan): Promise<void> {
   const { session, consent } = plan.proven.context
   const showDetails = showsDetails(plan) ? undefined : () => showPlan(plan, true)
   return confirmEdits(session, { ...plan, consent, showDetails })
-}
-
-/** A plan that the user must confirm. */
-interface PlanToConfirm extends Pick<SetupPlan, 'edits'> {
-  readonly consent: Consent
-  readonly needingConsent?: readonly Pick<Finding, 'message'>[]
-  /** Absent: every line is shown already. */
-  readonly showDetails: (() => void) | undefined
-}
-
-/** Like `confirmSetup`, for the plan of any command. */
-export async function confirmEdits(session: Session, plan: PlanToConfirm): Promise<void> {
-  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await ask(session, plan)
-  session.stopAsking()
-}
-
-/** The files in one line, or every setting. */
-export function showEdits(session: Session, edits: readonly FileEdit[], isDetailed: boolean): void {
-  const summary = edits.map((edit) => editTitle(edit, session)).join(', ')
-  const details = edits.flatMap((edit) => describeEdit(edit, session))
-  for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
 }
 
 function showsDetails({ proven }: SetupPlan): boolean {
@@ -119,33 +98,4 @@ function showFixes(
     .filter((problem) => shownAs(problem) === 'fix')
     .map((problem) => problem.fix?.effect ?? `fixes: ${messageWithLocation(problem)}`)
   for (const effect of new Set(effects)) session.say(`  ${format(effect)}`)
-}
-
-function questionFor(markedSettings: number): string {
-  if (markedSettings === 0) return 'Apply?'
-  const settings = markedSettings === 1 ? 'the setting' : `the ${markedSettings} settings`
-  return `Apply, and remove ${settings} marked "!"?`
-}
-
-function ask(
-  session: Session,
-  { consent, needingConsent = [], showDetails }: PlanToConfirm,
-): Promise<void> {
-  const needed = needingConsent.map(({ message }) => message.replace(/\.$/, ''))
-
-  return session.requireConsent(
-    consent,
-    {
-      message: questionFor(needingConsent.length),
-      default: needingConsent.length === 0,
-      showDetails,
-    },
-    {
-      message:
-        needed.length === 0
-          ? 'This changes files, and repoint cannot ask here'
-          : `This needs your consent, and repoint cannot ask here: ${needed.join('; ')}`,
-      hint: 'To accept, add --yes. To see every change, add --dry-run.',
-    },
-  )
 }

@@ -88,7 +88,8 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
   const edits = client.plan(files, { ...target, fixes })
   refuseUnfixable(client, problems)
   const after = asPlanned(files, edits)
-  refuseMismatch(client, after, access)
+  const mismatch = mismatchIn(client, after, access)
+  if (mismatch !== undefined) throw mismatch
 
   const findings = planFindings(proven, final, { problems, edits, before: files, after })
   return { ...final, problems, edits, findings }
@@ -166,8 +167,12 @@ function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void 
   })
 }
 
-/** @throws UserError `internal` if the client would not read what was planned or written */
-export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
+/** Why the client would not read these files as planned. Undefined: it would. */
+export function mismatchIn(
+  client: Client,
+  files: LoadedFiles,
+  access: GatewayAccess,
+): UserError | undefined {
   const after = client.read(files)
   const { baseUrl, key, keyHeader, alsoSendsTo } = after.endpoint
   const protocol = protocolOf(client, after.options)
@@ -180,11 +185,11 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
     headers.every((header) => includesHeader(header, after.endpoint.headers)) &&
     query.every((parameter) => includesHeader(parameter, after.endpoint.query))
 
-  if (hasAddress && hasKey && hasExtras) return
+  if (hasAddress && hasKey && hasExtras) return undefined
   const reason = whyUnreadable(after) ?? after.login ?? 'address, key or headers differ'
-  throw new UserError({
+  return new UserError({
     code: 'internal',
-    message: `${client.label} would not read the planned files as intended: ${reason}`,
+    message: `${client.label} would not read its files as planned: ${reason}`,
     hint: 'Please report this bug.',
   })
 }

@@ -1,0 +1,60 @@
+/** The plan of any command: show its files, and ask once for everything. */
+import { describeEdit, editTitle } from '../../edits/describe.ts'
+import { actionOf, type FileEdit } from '../../edits/types.ts'
+import type { Finding } from '../../finding.ts'
+import type { Consent, Session } from '../screen/session.ts'
+
+/** The files in one line, or every setting. */
+export function showEdits(session: Session, edits: readonly FileEdit[], isDetailed: boolean): void {
+  const summary = edits.map((edit) => editTitle(edit, session)).join(', ')
+  const details = edits.flatMap((edit) => describeEdit(edit, session))
+  for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
+}
+
+/** A plan that the user must confirm. */
+interface PlanToConfirm {
+  readonly edits: readonly FileEdit[]
+  readonly consent: Consent
+  readonly needingConsent?: readonly Pick<Finding, 'message'>[]
+  /** Absent: every line is shown already. */
+  readonly showDetails: (() => void) | undefined
+}
+
+/**
+ * Asks once for everything. If nothing changes, it does not ask.
+ *
+ * @throws UserError `cancelled`; `confirmation-needed` without a terminal and without `--yes`
+ */
+export async function confirmEdits(session: Session, plan: PlanToConfirm): Promise<void> {
+  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await ask(session, plan)
+  session.stopAsking()
+}
+
+function questionFor(markedSettings: number): string {
+  if (markedSettings === 0) return 'Apply?'
+  const settings = markedSettings === 1 ? 'the setting' : `the ${markedSettings} settings`
+  return `Apply, and remove ${settings} marked "!"?`
+}
+
+function ask(
+  session: Session,
+  { consent, needingConsent = [], showDetails }: PlanToConfirm,
+): Promise<void> {
+  const needed = needingConsent.map(({ message }) => message.replace(/\.$/, ''))
+
+  return session.requireConsent(
+    consent,
+    {
+      message: questionFor(needingConsent.length),
+      default: needingConsent.length === 0,
+      showDetails,
+    },
+    {
+      message:
+        needed.length === 0
+          ? 'This changes files, and repoint cannot ask here'
+          : `This needs your consent, and repoint cannot ask here: ${needed.join('; ')}`,
+      hint: 'To accept, add --yes. To see every change, add --dry-run.',
+    },
+  )
+}

@@ -1,0 +1,65 @@
+/** The plan of any command: write all files or none, read them back, and say what remains to do. */
+import type { Client } from '../../clients/contract/client.ts'
+import type { Plan } from '../../edits/types.ts'
+import { type ApplyOptions, applyPlan } from '../../transaction/apply-plan.ts'
+import type { ApplyResult } from '../../transaction/record.ts'
+import { adviceForRunning, nextCommand } from '../client-state/program/program.ts'
+import type { Session } from '../screen/session.ts'
+
+/** As `applyPlan`, and shows its findings. @throws UserError as `applyPlan` does, and the first mismatch */
+export function writePlan(session: Session, plan: Plan, options: ApplyOptions): ApplyResult {
+  const applied = applyPlan(session.platform, plan, options)
+  // The error of a mismatch names the undo of this run.
+  session.noteApplied(applied)
+  session.addFindings(...applied.findings)
+  session.showFindings()
+
+  const [mismatch] = applied.mismatches
+  if (mismatch !== undefined) throw mismatch
+  return applied
+}
+
+/** The clients of which a file was written. */
+export function changedClients(
+  applied: ApplyResult,
+  clients: readonly Client[],
+): readonly Client[] {
+  return clients.filter(({ id }) =>
+    applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
+  )
+}
+
+/** What remains to do after a plan was applied. */
+export interface NextSteps {
+  /** For a script. They do not depend on which clients are running. */
+  readonly next: readonly string[]
+  /** The same for a person. The last line is the command to type. */
+  readonly toType: readonly string[]
+}
+
+/**
+ * The remaining steps, and the command to type.
+ *
+ * @param toDo what `stopOldServers` returned
+ */
+export async function nextSteps(
+  session: Session,
+  {
+    applied,
+    clients,
+    changed,
+    toDo,
+  }: {
+    readonly applied: ApplyResult
+    readonly clients: readonly Client[]
+    readonly changed: readonly Client[]
+    readonly toDo: readonly string[]
+  },
+): Promise<NextSteps> {
+  const advice = clients.map(({ program }) => program.restartAdvice)
+  const running = session.isJson ? [] : await adviceForRunning(session, changed)
+  return {
+    next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
+    toType: [...toDo, ...running, nextCommand(session, clients)],
+  }
+}
