@@ -13,8 +13,7 @@ export type Severity = 'error' | 'warning' | 'note' | 'ok'
 export interface Finding {
   /** Stable: `codex-login`, `key-missing`, `drifted`. */
   readonly code: string
-  /** Absent: `note`. */
-  readonly severity?: Severity
+  readonly severity: Severity
   /** What is wrong, and what it causes. Never contains a secret. */
   readonly message: string
   /** A file, with `:line` if known, or `environment`. */
@@ -103,9 +102,7 @@ const severities: readonly Severity[] = ['error', 'warning', 'note', 'ok']
 
 /** `ok` if there is no finding. */
 export function mostSevere(findings: readonly Finding[]): Severity {
-  return (
-    severities.find((level) => findings.some(({ severity = 'note' }) => severity === level)) ?? 'ok'
-  )
+  return severities.find((level) => findings.some(({ severity }) => severity === level)) ?? 'ok'
 }
 
 /** A failed step as a finding, for a command that reports it and goes on. */

@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
 import { toCatalogAnswer } from '../gateway/catalog.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client } from './contract/client.ts'
@@ -59,8 +60,9 @@ function resolveLiteral(
   if (first === undefined) return resolved
 
   const others = matching.length === 1 ? '' : ` and ${matching.length - 1} more`
-  const note = {
+  const note: Finding = {
     code: 'models-left-out',
+    severity: 'note',
     message: `repoint leaves the model ${first.id}${others} out of ${client.label}'s list, because ${client.label} would replace a part of the name`,
   }
   return { ...resolved, findings: [...resolved.findings, note] }

@@ -176,6 +176,7 @@ export function adviseNamingModel(error: UserError): UserError {
 export function catalogUnavailable({ message }: UserError): Finding {
   return {
     code: 'catalog-unavailable',
+    severity: 'note',
     message: `Cannot read the gateway's list of models (${message})`,
     hint: 'repoint tested the model itself.',
   }
@@ -208,6 +209,7 @@ function emptyCatalog({ address }: GatewayAccess, skipped: number): UserError {
 function modelsSkipped(count: number): Finding {
   return {
     code: 'models-left-out',
+    severity: 'note',
     message: `repoint skipped ${counted(count, 'model')} of the gateway: an ID is too long, or contains the key or invisible characters`,
   }
 }

@@ -1,3 +1,4 @@
+import type { Finding } from '../../finding.ts'
 import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import { otherKeyHeaders } from '../../gateway/types.ts'
@@ -145,8 +146,9 @@ export const cline: ClientModule = {
       input.requested.contextWindow ?? (keepsModels(input) && input.previous?.options.contextWindow)
     if (contextWindow === undefined || isSafe || chosenWindow) return resolved
 
-    const note = {
+    const note: Finding = {
       code: 'context-window-left-out',
+      severity: 'note',
       message: `repoint leaves out the context window of ${model}, because Cline would then request answers of 32,000 tokens, and the model's limit is ${limit}`,
       hint: 'To set the window anyway: repoint cline --context-window TOKENS',
     }

@@ -90,6 +90,7 @@ export function withCatalog(
   const count = offered.length - modelsFile.ids.length
   const cut: Finding = {
     code: 'codex-catalog-cut',
+    severity: 'note',
     message: `Codex's list shows all but ${count} of the gateway's ${offered.length} models: the catalog has no room for them`,
   }
 
@@ -198,6 +199,7 @@ function aboutCap(
   return [
     {
       code: 'codex-window-capped',
+      severity: 'note',
       message: `Codex uses only ${most} of the ${contextWindow} tokens of ${model}`,
       hint: 'To use all tokens: repoint codex --catalog',
     },

@@ -65,12 +65,14 @@ export function* aboutConversations(
     if (now === undefined)
       yield {
         code: 'codex-conversations-closed',
+        severity: 'note',
         message: `${some} do not open with \`codex resume\` any more: [model_providers.${id}] is removed`,
         hint: '`codex fork SESSION_ID` carries a conversation over to the provider in use.',
       }
     else if (now.isAside && !old.isAside)
       yield {
         code: 'codex-conversations-set-aside',
+        severity: 'note',
         message: `${some} can be read with \`codex resume\`, but not continued there`,
         hint: '`codex fork SESSION_ID` goes on with a conversation at the gateway, and sends all of that conversation there.',
       }
@@ -80,6 +82,7 @@ export function* aboutConversations(
     )
       yield {
         code: 'codex-conversations-move',
+        severity: 'note',
         message: `${some}, once resumed, go to ${shownUrl(addressFor(withoutTrailingSlash(now.url), 'responses'))} too, with the whole conversation${wait}`,
       }
   }

@@ -101,6 +101,7 @@ export const kilo: ClientModule = {
     return [
       {
         code: 'key-copied',
+        severity: 'note',
         message: `Kilo keeps a copy of the key in its database, ${database}, which repoint does not change`,
         hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
       },

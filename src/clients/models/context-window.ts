@@ -59,6 +59,7 @@ function smallWindowFindings(window: number): readonly Finding[] {
   return [
     {
       code: 'context-window-small',
+      severity: 'note',
       message: `A context window of ${window} tokens is too small for a coding client: its instructions and tools fill most of it`,
       hint: 'Increase the window on the server (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c). Or name another model: --model ID',
     },
@@ -68,6 +69,7 @@ function smallWindowFindings(window: number): readonly Finding[] {
 function unknownWindow(ids: readonly string[], otherwise: string): Finding {
   return {
     code: 'context-window-unknown',
+    severity: 'note',
     message: `The gateway does not report the context window of ${ids.join(', ')}: ${otherwise}`,
     hint: 'Type: --context-window TOKENS',
   }

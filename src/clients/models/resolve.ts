@@ -180,7 +180,7 @@ export function nameFindings(
     if (listed === undefined) return [notListed(catalog, name)]
     if (listed.id === name) return []
     const message = `repoint writes ${name} as ${listed.id}, ${listed.reason}`
-    return [{ code: 'model-renamed', message }]
+    return [{ code: 'model-renamed', severity: 'note', message }]
   })
 }
 
@@ -193,6 +193,7 @@ function notListed(catalog: Catalog, name: string): Finding {
   const hint = `If you mistyped it: --model ${nearest.join(', or --model ')}`
   return {
     code: 'model-not-listed',
+    severity: 'note',
     message: `The gateway does not list ${name}`,
     ...(nearest.length > 0 && { hint }),
   }

@@ -155,6 +155,7 @@ export const openclaw: ClientModule = {
 
     return copies.map((copy) => ({
       code: 'key-copied',
+      severity: 'note',
       message: `OpenClaw keeps a copy of the key in ${copy}, which repoint does not change`,
       hint: `To remove it: delete ${copy}`,
     }))

@@ -56,6 +56,7 @@ export const opencode: ClientModule = clientOf(layout, {
     return [
       {
         code: 'key-copied',
+        severity: 'note',
         message: `opencode keeps a copy of the key in ${copy}, which repoint does not change`,
         hint: `To remove it: delete ${copy}`,
       },

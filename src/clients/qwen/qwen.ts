@@ -223,6 +223,7 @@ function aboutModelFlag(resolved: ResolvedOptions): readonly Finding[] {
   return [
     {
       code: 'qwen-model-flag',
+      severity: 'note',
       message: '`qwen --model` finds only models of the same protocol',
       hint: `Choose another with /model, or add --auth-type ${[...used].map((protocol) => loginTypes[protocol]).join('|')}.`,
     },

@@ -69,6 +69,7 @@ export function* certificateFindings(
   if (currentFile !== undefined) {
     yield {
       code,
+      severity: 'note',
       message: `${label} reads its certificate authorities from ${currentFile} (${setVariable ?? variable}), which may not contain those of ${caFile}`,
       hint: `Add the authority to that file, or set the variable to ${caFile}.`,
     }
@@ -79,6 +80,7 @@ export function* certificateFindings(
   const command = os === 'win32' ? `setx ${variable} "${caFile}"` : `export ${variable}='${caFile}'`
   yield {
     code,
+    severity: 'note',
     message: `${label} does not trust the authorities in ${caFile} until you set ${variable}${older}`,
     hint: `Before you start ${label}: ${command}`,
   }

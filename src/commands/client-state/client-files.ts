@@ -157,7 +157,7 @@ export function worldWritableCaFile(
 /** The finding as a note, with its location in the message. */
 export function asNoteWithLocation(finding: Finding): Finding {
   const { code, hint } = finding
-  return { code, message: messageWithLocation(finding), ...compact({ hint }) }
+  return { code, severity: 'note', message: messageWithLocation(finding), ...compact({ hint }) }
 }
 
 function findWritable(session: Session, places: Iterable<string>): readonly Finding[] {

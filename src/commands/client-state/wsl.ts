@@ -26,6 +26,7 @@ export function* wslFinding({
   const windowsHome = `${windowsUsers}/${isOnlyUser ? user : '<you>'}`
   yield {
     code: 'wsl',
+    severity: 'note',
     message: `This is WSL. Clients started here read ${home}; clients started on Windows read ${windowsHome}`,
     hint: 'For the clients on Windows, run repoint in a Windows terminal too.',
   }

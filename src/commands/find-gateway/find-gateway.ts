@@ -157,7 +157,7 @@ function addressIn(
   return {
     value: address,
     ...compact({ query: fromFlag?.query }),
-    findings: [{ code: 'link-read', message }, ...link.findings],
+    findings: [{ code: 'link-read', severity: 'note', message }, ...link.findings],
   }
 }
 

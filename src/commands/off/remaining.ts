@@ -62,10 +62,11 @@ function* ownFileFindings(client: Client, after: LoadedFiles): Generator<Finding
   if (baseUrl !== undefined)
     yield {
       code: 'still-at-gateway',
+      severity: 'note',
       message: `${label} still points at ${baseUrl}, because of a file that repoint does not edit`,
       ...compact({ location: state.sources.baseUrl }),
       hint: 'Remove the address from that file.',
     }
   if (broken !== undefined)
-    yield { code: 'broken', message: `${label} cannot read its files: ${broken}` }
+    yield { code: 'broken', severity: 'note', message: `${label} cannot read its files: ${broken}` }
 }

@@ -101,7 +101,14 @@ export function keptFindings(undo: RollbackPlan): readonly Finding[] {
 
     const redo = undo.isRedo ? ' --redo' : ''
     const hint = `Undo it too: repoint rollback ${client}${redo} --force`
-    return [{ code: 'rollback-held', message: `${path}: ${describeKept(keptSettings)}`, hint }]
+    return [
+      {
+        code: 'rollback-held',
+        severity: 'note',
+        message: `${path}: ${describeKept(keptSettings)}`,
+        hint,
+      },
+    ]
   })
 }
 
@@ -121,6 +128,7 @@ export function sideEffects(
   if (clientsLosingTables.length > 0)
     findings.push({
       code: 'changes-go-too',
+      severity: 'note',
       message: `Your additions to the gateway's tables are removed too, because ${labelsOf(clientsLosingTables)} cannot read what would be left of them`,
       hint: 'Restore them: repoint rollback --redo',
     })
@@ -222,6 +230,7 @@ export function reportNothing(
     const paths = foreignRun.files.map(({ path }) => session.showPath(path)).join(', ')
     session.addFindings({
       code: 'other-installation',
+      severity: 'note',
       message: `Run ${foreignRun.id} changed files elsewhere: ${paths}`,
       hint: `Undo it by its ID: repoint rollback --run ${foreignRun.id}. Or set HOME and the clients' folder variables as they were.`,
     })

@@ -120,7 +120,7 @@ export class Session {
 
   /** Shows the findings that were not shown yet, as notes or warnings. An error ends the command instead. */
   showFindings(): void {
-    for (const { severity = 'note', message, hint } of this.#findings) {
+    for (const { severity, message, hint } of this.#findings) {
       if (this.#shown.has(message)) continue
       this.#shown.add(message)
       const label = severity === 'note' ? 'note' : 'warning'

@@ -63,6 +63,7 @@ function* unlistedModelFindings(
   if (unlisted.length > 0)
     yield {
       code: 'model-not-listed',
+      severity: 'note',
       message: `${client.label} also offers models that the gateway does not list: ${unlisted.join(', ')}`,
       hint: 'repoint did not write these models and keeps them.',
     }
@@ -86,6 +87,7 @@ function* lostModelFindings(
   if (lost.length > 0)
     yield {
       code,
+      severity: 'note',
       message: `The gateway no longer has ${lost.join(' and ')}, so repoint chose another model for ${client.label}`,
       hint: `Choose another: repoint ${client.id} --model`,
     }
@@ -99,6 +101,7 @@ function* lostModelFindings(
   if (isOtherWindow && requested.contextWindow === undefined)
     yield {
       code,
+      severity: 'note',
       message: `The context window of ${client.label} changes from ${window} tokens to ${now.contextWindow ?? 'the default'}`,
       hint: keepHint(`--context-window ${window}`),
     }
@@ -108,6 +111,7 @@ function* lostModelFindings(
   if (oldProtocol !== newProtocol && requested.protocol === undefined)
     yield {
       code,
+      severity: 'note',
       message: `The protocol of ${client.label} changes from ${oldProtocol} to ${newProtocol}`,
       hint: keepHint(`--protocol ${oldProtocol}`),
     }
@@ -124,12 +128,14 @@ function* modeFindings({ platform }: Session, edit: FileEdit): Generator<Finding
   if (edit.holdsSecret && mode !== privateMode)
     yield {
       code: 'mode-closed',
+      severity: 'note',
       message: `${edit.path} will contain the key, so only you will be able to read it (mode ${octal(mode)} becomes ${octal(privateMode)})`,
     }
 
   if ((mode & 0o200) === 0)
     yield {
       code: 'read-only-file',
+      severity: 'note',
       message: `${edit.path} is read-only (mode ${octal(mode)}). repoint replaces it, and it stays read-only`,
     }
 }

@@ -48,8 +48,8 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
 
   const { context, access } = proven
   const problems = clients.flatMap((client) => client.problems)
-  const needingConsent = problems.flatMap(({ code, needsConsentTo }) =>
-    needsConsentTo === undefined ? [] : [{ code, message: needsConsentTo }],
+  const needingConsent = problems.flatMap(({ code, severity, needsConsentTo }) =>
+    needsConsentTo === undefined ? [] : [{ code, severity, message: needsConsentTo }],
   )
   return {
     kind: 'setup',

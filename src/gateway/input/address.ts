@@ -58,7 +58,7 @@ export function normaliseAddress(
   const address = `${url.protocol}//${hostname}${port}${path}`
   if (changes.length === 0) return { address, query, findings: [] }
   const message = `Using ${address} (${changes.join(', ')})`
-  return { address, query, findings: [{ code: 'url-cleaned', message }] }
+  return { address, query, findings: [{ code: 'url-cleaned', severity: 'note', message }] }
 }
 
 /**

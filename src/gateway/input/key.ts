@@ -56,7 +56,7 @@ export function cleanKey(input: string): { key: string; findings: Finding[] } {
 
 function keyCleaned(removed: readonly string[]): Finding {
   const list = new Intl.ListFormat('en').format(removed)
-  return { code: 'key-cleaned', message: `Removed ${list} from the key` }
+  return { code: 'key-cleaned', severity: 'note', message: `Removed ${list} from the key` }
 }
 
 function rejectSeveralLines(lines: readonly string[], isAssigned: boolean): void {

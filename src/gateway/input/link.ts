@@ -120,7 +120,7 @@ function unusedParts(fields: URLSearchParams): readonly Finding[] {
   ].flatMap(([name, what]) => (fields.get(name!) ? [what!] : []))
   if (parts.length === 0) return []
   const message = `repoint ignores ${parts.join(' and ')} in the link`
-  return [{ code: 'link-parts-unused', message }]
+  return [{ code: 'link-parts-unused', severity: 'note', message }]
 }
 
 function invalidLink(message: string): UserError {

@@ -125,6 +125,7 @@ function keyHeaderRejected(
 
 const notStreamed: Finding = {
   code: 'not-streamed',
+  severity: 'note',
   message: 'The gateway does not stream its answers',
   hint: "The client works, but sends each request twice. Ask the gateway's operator to turn on streaming.",
 }

@@ -46,7 +46,7 @@ test('text that looks like a key is masked even if it is not registered as a sec
 test('a finding is shown once, with the label of its severity', () => {
   const { output, session } = recorded()
   session.addFindings(
-    { code: 'a', message: 'worth knowing' },
+    { code: 'a', severity: 'note', message: 'worth knowing' },
     { code: 'b', severity: 'warning', message: 'may not work', hint: 'do this' },
   )
   session.addShownFindings({ code: 'c', severity: 'error', message: 'in the plan' })

@@ -71,6 +71,7 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
   return [
     {
       code: 'slots-pinned',
+      severity: 'note',
       message: `${why}. repoint pins ${names.map((slot) => `${slot} to ${filled[slot]}`).join(', ')}`,
       hint: `Choose other models: repoint claude ${names.map((slot) => `--${slot}-model ID`).join(' ')}`,
     },

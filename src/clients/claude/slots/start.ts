@@ -100,6 +100,7 @@ function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
   return [
     {
       code: 'slot-id-missing',
+      severity: 'note',
       message: `Some versions of Claude Code send a model for ${slot} that the gateway does not list: ${sent.join(', ')}`,
       hint: `If yours is one of them, pin a model: repoint ${start.command} --${slot}-model ${pinFor(start, slot)}`,
     },
@@ -123,6 +124,7 @@ function otherSlots(version: string, start: Start): readonly Finding[] {
   return [
     {
       code: 'slot-id-missing',
+      severity: 'note',
       message: `Claude Code ${version} sends models for its other slots that the gateway does not list: ${unlisted.map((slot) => `${sentFirst(version, slot)} (${slot})`).join(', ')}`,
       hint: `To use these slots, pin them: repoint ${start.command} ${unlisted.map((slot) => `--${slot}-model ${pinFor(start, slot)}`).join(' ')}`,
     },

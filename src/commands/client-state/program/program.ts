@@ -140,6 +140,7 @@ export function* versionFindings(
     if (oldest === undefined)
       yield {
         code,
+        severity: 'note',
         message: `Cannot find out the version of ${label}: ${versionProblem}`,
         hint: tryIt,
       }

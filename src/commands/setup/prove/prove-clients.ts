@@ -200,12 +200,14 @@ function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
 /** The gateway answered the probe although the balance is zero: some gateways allow a small debt. */
 const emptyKey: Finding = {
   code: 'quota',
+  severity: 'note',
   message: 'The key has no credit left',
   hint: "Top it up on the gateway's page, or use another key: repoint key",
 }
 
 const onlyCertainClients: Finding = {
   code: 'proven-by-client',
+  severity: 'note',
   message: 'The gateway accepts only certain clients, so repoint asked the installed client',
 }
 

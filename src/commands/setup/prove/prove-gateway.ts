@@ -163,7 +163,7 @@ function* keyHeaderFindings(
 ): Generator<Finding> {
   if (keyHeader === before.keyHeader || keyHeader === 'authorization') return
   const message = `The gateway accepts the key only in the header ${keyHeader}`
-  yield { code: 'key-header', message }
+  yield { code: 'key-header', severity: 'note', message }
 }
 
 /** The preset for another try, in which the user is asked again. Undefined: no typed value is at fault. */
@@ -263,6 +263,7 @@ function* assumedBaseUrlsFinding(access: GatewayAccess): Generator<Finding> {
   if (baseUrls !== undefined)
     yield {
       code: 'roots-unasked',
+      severity: 'note',
       message: `repoint did not ask the gateway. It assumes chat at ${baseUrls.chat} and messages at ${baseUrls.messages}`,
     }
 }
