@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Client } from '../../src/clients/contract/client.ts'
 import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/contract/options.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
@@ -17,16 +18,39 @@ import {
 } from './support.ts'
 
 /** A value of each kind, as the command line parses it. */
-const samples: Readonly<Record<ValueKind, string | number>> = {
+const samples: Readonly<Record<ValueKind, FlagValue>> = {
   tokens: 21_234,
   model: 'gpt-5.6-luna',
 }
 
-function sampleFor({ flag, choices, takes }: ClientFlag): string | number | boolean {
-  if (flag.startsWith('--no-')) return false
+type FlagValue = string | number | boolean
+
+/** The values to try: all that the flag lists, or one. */
+function valuesFor({ flag, choices, takes }: ClientFlag): readonly FlagValue[] {
+  if (choices !== undefined) return choices
+  if (flag.startsWith('--no-')) return [false]
   const hasValue = /[<[]/.test(flag)
-  if (!hasValue) return true
-  return takes === undefined ? (choices?.[0] ?? 'chosen') : samples[takes]
+  if (!hasValue) return [true]
+  return [takes === undefined ? 'chosen' : samples[takes]]
+}
+
+/**
+ * Options that must differ in their effect: each value of a list; otherwise one value, and no value. One value of a
+ * list may be the default.
+ */
+function alternativesFor(flag: ClientFlag): readonly ClientOptions[] {
+  const options = valuesFor(flag).map(flag.toOptions)
+  return flag.choices === undefined ? [{}, ...options] : options
+}
+
+/** With a model for every slot of Claude Code. */
+const catalog: Catalog = {
+  models: [...catalogWithWindows.models, { id: 'claude-fable-5-2', endpointTypes: ['anthropic'] }],
+}
+
+/** A flag may repeat what is known of a GPT model, or what is the default for an unknown one. */
+function catalogsFor({ takes }: ClientFlag): readonly Catalog[] {
+  return takes === 'model' ? [catalog] : [catalog, { models: [{ id: 'house-1' }] }]
 }
 
 /**
@@ -40,16 +64,22 @@ const cases = clientRows.flatMap((row) => {
   return kept.map((flag) => ({ id: row.id, name: flag.flag, row, flag }))
 })
 
-test.each(cases)(
-  '$id $name: the next setup keeps what it chose',
-  async ({ id, name, row, flag }) => {
+const casesByValue = cases.flatMap((each) =>
+  valuesFor(each.flag).map((value) => ({ ...each, value })),
+)
+
+test.each(casesByValue)(
+  '$id $name, $value: the next setup keeps what it chose',
+  async ({ id, name, row, flag, value }) => {
     const client = await loadClient(row)
     const machine = aMachine()
-    const catalog = catalogWithWindows
-    const options = flag.toOptions(sampleFor(flag))
+    const options = flag.toOptions(value)
     const first = planOn(client, {}, { options, catalog })
     const disk = written({}, machine, first.edits)
     const state = client.read(filesOf(client, machine, disk))
+    // Reports show other values in their own form: a model with its provider.
+    if (flag.choices !== undefined)
+      expect(state.options, `read() of ${id} and ${name}`).toMatchObject(options)
 
     const previous = previousIn(client, state)
     const target = { providerId: previous.options.providerId ?? 'gateway' }
@@ -62,43 +92,33 @@ test.each(cases)(
   },
 )
 
-/** A flag may repeat what is known of a GPT model, or what is the default for an unknown one. */
-function catalogsFor({ takes }: ClientFlag): readonly Catalog[] {
-  return takes === 'model'
-    ? [catalogWithWindows]
-    : [catalogWithWindows, { models: [{ id: 'house-1' }] }]
-}
-
 /** They decide about a list or a gateway that an earlier setup wrote. */
 const needsEarlierSetup = ['--no-catalog', '--keep-old-gateway']
 
 test.each(cases.filter(({ name }) => !needsEarlierSetup.includes(name)))(
-  '$id $name: changes what a setup writes',
+  '$id $name: each value changes what a setup writes',
   async ({ name, row, flag }) => {
     const client = await loadClient(row)
-    const afterSetup = (options: ClientOptions, catalog: Catalog) => {
+    const filesAfter = (options: ClientOptions, catalog: Catalog) => {
       const { edits } = planOn(client, {}, { options, catalog })
       return edits.map(({ path, after }) => [path, text(after)])
     }
 
-    const options = flag.toOptions(sampleFor(flag))
-    const isChanged = catalogsFor(flag).map(
-      (catalog) =>
-        JSON.stringify(afterSetup(options, catalog)) !== JSON.stringify(afterSetup({}, catalog)),
+    const areDifferent = catalogsFor(flag).map((catalog) =>
+      allDiffer(alternativesFor(flag).map((options) => filesAfter(options, catalog))),
     )
-    expect(isChanged, `plan() of ${row.id} does not write ${name}`).toContain(true)
+    expect(areDifferent, `plan() of ${row.id} does not write ${name}`).toContain(true)
   },
 )
 
 /** They choose an entry, its place or its protocol. A later setup leaves other entries as they are. */
 const choosesEntry = ['--model [id]', '--provider-id <id>', '--protocol <name>']
 
-test.each(cases.filter(({ name }) => !choosesEntry.includes(name)))(
-  '$id $name: after --defaults, the files say what a setup without it writes',
-  async ({ row, flag }) => {
+test.each(casesByValue.filter(({ name }) => !choosesEntry.includes(name)))(
+  '$id $name, $value: after --defaults, the files say what a setup without it writes',
+  async ({ row, flag, value }) => {
     const client = await loadClient(row)
     const machine = aMachine()
-    const catalog = catalogWithWindows
     const valuesAfter = (disk: Disk, setup: Setup) => {
       const { edits } = planOn(client, disk, { catalog, ...setup })
       const after = written(disk, machine, edits)
@@ -109,97 +129,172 @@ test.each(cases.filter(({ name }) => !choosesEntry.includes(name)))(
       return { after, values: Object.fromEntries(values) }
     }
 
-    const first = valuesAfter({}, { options: flag.toOptions(sampleFor(flag)) })
+    const first = valuesAfter({}, { options: flag.toOptions(value) })
     const input = { requested: {}, resetToDefaults: true }
     const reset = valuesAfter(first.after, { target: { input, earlier: () => [null] } })
     expect(reset.values).toEqual(valuesAfter({}, {}).values)
   },
 )
 
+/** An option that does not reach everything. */
 interface Exception {
   readonly flag: string
   /** Absent: every client that has the flag. */
   readonly ids?: readonly string[]
+  /** The functions whose result does not depend on the option. */
+  readonly doesNotReach: readonly ('launchSettings' | 'firstRequest')[]
   readonly why: string
 }
 
-/** The options that do not reach `launchSettings`. */
-const notLaunched: readonly Exception[] = [
-  { flag: '--no-catalog', why: 'a launch keeps the file with the models' },
-  { flag: '--keep-old-gateway', why: 'a launch keeps the key of the earlier gateway' },
+const exceptions: readonly Exception[] = [
+  {
+    flag: '--no-catalog',
+    doesNotReach: ['launchSettings', 'firstRequest'],
+    why: 'it removes a list that an earlier setup wrote; a launch keeps it',
+  },
+  {
+    flag: '--keep-old-gateway',
+    doesNotReach: ['launchSettings', 'firstRequest'],
+    why: 'a launch keeps the key of the earlier gateway, and the request goes to the new one',
+  },
   {
     flag: '--provider-id <id>',
     ids: ['openclaw', 'droid'],
+    doesNotReach: ['launchSettings'],
     why: 'a launch has its own provider, next to those of the user',
   },
-]
-
-/** The options that do not reach `firstRequest`. */
-const notSent: readonly Exception[] = [
-  ...notLaunched,
-  { flag: '--provider-id <id>', why: 'it only names the provider in the files' },
+  {
+    flag: '--provider-id <id>',
+    doesNotReach: ['firstRequest'],
+    why: 'it only names the provider in the files',
+  },
   {
     flag: '--context-window <tokens>',
     ids: ['codex', 'claude', 'claude-gpt', 'openclaw', 'droid'],
+    doesNotReach: ['firstRequest'],
     why: 'the client needs it only later, to compact a conversation',
   },
   {
     flag: '--images',
     ids: ['opencode', 'kilo', 'pi', 'qwen', 'droid'],
+    doesNotReach: ['firstRequest'],
     why: 'the first request has no image, and the same tools',
   },
   {
     flag: '--reasoning',
     ids: ['opencode', 'kilo', 'openclaw'],
+    doesNotReach: ['firstRequest'],
     why: 'the client decides by the ID of the model, or reasons only if the user asks for an effort',
   },
   ...['opus', 'haiku', 'fable'].map((slot) => ({
     flag: `--${slot}-model <id>`,
+    doesNotReach: ['firstRequest'] as const,
     why: 'the first request is for the slot that Claude Code starts with',
   })),
-  { flag: '--subagent-model <id>', why: 'the first request is not of a subagent' },
-  { flag: '--enable-discovery', why: 'discovery is another request' },
+  {
+    flag: '--subagent-model <id>',
+    doesNotReach: ['firstRequest'],
+    why: 'the first request is not of a subagent',
+  },
+  {
+    flag: '--enable-discovery',
+    doesNotReach: ['firstRequest'],
+    why: 'discovery is another request',
+  },
 ]
 
-const launchable = cases.map((each) => ({
-  ...each,
-  isLaunched: !isException(notLaunched, each),
-  isSent: !isException(notSent, each),
-}))
+const launchable = cases.map((each) => {
+  const missed = exceptions
+    .filter(({ flag, ids }) => flag === each.name && (ids?.includes(each.id) ?? true))
+    .flatMap(({ doesNotReach }) => doesNotReach)
+  return {
+    ...each,
+    isLaunched: !missed.includes('launchSettings'),
+    isSent: !missed.includes('firstRequest'),
+  }
+})
 
-function isException(
-  exceptions: readonly Exception[],
-  { id, name }: { readonly id: string; readonly name: string },
-): boolean {
-  return exceptions.some(({ flag, ids }) => flag === name && (ids?.includes(id) ?? true))
+/** What a launch and the first request say with these options. */
+async function sentWith(client: Client, options: ClientOptions, catalog: Catalog) {
+  const recordings = await client.loadRecordings()
+  const args = client.id === 'cline' ? ['two words'] : []
+  const launchInput = { args, tempFolder: '/run', env: { [launchKeyVariable]: 'key' } }
+
+  const { files, machine, edits, target } = planOn(client, {}, { options, catalog })
+  const { probeModel: model, protocol } = target.resolved
+  const after = filesOf(client, machine, written({}, machine, edits))
+  const request = client.firstRequest(recordings, after, { model, protocol, env: {} })
+  return {
+    launch: client.launchSettings!(files, target, launchInput),
+    route: [model, protocol],
+    request,
+  }
 }
+
+/** The rules give two slots the same GPT model. */
+const hasSameModelTwice = ['claude-gpt --slot <slot>']
 
 test.each(launchable)(
   '$id $name: reaches a launch ($isLaunched) and the first request ($isSent)',
   async ({ id, name, row, flag, isLaunched, isSent }) => {
     const client = await loadClient(row)
-    const recordings = await client.loadRecordings()
-    const args = id === 'cline' ? ['two words'] : []
-    const launchInput = { args, tempFolder: '/run', env: { [launchKeyVariable]: 'key' } }
-
-    const resultOf = (options: ClientOptions, catalog: Catalog) => {
-      const { files, machine, edits, target } = planOn(client, {}, { options, catalog })
-      const { probeModel: model, protocol = client.protocols[0] } = target.resolved
-      const after = filesOf(client, machine, written({}, machine, edits))
-      const sent = client.firstRequest(recordings, after, { model, protocol, env: {} })
-      return {
-        launch: JSON.stringify(client.launchSettings!(files, target, launchInput)),
-        request: JSON.stringify([model, protocol, sent.headers, sent.body]),
-      }
-    }
-
-    const options = flag.toOptions(sampleFor(flag))
-    const results = catalogsFor(flag).map(
-      (catalog) => [resultOf(options, catalog), resultOf({}, catalog)] as const,
+    const results = await Promise.all(
+      catalogsFor(flag).map((catalog) =>
+        Promise.all(alternativesFor(flag).map((options) => sentWith(client, options, catalog))),
+      ),
     )
-    const reaches = (part: 'launch' | 'request') =>
-      results.some(([chosen, usual]) => chosen[part] !== usual[part])
-    expect(reaches('launch'), `launchSettings() of ${id} and ${name}`).toBe(isLaunched)
-    expect(reaches('request'), `firstRequest() of ${id} and ${name}`).toBe(isSent)
+
+    const launches = results.map((alternatives) => alternatives.map(({ launch }) => launch))
+    const requests = results.map((alternatives) =>
+      alternatives.map(({ route, request: { headers, body } }) => [route, headers, body]),
+    )
+    const count = alternativesFor(flag).length
+    const requestCount = hasSameModelTwice.includes(`${id} ${name}`) ? count - 1 : count
+    expect(mostDifferent(launches), `launchSettings() of ${id} and ${name}`).toBe(
+      isLaunched ? count : 1,
+    )
+    expect(mostDifferent(requests), `firstRequest() of ${id} and ${name}`).toBe(
+      isSent ? requestCount : 1,
+    )
   },
 )
+
+/** Every gateway accepts them. */
+const usualMembers = ['messages', 'input', 'system', 'tools']
+
+test.each(launchable.filter(({ isSent }) => isSent))(
+  '$id $name: has a hint for a gateway that rejects what it adds to the first request',
+  async ({ id, name, row, flag }) => {
+    const client = await loadClient(row)
+    for (const catalog of catalogsFor(flag)) {
+      const usual = await sentWith(client, {}, catalog)
+      for (const value of valuesFor(flag)) {
+        const { route, request } = await sentWith(client, flag.toOptions(value), catalog)
+        if (countDifferent([route, usual.route]) > 1) continue
+
+        const { body, hints = {} } = request
+        const changed = Object.keys(body).filter(
+          (member) =>
+            !usualMembers.includes(member) &&
+            body[member] !== undefined &&
+            countDifferent([body[member], usual.request.body[member]]) > 1,
+        )
+        const withoutHint = changed.filter((member) => hints[member] === undefined)
+        expect(withoutHint, `hints of firstRequest() of ${id} and ${name}`).toEqual([])
+      }
+    }
+  },
+)
+
+function allDiffer(values: readonly unknown[]): boolean {
+  return countDifferent(values) === values.length
+}
+
+/** How many results differ, with the catalog where most do. */
+function mostDifferent(results: readonly (readonly unknown[])[]): number {
+  return Math.max(...results.map(countDifferent))
+}
+
+function countDifferent(values: readonly unknown[]): number {
+  return new Set(values.map((value) => JSON.stringify(value))).size
+}

@@ -5,6 +5,7 @@ import type { LoadedFiles } from '../contract/files.ts'
 import { slots } from '../contract/options.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { fileOf } from '../files/parse-file.ts'
+import { effortCure } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { isBefore } from '../program/tested.ts'
 import { safeguardsOf } from './checks/auto-mode.ts'
@@ -42,7 +43,10 @@ export function firstRequest(
     retryWithout: isBefore(version, '2.1.330')
       ? [withoutSystemRole]
       : [withoutBetas, withoutSystemRole],
-    hints: isPlain ? { max_tokens: limitCure } : cures,
+    hints: {
+      ...(isPlain ? { max_tokens: limitCure } : cures),
+      ...(env[effortVariable] && { output_config: effortCure }),
+    },
   }
 }
 

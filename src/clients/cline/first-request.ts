@@ -9,6 +9,9 @@ import { readProviders, usualOutputTokens } from './providers.ts'
 /** In tokens: what Cline sends before the first question (instructions, tools), and what it never uses. */
 const ownTokens = 8_000
 
+const windowCure =
+  'Name a smaller context window, so that the limit is lower: --context-window TOKENS. If the gateway rejects the name of the limit, name another model: --model ID'
+
 /** What the model and the settings change in the recorded request. Without a window, Cline sends no limit. */
 export function firstRequest(
   recordings: Recordings,
@@ -32,5 +35,6 @@ export function firstRequest(
         left > 0 ? Math.min(left, usualOutputTokens) : undefined,
       reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
     },
+    hints: { max_tokens: windowCure, max_completion_tokens: windowCure },
   }
 }

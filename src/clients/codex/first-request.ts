@@ -4,9 +4,11 @@ import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
+import { effortCure } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { type Entry, entriesIn, entryOf } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
+import { effortPath } from './flags.ts'
 
 /** Responses Lite: without a catalog, Codex sends its tools to some models in an item of the input. */
 const liteParts = ['additional_tools', 'input', 'x-openai-internal-codex-responses-lite']
@@ -33,6 +35,7 @@ export function firstRequest(
     headers,
     hints: {
       web_search: searchCure,
+      ...(config.text(effortPath) !== undefined && { reasoning: effortCure }),
       ...Object.fromEntries(liteParts.map((part) => [part, liteCure])),
     },
     body: {
@@ -70,7 +73,7 @@ function toolsFor(tools: readonly unknown[], config: ParsedFile, entry: Entry | 
 
 /** The user's effort, or the one that the entry names. */
 function reasoningFor(recorded: unknown, config: ParsedFile, entry: Entry | undefined): unknown {
-  const named = config.text(['model_reasoning_effort'])
+  const named = config.text(effortPath)
   const effort = named ?? entry?.['default_reasoning_level']
   if (typeof effort === 'string') return { ...asObject(recorded), effort }
   if (entry === undefined) return recorded

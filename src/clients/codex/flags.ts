@@ -7,9 +7,11 @@ import {
   switchFlags,
 } from '../options/flags.ts'
 
+export const effortPath = ['model_reasoning_effort']
+
 /** The options that one setting of config.toml holds. `repoint run` passes each with `-c`. */
 export const settingOptions: readonly SettingOption[] = [
-  { ...reasoningEffortFlag, path: ['model_reasoning_effort'] },
+  { ...reasoningEffortFlag, path: effortPath },
 ]
 
 const catalogFlags = switchFlags(

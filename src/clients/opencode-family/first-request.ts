@@ -3,7 +3,7 @@ import type { FirstRequest, Protocol } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { numberIn, textIn } from '../files/tables.ts'
-import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
+import { effortCure, noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { chosenProvider, mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -47,6 +47,7 @@ export function firstRequest(
       },
       hints: {
         ...outputLimitCures,
+        ...(effort && { output_config: effortCure }),
         thinking: `Add "options": {"thinking": {"type": "disabled"}} to the model in the config of ${id}, then run the command again.`,
       },
     }
@@ -60,7 +61,7 @@ export function firstRequest(
       max_tokens: isUnlimited ? undefined : limit,
       reasoning_effort: effort ?? usual['reasoning_effort'],
     },
-    hints: outputLimitCures,
+    hints: { ...outputLimitCures, ...(effort && { reasoning_effort: effortCure }) },
   }
 }
 

@@ -86,6 +86,10 @@ export const reasoningEffortFlag = enumFlag({
   choices: ['low', 'medium', 'high'],
 })
 
+/** The hint for a gateway that rejects an effort that the user chose. */
+export const effortCure =
+  'Name an effort that the gateway accepts: --reasoning-effort low, medium or high. For the usual one: --defaults'
+
 /** For a client whose configuration states which models accept images. */
 export const imageFlags = switchFlags(
   'images',
