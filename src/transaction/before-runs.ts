@@ -19,7 +19,7 @@ export interface FilesBeforeRuns {
   /** The files as they were then. A file that no run recorded is missing. */
   readonly recorded: FileContents
   /** The files of today without what repoint changed since then. What others changed stays. */
-  readonly undone: FileContents
+  readonly withoutRuns: FileContents
   /** The settings that repoint wrote since then, by file. */
   readonly settings: ReadonlyMap<string, readonly RecordedSetting[]>
 }
@@ -48,11 +48,11 @@ export function* filesBeforeRuns(
     if (!recorded.has(path)) recorded.set(path, written)
   if (recorded.size === 0) return
 
-  const undone = new Map([...now].map(([path, bytes]) => [path, asVersion(copies, bytes)]))
+  const withoutRuns = new Map([...now].map(([path, bytes]) => [path, asVersion(copies, bytes)]))
   const settings = new Map<string, readonly RecordedSetting[]>()
   const filesSoFar = (): FilesBeforeRuns => ({
     recorded: bytesOf(copies, recorded),
-    undone: bytesOf(copies, undone),
+    withoutRuns: bytesOf(copies, withoutRuns),
     settings: new Map(settings),
   })
 
@@ -62,8 +62,8 @@ export function* filesBeforeRuns(
     for (const { files } of activeRuns(clientRuns, clients)) {
       for (const file of files) {
         const { path, before } = file
-        const { result } = undoFile({ copies, file, now: undone.get(path) ?? null })
-        undone.set(path, result)
+        const { result } = undoFile({ copies, file, now: withoutRuns.get(path) ?? null })
+        withoutRuns.set(path, result)
         recorded.set(path, before)
         settings.set(path, [...(settings.get(path) ?? []), ...file.settings])
       }

@@ -25,7 +25,7 @@ export interface EarlierFiles {
   /** The files from when the client used its own service. Absent: the records have no such state. */
   readonly atOwnService?: LoadedFiles | undefined
   /** The current files without what repoint wrote since then. */
-  readonly undone: LoadedFiles
+  readonly withoutRuns: LoadedFiles
   /** The settings that repoint wrote since then, by file. */
   readonly written: ReadonlyMap<string, readonly TouchedSetting[]>
 }
@@ -55,10 +55,10 @@ export function planOwnService(
   const { after, removed } = withoutGateway(client, files, earlier)
 
   const isReadable = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) === undefined
-  const isUndone = earlier !== undefined && earlier.undone !== files
+  const isUndone = earlier !== undefined && earlier.withoutRuns !== files
   // An undo can restore syntax that the client cannot read, such as comments that a setup removed.
   if (isUndone && !isReadable(after) && isReadable(files))
-    return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
+    return planOwnService(client, files, { ...earlier, withoutRuns: files, written: new Map() })
 
   return files
     .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
@@ -80,8 +80,8 @@ function withoutGateway(
   earlier: EarlierFiles | undefined,
 ): { readonly after: LoadedFiles; readonly removed: (file: LoadedFile) => readonly SettingPath[] } {
   const settings = client.gatewaySettings(files)
-  const undone = undoRuns(files, settings, earlier)
-  const first = removeSettings(undone, settings, earlier?.atOwnService)
+  const withoutRuns = undoRuns(files, settings, earlier)
+  const first = removeSettings(withoutRuns, settings, earlier?.atOwnService)
 
   // A setting can have had no effect so far, for example because of another default model. Such a setting can
   // point at a gateway too.
@@ -104,14 +104,14 @@ function undoRuns(
   earlier: EarlierFiles | undefined,
 ): LoadedFiles {
   if (earlier === undefined) return files
-  if (earlier.atOwnService !== undefined) return earlier.undone
+  if (earlier.atOwnService !== undefined) return earlier.withoutRuns
 
   return files.map((file) => {
-    const undone = sameFile(earlier.undone, file)
-    if (undone === undefined || file.isReplacedWhole) return file
+    const earlierFile = sameFile(earlier.withoutRuns, file)
+    if (earlierFile === undefined || file.isReplacedWhole) return file
     const written = earlier.written.get(file.path) ?? []
     const paths = settingsWithoutRole(file, written, settings[file.kind] ?? [])
-    return withSettingsOf(undone, file, paths)
+    return withSettingsOf(earlierFile, file, paths)
   })
 }
 

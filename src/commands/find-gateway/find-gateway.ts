@@ -34,8 +34,8 @@ import type { Preset } from './preset.ts'
 export interface FoundGateway {
   readonly access: GatewayAccess
   readonly findings: readonly Finding[]
-  /** Whether the user entered these values at a prompt. If they are rejected, repoint asks again. */
-  readonly fromPrompt: { readonly address: boolean; readonly key: boolean }
+  /** The values for which repoint asks again if the gateway rejects them: the user typed or chose them. */
+  readonly asksAgain: { readonly address: boolean; readonly key: boolean }
   /** The key belongs to a client or a saved gateway. It must not be sent to another address. */
   readonly isKeyInUse: boolean
   /** The content of the import link, if the key came from one. */
@@ -82,7 +82,7 @@ export async function findGateway(
       ...(key.findings ?? []),
       ...worldWritableCaFile(session, caFile),
     ],
-    fromPrompt: {
+    asksAgain: {
       address: address.isFromPrompt === true,
       key: key.isFromPrompt === true || preset.isKeyTyped === true || isSavedChosen,
     },

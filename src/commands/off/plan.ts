@@ -143,13 +143,13 @@ function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
 /** The files without the runs since an earlier state, and the settings that those runs wrote. */
 function withoutOurRuns(
   files: LoadedFiles,
-  { undone, settings }: FilesBeforeRuns,
+  { withoutRuns, settings }: FilesBeforeRuns,
 ): Omit<EarlierFiles, 'atOwnService'> {
   const removals = [...settings].map(([path, written]) => {
     const changes = written.map((setting) => settingChange(setting, undefined))
     return [path, changes] as const
   })
-  return { undone: withContents(files, undone), written: new Map(removals) }
+  return { withoutRuns: withContents(files, withoutRuns), written: new Map(removals) }
 }
 
 export function changesFile(edit: FileEdit): boolean {

@@ -84,7 +84,7 @@ function describeFile({ state, run, changedKeys }: FileReport): string {
   return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
 }
 
-/** A client as `--json` prints it. */
+/** A client as `--json` prints it. Scripts read these names, so they stay when ours change. */
 export function clientDocument({ report, expectedGateway, drift }: StatusReport) {
   if (report.kind === 'unreadable') {
     const { client, failure } = report

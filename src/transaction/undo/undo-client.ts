@@ -70,11 +70,11 @@ export function undoClient(
   if (isRedirected(files, start)) return undoFiles(files, start, 'keep-all')
 
   for (const way of sharedTableWays) {
-    const undone = undoFiles(files, start, way)
+    const outcome = undoFiles(files, start, way)
     // A file that keeps the gateway's key needs the gateway's address.
-    const contents = { start, result: undone.result }
-    const isSound = !undone.keepsOurKey && !breaksClient?.(client, contents)
-    if (isSound) return undone
+    const contents = { start, result: outcome.result }
+    const isSound = !outcome.keepsOurKey && !breaksClient?.(client, contents)
+    if (isSound) return outcome
   }
 
   return undoFiles(files, start, 'keep-all')

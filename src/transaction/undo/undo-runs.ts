@@ -22,7 +22,7 @@ import { type UndoOptions, undoClient } from './undo-client.ts'
 export interface UndoPlan {
   /** The undone runs, newest first. */
   readonly runs: Runs
-  /** The parts to record as undone. They can include runs without an effect. */
+  /** The parts to record as outcome. They can include runs without an effect. */
   readonly undoes: readonly RunPart[]
   /** The files of the undone runs in write order, including those that do not change. */
   readonly files: readonly RecordedFile[]
@@ -83,10 +83,10 @@ export function undoRun(
 
   for (const client of clients) {
     const clientFiles = files.filter((file) => file.client === client)
-    const undone = undoClient(client, clientFiles, result, options)
-    result = undone.result
-    kept.push(...undone.kept)
-    if (undone.losesTables) clientsLosingTables.push(client)
+    const outcome = undoClient(client, clientFiles, result, options)
+    result = outcome.result
+    kept.push(...outcome.kept)
+    if (outcome.losesTables) clientsLosingTables.push(client)
   }
 
   const undoes = clients.map((client) => ({ run: run.id, client }))

@@ -83,14 +83,14 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
   const { session, request, consent } = context
   if (!request.flags.verify) return unverified(context, access)
 
-  // A script gets the error of one client before a model is probed, if possible before anything is sent.
-  const isScript = consent !== 'ask'
-  if (isScript) for (const client of context.clients) expectCanSend(client, access)
+  // Nobody can skip a client. So its error comes before a probe, if possible before anything is sent.
+  const isEachClientNeeded = consent !== 'ask'
+  if (isEachClientNeeded) for (const client of context.clients) expectCanSend(client, access)
 
   const connection = openGateway(context, access)
   try {
     const gateway = await askGateway(context, connection)
-    if (isScript)
+    if (isEachClientNeeded)
       for (const client of context.clients) await expectUsable(context, client, connection.access)
     showAnswer(session, gateway)
 
@@ -169,22 +169,22 @@ function* keyHeaderFindings(
 /** The preset for another try, in which the user is asked again. Undefined: no typed value is at fault. */
 function retryWith(
   error: unknown,
-  { access, fromPrompt, isKeyInUse }: FoundGateway,
+  { access, asksAgain, isKeyInUse }: FoundGateway,
   preset: Preset,
 ): Preset | undefined {
   const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
   const { address, baseUrls, query, key, name } = access
 
-  if (blamed === 'key' && fromPrompt.key) {
+  if (blamed === 'key' && asksAgain.key) {
     const gateway = { ...preset.gateway, address, baseUrls, query, name, key: undefined }
     return { ...preset, gateway, inUse: [] }
   }
 
   const isAddressBlamed = blamed === 'address' || blamed === 'network'
-  if (isAddressBlamed && fromPrompt.address) {
+  if (isAddressBlamed && asksAgain.address) {
     // A key in use must not be sent to another address.
     const gateway = { ...preset.gateway, key: isKeyInUse ? undefined : key }
-    return { ...preset, gateway, lastAddress: address, isKeyTyped: fromPrompt.key }
+    return { ...preset, gateway, lastAddress: address, isKeyTyped: asksAgain.key }
   }
   return undefined
 }
