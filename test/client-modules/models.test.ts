@@ -153,6 +153,7 @@ describe('codex and opencode', () => {
       expect(probeModel).toBe('gpt-5.6-sol')
       expect(findings[0]).toEqual({
         code: 'model-renamed',
+        severity: 'note',
         message: 'repoint writes gpt-5.6 as gpt-5.6-sol, the sol variant of gpt-5.6',
       })
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }

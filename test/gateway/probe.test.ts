@@ -363,6 +363,7 @@ describe('catalog', () => {
     expect(findings).toEqual([
       {
         code: 'models-left-out',
+        severity: 'note',
         message: expect.stringMatching(/ 2 models of the gateway: /),
       },
     ])

@@ -96,6 +96,7 @@ describe('the probe asks for the model that the installed version sends', () => 
     expect(choose('2.1.310', {}, catalog).findings).toEqual([
       {
         code: 'slot-id-missing',
+        severity: 'note',
         message: expect.stringMatching(
           /2\.1\.310 .*: claude-haiku-5-5 \(haiku\), claude-fable-5-1 \(fable\)$/,
         ),

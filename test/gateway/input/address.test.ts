@@ -164,7 +164,9 @@ describe('base URL: accepted input', () => {
     const result = read(input)
     expect(result.address).toBe(address)
     const message = `Using ${address} (${said})`
-    expect(result.findings).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
+    expect(result.findings).toEqual(
+      said === '' ? [] : [{ code: 'url-cleaned', severity: 'note', message }],
+    )
   })
 
   test('reports what was changed, without the query', () => {
