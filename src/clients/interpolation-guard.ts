@@ -27,12 +27,13 @@ export function withInterpolationGuard(client: Client): Client {
       expectLiteral(client, target)
       return plan(files, target)
     },
-    ...(launchSettings && {
-      launchSettings: (files, target, process) => {
-        expectLiteral(client, target)
-        return launchSettings(files, target, process)
-      },
-    }),
+    launchSettings:
+      launchSettings === 'impossible'
+        ? launchSettings
+        : (files, target, process) => {
+            expectLiteral(client, target)
+            return launchSettings(files, target, process)
+          },
   }
 }
 

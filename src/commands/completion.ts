@@ -155,7 +155,7 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
 
   const clients = await loadPrograms()
   const programs = clients
-    .filter(({ launchSettings }) => launchSettings)
+    .filter(({ launchSettings }) => launchSettings !== 'impossible')
     .map(({ program }) => program.command)
   return formatHook(shell, [...new Set(programs)])
 }

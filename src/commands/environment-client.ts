@@ -1,4 +1,4 @@
-import type { Client } from '../clients/contract/client.ts'
+import { type Client, launchSettingsOf } from '../clients/contract/client.ts'
 import { defaultProviderId } from '../clients/contract/options.ts'
 import { launchKeyVariable } from '../clients/contract/program.ts'
 import { type EnvironmentRow, loadClient } from '../clients/list.ts'
@@ -103,7 +103,7 @@ function variablesFor(
   machine: Machine,
 ): { readonly variables: readonly ShellVariable[]; readonly unset: readonly string[] } {
   const target = { ...targetFor(resolvedClient, access, defaultProviderId), key: '' }
-  const { env } = resolvedClient.client.launchSettings!([], target, {
+  const { env } = launchSettingsOf(resolvedClient.client, [], target, {
     args: [],
     env: { [launchKeyVariable]: keyPlaceholder },
     tempFolder: '',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { launchSettingsOf } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { KeyHeader } from '../../src/gateway/types.ts'
@@ -175,7 +176,7 @@ describe('a run', () => {
   const launchInput = { args: ['hi there'], env: { [launchKeyVariable]: key }, tempFolder: '/run' }
   const run = (more: Partial<typeof launchInput>, keyHeader: KeyHeader = 'authorization') => {
     const { files, target } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
-    return cline.launchSettings!(files, { ...target, keyHeader }, { ...launchInput, ...more })
+    return launchSettingsOf(cline, files, { ...target, keyHeader }, { ...launchInput, ...more })
   }
 
   test('uses a separate file without the key, and leaves no daemon running', () => {

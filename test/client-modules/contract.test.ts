@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Client } from '../../src/clients/contract/client.ts'
+import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
 import type { ConfigFile } from '../../src/clients/contract/files.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
@@ -224,11 +224,11 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
       const { machine, disk, options, keyHeader } = run
       const { files, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
       const launchInput = { args: [], tempFolder: machine.cwd, env: { [launchKeyVariable]: key } }
-      const settings = valueOrError(() => client.launchSettings?.(files, target, launchInput))
+      const settings = valueOrError(() => launchSettingsOf(client, files, target, launchInput))
       // Some clients cannot read every value from outside their files.
       if (settings instanceof UserError)
         return expect(settings.code).toMatch(/^(protocol-unsupported|usage)$/)
-      expect(JSON.stringify([settings?.args, settings?.files])).not.toContain(key)
+      expect(JSON.stringify([settings.args, settings.files])).not.toContain(key)
     })
   },
 )

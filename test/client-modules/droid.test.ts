@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientContext } from '../../src/clients/contract/client.ts'
+import { type ClientContext, launchSettingsOf } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
@@ -254,7 +254,7 @@ describe('a run', () => {
   const planned = planOn(droid, home({}, [], { extraHeaders: { 'x-team': 'a' } }))
   const tempFolder = '/home/ada/state/.try-1'
   const run = (args: string[], env: Record<string, string> = {}) =>
-    droid.launchSettings!(planned.files, planned.target, { args, env, tempFolder })
+    launchSettingsOf(droid, planned.files, planned.target, { args, env, tempFolder })
 
   test('uses a settings file that overrides all otherEntries, and reads the key from a variable', () => {
     const { args, env, files } = run(['exec', 'ping'])
@@ -276,7 +276,7 @@ describe('a run', () => {
     const limits = (disk: Disk) => {
       const planned = planOn(droid, disk, { catalog: catalogWithWindows })
       const launchInput = { args: [], env: {}, tempFolder }
-      const { files } = droid.launchSettings!(planned.files, planned.target, launchInput)
+      const { files } = launchSettingsOf(droid, planned.files, planned.target, launchInput)
       const [{ maxContextLimit, maxOutputTokens }] = JSON.parse(files!['droid.json']!).customModels
       return { maxContextLimit, maxOutputTokens }
     }
@@ -290,7 +290,7 @@ describe('a run', () => {
     const { files, target } = planned
     const launchInput = { args: [], env: {}, tempFolder: tempFolder }
     expect(() =>
-      droid.launchSettings!(files, { ...target, keyHeader: 'x-api-key' }, launchInput),
+      launchSettingsOf(droid, files, { ...target, keyHeader: 'x-api-key' }, launchInput),
     ).toThrow('droid reads this header only from its files')
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Client } from '../../src/clients/contract/client.ts'
+import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
 import type { SetupTarget } from '../../src/clients/contract/setup.ts'
 import { demoFiles } from '../../src/clients/demo-files.ts'
 import { loadClients } from '../../src/clients/list.ts'
@@ -77,14 +77,14 @@ describe.each(
   test.each(ways)(
     '%s: a run passes the headers, and its arguments contain no secret',
     (_, setup) => {
-      if (client.launchSettings === undefined) return
+      if (client.launchSettings === 'impossible') return
       const planned = planOn(client, {}, setup)
       const launchInput = {
         args: ['say hello'],
         tempFolder: '/home/ada/run',
         env: { REPOINT_RUN_KEY: key },
       }
-      const run = () => client.launchSettings!(planned.files, planned.target, launchInput)
+      const run = () => launchSettingsOf(client, planned.files, planned.target, launchInput)
       // A run may not write the key into a file, and some clients cannot read every value from outside their files.
       if (planned.target.keyHeader !== 'authorization' && isRefused(run)) return
       const { args, env, files = {} } = run()
@@ -191,7 +191,7 @@ describe('headers that exist before a setup', () => {
     const { machine, target } = planOn(byId('claude'), {}, { target: { headers: [headers[0]!] } })
     const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
     const run = (disk: Disk) =>
-      byId('claude').launchSettings!(filesOf(byId('claude'), machine, disk), target, launchInput)
+      launchSettingsOf(byId('claude'), filesOf(byId('claude'), machine, disk), target, launchInput)
 
     expect(run(settingsFor(target.baseUrl)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
     expect(() => run(settingsFor('https://old.example'))).toThrow('ANTHROPIC_CUSTOM_HEADERS in ')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Client } from '../../src/clients/contract/client.ts'
+import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
 import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/contract/options.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
@@ -225,7 +225,7 @@ async function sentWith(client: Client, options: ClientOptions, catalog: Catalog
   const after = filesOf(client, machine, written({}, machine, edits))
   const request = client.firstRequest(recordings, after, { model, protocol, env: {} })
   return {
-    launch: client.launchSettings!(files, target, launchInput),
+    launch: isLaunchable(client) && launchSettingsOf(client, files, target, launchInput),
     route: [model, protocol],
     request,
   }
@@ -251,7 +251,7 @@ test.each(launchable)(
     const count = alternativesFor(flag).length
     const requestCount = hasSameModelTwice.includes(`${id} ${name}`) ? count - 1 : count
     expect(mostDifferent(launches), `launchSettings() of ${id} and ${name}`).toBe(
-      isLaunched ? count : 1,
+      isLaunched && isLaunchable(client) ? count : 1,
     )
     expect(mostDifferent(requests), `firstRequest() of ${id} and ${name}`).toBe(
       isSent ? requestCount : 1,
@@ -285,6 +285,10 @@ test.each(launchable.filter(({ isSent }) => isSent))(
     }
   },
 )
+
+function isLaunchable({ launchSettings }: Client): boolean {
+  return launchSettings !== 'impossible'
+}
 
 function allDiffer(values: readonly unknown[]): boolean {
   return countDifferent(values) === values.length

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { launchSettingsOf } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Finding } from '../../src/finding.ts'
@@ -462,7 +463,11 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
     target: { headers },
   })
   const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder }
-  const { args, env, files = {} } = qwen.launchSettings!(planned.files, planned.target, launchInput)
+  const {
+    args,
+    env,
+    files = {},
+  } = launchSettingsOf(qwen, planned.files, planned.target, launchInput)
   expect({ args, env }).toEqual({
     args: ['-m', 'other', 'x'],
     env: {
@@ -499,7 +504,7 @@ test('a run says of a model what the setup says of it', () => {
     options: { model: model.id, protocol: 'messages' },
   })
   const launchInput = { args: [], env: {}, tempFolder }
-  const { files = {} } = qwen.launchSettings!(planned.files, planned.target, launchInput)
+  const { files = {} } = launchSettingsOf(qwen, planned.files, planned.target, launchInput)
   const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
   expect(modelProviders.anthropic[0].generationConfig).toEqual({
     reasoning: false,

@@ -36,7 +36,10 @@ interface RealClient {
 
 /** The programs that `repoint run` configures. */
 const programs = (await loadClients(familyRows))
-  .filter(({ program, launchSettings }) => program.command in installedVersions && launchSettings)
+  .filter(
+    ({ program, launchSettings }) =>
+      program.command in installedVersions && launchSettings !== 'impossible',
+  )
   .map(({ program }) => program.command)
 
 /** A home with these clients in its PATH, all set up for `one`, in which `two` is saved. */

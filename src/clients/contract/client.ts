@@ -1,4 +1,5 @@
 import type { FileEdit } from '../../edits/types.ts'
+import { UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type {
   AcceptedResponses,
@@ -105,11 +106,14 @@ export interface ClientModule {
 
   /**
    * What points one process of the client at the gateway without changing a file. The key is in the variable
-   * `launchKeyVariable`, never in the arguments. If absent, `run` sets the variables that programs usually read.
+   * `launchKeyVariable`, never in the arguments. `impossible`: only the client's files can, so `repoint run`
+   * refuses to start it. `launchSettingsOf` calls it.
    *
    * @throws UserError `usage` if the command line already says otherwise
    */
-  launchSettings?(files: LoadedFiles, target: SetupTarget, process: ProcessToStart): LaunchSettings
+  readonly launchSettings:
+    | ((files: LoadedFiles, target: SetupTarget, process: ProcessToStart) => LaunchSettings)
+    | 'impossible'
 
   // The way back.
 
@@ -127,6 +131,26 @@ export interface ClientModule {
    * the client's own copies of the key.
    */
   sideEffects?(world: ClientWorld, edited: EditedFiles): Findings
+}
+
+/** @throws UserError `usage` also if nothing points one process of the client at a gateway */
+export function launchSettingsOf(
+  client: Client,
+  files: LoadedFiles,
+  target: SetupTarget,
+  process: ProcessToStart,
+): LaunchSettings {
+  if (client.launchSettings === 'impossible') throw notLaunchable(client)
+  return client.launchSettings(files, target, process)
+}
+
+/** The error for a client that cannot use a gateway for one process. */
+export function notLaunchable({ id, label }: ClientName): UserError {
+  return new UserError({
+    code: 'usage',
+    message: `${label} cannot use a gateway for one process only`,
+    hint: `Set it up instead: repoint ${id}`,
+  })
 }
 
 /** The parts of a request that a client's settings can add. */

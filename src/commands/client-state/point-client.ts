@@ -1,5 +1,5 @@
 /** What must a client's files, or one process of it, say so that it uses a gateway? */
-import type { Client } from '../../clients/contract/client.ts'
+import { type Client, launchSettingsOf } from '../../clients/contract/client.ts'
 import { defaultProviderId } from '../../clients/contract/options.ts'
 import {
   type LaunchSettings,
@@ -71,7 +71,8 @@ export function pointClient(
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  const launch = client.launchSettings!(
+  const launch = launchSettingsOf(
+    client,
     readClientFiles(session, client),
     { ...targetFor(chosen, access, providerIdOf(session, client)), answersSafeguards },
     { ...process, env },

@@ -4,7 +4,7 @@
  */
 
 import { basename } from 'node:path'
-import type { Client } from '../../clients/contract/client.ts'
+import { type Client, notLaunchable } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
 import type { RejectedModel } from '../../clients/contract/setup.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
@@ -72,9 +72,7 @@ export function clientsCalled(
   program: string,
 ): readonly Client[] {
   const name = basename(program).replace(/\.(exe|cmd|bat)$/i, '')
-  const matching = clients.filter(
-    (client) => client.program.command === name && client.launchSettings !== undefined,
-  )
+  const matching = clients.filter((client) => client.program.command === name)
   const isInUse = (client: Client) => isFamilyMemberInUse(session, client)
   return [...matching.filter(isInUse), ...matching.filter((client) => !isInUse(client))]
 }
@@ -93,6 +91,8 @@ export async function pointProgram(
   const { access, process } = request
   if (clients.length === 0)
     return { args: process.args, env: gatewayEnv(access, process.env), access }
+  for (const client of clients)
+    if (client.launchSettings === 'impossible') throw notLaunchable(client)
 
   const chosen = resolveForLaunch(session, clients, request)
   const { client } = chosen

@@ -1,5 +1,6 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
+import { launchSettingsOf } from '../../../src/clients/contract/client.ts'
 import { planFixes } from '../../../src/clients/plan/edit-file.ts'
 import { isConnection } from '../../../src/transaction/record.ts'
 import {
@@ -201,7 +202,7 @@ describe('a run', () => {
   const providerOf = (disk: Disk) => {
     const { target } = planOn(codex, {})
     const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
-    const { args } = codex.launchSettings!(filesOf(codex, aMachine(), disk), target, launchInput)
+    const { args } = launchSettingsOf(codex, filesOf(codex, aMachine(), disk), target, launchInput)
     return args.find((arg) => arg.startsWith('model_provider='))
   }
 

@@ -30,7 +30,7 @@ export async function proveByClient(
   const { processes, files, machine } = session.platform
   const { pingArgs, pingEnv, command } = client.program
   const program = processes.which(command)
-  if (program === undefined || client.launchSettings === undefined)
+  if (program === undefined || client.launchSettings === 'impossible')
     throw withOtherHint(rejection, {
       hint: isInstalled(session, client)
         ? `repoint cannot start ${client.label} for one word. Ask the gateway's operator.`
