@@ -16,6 +16,7 @@ import { nodeIn, nodePackages, ownNode } from './nodes.js'
  * @property {string[]} versions the versions that the tests run, the newest last
  * @property {string[][]} setups the arguments of repoint, one setup per list
  * @property {string[]} files the files that these setups write, below the home
+ * @property {boolean} [writesFiles] it writes these files itself when it starts for the first time
  * @property {(prompt: string) => string[]} run the arguments for one answer, in which the client may use
  *   its shell tool
  * @property {Record<string, string>} [env] the variables of that run

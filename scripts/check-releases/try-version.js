@@ -14,6 +14,9 @@ const shellOutput = 'river-stone'
 /** How long an unconfigured client may run, in ms. Codex would try longer to reach its own service. */
 const unconfiguredTimeoutMs = 8_000
 
+/** How long a client may run until it has written its own files, in ms. */
+const firstFileTimeoutMs = 90_000
+
 /**
  * Returns the models that the client requested, its shell tool, whether repoint refused the setup, and the
  * steps that failed. A refusal is right if the client does not answer after the setup either.
@@ -38,7 +41,7 @@ export async function tryVersion({
       extendEnv: false,
       cwd: join(home, 'work'),
       reject: false,
-      timeout: 60_000,
+      timeout: 120_000,
     })
   const client = async (prompt, timeout = 150_000) => {
     const { stdout } = await execa(name, clients[name].run(prompt), {
@@ -61,6 +64,9 @@ export async function tryVersion({
 
     if (startsUnconfigured)
       expectThat('fails before', !hasAnswered(await client('ping', unconfiguredTimeoutMs)))
+    // Otherwise its own first file would look like ours. A busy machine needs longer than the start above.
+    if (startsUnconfigured && clients[name].writesFiles && !hasFiles(home, name))
+      await client('ping', firstFileTimeoutMs)
     const before = filesIn(home, name)
     const setUp = await repoint(...setup, '--yes')
     const isRefused = setUp.exitCode !== 0
@@ -125,6 +131,10 @@ async function shellTool(tools, client) {
     if (output.includes(shellOutput)) return tool
   }
   return undefined
+}
+
+function hasFiles(home, name) {
+  return clients[name].files.every((file) => existsSync(join(home, file)))
 }
 
 /** The contents of the client's files as one text, for a comparison. */

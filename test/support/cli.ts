@@ -21,6 +21,7 @@ export function runCli(
     stdin?: string
     env?: Record<string, string>
     cwd?: string
+    /** Ends a program that hangs. A busy machine can need a minute where two quiet cores need seconds. */
     timeoutMs?: number
   } = {},
 ): Promise<CliResult> {
@@ -29,7 +30,7 @@ export function runCli(
     const child = spawn(process.execPath, [program, ...args], {
       cwd: options.cwd ?? home.path,
       env: { PATH: process.env['PATH'], HOME: home.path, USERPROFILE: home.path, ...options.env },
-      timeout: options.timeoutMs ?? 30_000,
+      timeout: options.timeoutMs ?? 120_000,
     })
     const output = { stdout: '', stderr: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

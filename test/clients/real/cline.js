@@ -14,6 +14,7 @@ export default {
   versions: ['3.0.57', '3.0.65'],
   setups: [['cline']],
   files: ['.cline/data/settings/providers.json'],
+  writesFiles: true,
   // A single word would be a command of its own.
   run: (prompt) => [`${prompt} `],
   // Otherwise it leaves a daemon behind, and looks for newer versions.
