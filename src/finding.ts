@@ -28,8 +28,6 @@ export interface Finding {
   readonly needsConsentTo?: string
   /** A file of the current folder sends the key elsewhere. The user can accept that on a terminal, but not with `--yes`. */
   readonly redirectsKey?: true
-  /** A setup shows the whole finding, not only its fix (see `shownAs`). */
-  readonly isReported?: true
   /**
    * A general finding with this cause, or this code, is not reported again. Findings with the cause
    * `override` share one line.
@@ -69,15 +67,11 @@ export interface FileFix {
  *     -     yes              consent    asks the user; `--yes` consents
  *     yes   yes              consent    asks the user, then applies the fix; `--yes` consents
  *
- * `isReported` shows a fix as a finding. `redirectsKey` stops a setup even with `--yes`.
+ * `redirectsKey` stops a setup even with `--yes`.
  */
-export function shownAs({
-  fix,
-  needsConsentTo,
-  isReported,
-}: Finding): 'finding' | 'fix' | 'consent' {
+export function shownAs({ fix, needsConsentTo }: Finding): 'finding' | 'fix' | 'consent' {
   if (needsConsentTo !== undefined) return 'consent'
-  return fix !== undefined && !isReported ? 'fix' : 'finding'
+  return fix === undefined ? 'finding' : 'fix'
 }
 
 /** Whether a problem stops a setup: it does not work, and nothing that the setup does changes that. */

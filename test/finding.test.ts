@@ -13,7 +13,6 @@ describe('a problem of a client in a setup', () => {
     [{}, 'finding', true],
     [{ severity: 'warning' }, 'finding', false],
     [{ fix }, 'fix', false],
-    [{ fix, isReported: true }, 'finding', false],
     [{ needsConsentTo }, 'consent', false],
     [{ fix, needsConsentTo }, 'consent', false],
   ] as const)('%j is shown as a %s', (members, line, blocks) => {

@@ -6,7 +6,7 @@ import { pointsElsewhere } from '../files/addresses.ts'
 import { valueIn } from '../files/tables.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { planOneFile } from '../plan/edit-file.ts'
-import { askingModeChanges } from './checks/auto-mode.ts'
+import { askingModeChanges, isModeChosen } from './checks/auto-mode.ts'
 import { settingOptions } from './flags.ts'
 import { customHeaders } from './headers.ts'
 import { claudeName } from './name.ts'
@@ -33,7 +33,10 @@ export function planAs(id: string): ClientModule['plan'] {
     sensitiveSettings,
     kind: 'settings',
     read: readSettings,
-    changes: (file, target) => ourChanges(readRepairedSettings(file), target),
+    changes: (file, target, files) => [
+      ...(target.answersSafeguards === false && !isModeChosen(files) ? askingModeChanges : []),
+      ...ourChanges(readRepairedSettings(file), target),
+    ],
   })
 }
 

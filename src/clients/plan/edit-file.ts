@@ -87,7 +87,11 @@ interface OneFile {
   /** Reads the file as the client does. */
   readonly read: (file: LoadedFile) => StrictFile
   /** The changes that a setup makes to the file. */
-  readonly changes: (file: LoadedFile, target: SetupTarget) => readonly SettingChange[]
+  readonly changes: (
+    file: LoadedFile,
+    target: SetupTarget,
+    files: LoadedFiles,
+  ) => readonly SettingChange[]
 }
 
 /** The `plan` of a client with one editable file. */
@@ -95,7 +99,7 @@ export function planOneFile({ kind, changes, ...shared }: OneFile): ClientModule
   return (files, target) => {
     const file = fileOf(files, kind)
     const { fixes } = target
-    return [editReadably({ ...shared, file, changes: changes(file, target), fixes })]
+    return [editReadably({ ...shared, file, changes: changes(file, target, files), fixes })]
   }
 }
 

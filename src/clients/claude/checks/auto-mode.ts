@@ -71,7 +71,7 @@ export function isModeChosen(
     })
 }
 
-/** Reports why the first command stops if the gateway does not answer `safeguards`. */
+/** Reports what a gateway that does not answer `safeguards` means for the setup. */
 export function* checkAutoMode(files: LoadedFiles, settings: ClaudeSettings): Findings {
   if (isModeChosen(files)) {
     if (valueIn(settings.root, modePath) !== 'auto') return
@@ -89,8 +89,6 @@ export function* checkAutoMode(files: LoadedFiles, settings: ClaudeSettings): Fi
     message: `auto mode is turned off (permissions.defaultMode becomes "default"), because the gateway does not answer its safety check`,
     location: settings.path,
     hint: "Ask the gateway's operator to forward `safeguards`.",
-    fix: { fileKind: 'settings', changes: askingModeChanges },
-    isReported: true,
     severity: 'warning',
   }
 }
