@@ -26,14 +26,26 @@ export interface Finding {
   readonly process?: StoppableProcess
   /** What the user must agree to first, because the setup or the fix removes something of theirs. */
   readonly needsConsentTo?: string
-  /** A file of the current folder sends the key elsewhere. The user can accept that on a terminal, but not with `--yes`. */
-  readonly redirectsKey?: true
-  /**
-   * A general finding with this cause, or this code, is not reported again. Findings with the cause
-   * `override` share one line.
-   */
-  readonly cause?: 'broken' | 'key-missing' | 'context-window-unknown' | 'override'
+  /** What it is about, if other checks or commands need to know. */
+  readonly topic?: Topic
 }
+
+/**
+ * A general check does not report a topic again that a client's check has reported.
+ *
+ * - `broken`: the client cannot read its file.
+ * - `key-missing`: the client has a gateway and no key.
+ * - `context-window-unknown`: the client assumes a window.
+ * - `override`: a setting elsewhere overrides the gateway.
+ * - `redirected-key`: the same in a file of the current folder, which sends the key elsewhere. The user can
+ *   accept that on a terminal, but not with `--yes`.
+ */
+export type Topic =
+  | 'broken'
+  | 'key-missing'
+  | 'context-window-unknown'
+  | 'override'
+  | 'redirected-key'
 
 export type Findings = Iterable<Finding>
 
@@ -44,7 +56,7 @@ export interface StoppableProcess {
   stop(): Promise<string | undefined>
 }
 
-/** An edit that removes the cause of a finding. */
+/** An edit that removes the problem of a finding. */
 export interface FileFix {
   /** The `kind` of the file. */
   readonly fileKind: string
@@ -66,8 +78,6 @@ export interface FileFix {
  *     yes   -                fix        applies the fix
  *     -     yes              consent    asks the user; `--yes` consents
  *     yes   yes              consent    asks the user, then applies the fix; `--yes` consents
- *
- * `redirectsKey` stops a setup even with `--yes`.
  */
 export function shownAs({ fix, needsConsentTo }: Finding): 'finding' | 'fix' | 'consent' {
   if (needsConsentTo !== undefined) return 'consent'
@@ -79,9 +89,14 @@ export function blocksSetup({ severity, fix, needsConsentTo }: Finding): boolean
   return severity === 'error' && fix === undefined && needsConsentTo === undefined
 }
 
-/** Whether a finding reports this cause already. */
-export function hasCause(cause: string, findings: readonly Finding[]): boolean {
-  return findings.some((finding) => finding.cause === cause)
+/** Whether a finding is about this topic already. */
+export function hasTopic(topic: string, findings: readonly Finding[]): boolean {
+  return findings.some((finding) => finding.topic === topic)
+}
+
+/** Whether something else overrides the gateway. Reports show all such findings in one line. */
+export function isOverride({ topic }: Finding): boolean {
+  return topic === 'override' || topic === 'redirected-key'
 }
 
 /** The message with its location. @param show formats a path */
@@ -131,33 +146,32 @@ export function exitStatusFor(findings: readonly Finding[]): number {
   )
 }
 
-/** One line of a report: a cause, with the places where it is and what cures it. */
+/** One line of a report: a problem, with the places where it is and what cures it. */
 export interface FindingLine {
   readonly severity: Severity
   readonly message: string
-  /** Every setting or place with this cause. Empty: the message says it. */
+  /** Every setting or place with this problem. Empty: the message says it. */
   readonly places: readonly string[]
   readonly hints: readonly string[]
 }
 
-/** One line for each cause, in the order of the findings. */
+/** One line for each problem, in the order of the findings. All overrides share one line. */
 export function foldFindings(findings: readonly Finding[]): readonly FindingLine[] {
-  const byCause = new Map<string, Finding[]>()
+  const byProblem = new Map<string, Finding[]>()
   for (const finding of findings) {
-    const { code, message, cause } = finding
-    const key = cause === 'override' ? cause : `${code}\n${message}`
-    byCause.set(key, [...(byCause.get(key) ?? []), finding])
+    const problem = isOverride(finding) ? 'override' : `${finding.code}\n${finding.message}`
+    byProblem.set(problem, [...(byProblem.get(problem) ?? []), finding])
   }
-  return [...byCause.values()].map(foldCause)
+  return [...byProblem.values()].map(foldProblem)
 }
 
-function foldCause(findings: readonly Finding[]): FindingLine {
+function foldProblem(findings: readonly Finding[]): FindingLine {
   const severity = mostSevere(findings)
   const hints = unique(findings.map(({ hint }) => hint))
   const [first] = findings as readonly [Finding, ...Finding[]]
   if (findings.length === 1)
     return { severity, message: messageWithLocation(first), places: [], hints }
-  if (first.cause !== 'override')
+  if (!isOverride(first))
     return {
       severity,
       message: first.message,

@@ -184,7 +184,7 @@ describe('check finds', () => {
   test('a project that points elsewhere, and names its address', () => {
     const disk = { ...home(), [projectFile]: JSON.stringify({ customModels: [projectEntry] }) }
     const [found] = findingsAt(disk, { cwd: '/home/ada/project' })
-    expect(found).toMatchObject({ redirectsKey: true, severity: 'error' })
+    expect(found).toMatchObject({ topic: 'redirected-key', severity: 'error' })
     expect(found!.message).toContain('https://other.example/v1')
   })
 
@@ -192,7 +192,7 @@ describe('check finds', () => {
     const disk = { [file]: '\ufeff{\n  // mine\n  "theme": "dark", // at night\n}\n' }
     const files = filesOf(droid, aMachine(), disk)
     const [found] = findingsAt(disk)
-    expect(found).toMatchObject({ code: 'droid-settings-unreadable', cause: 'broken' })
+    expect(found).toMatchObject({ code: 'droid-settings-unreadable', topic: 'broken' })
     const [edit] = planFixes(droid, files, [found!.fix!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
   })

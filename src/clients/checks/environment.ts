@@ -27,7 +27,7 @@ export function* variableFindings(
     const needsConsent = found.severity === 'error' && found.fix === undefined
     const shared = {
       ...found,
-      cause: 'override' as const,
+      topic: 'override' as const,
       ...(needsConsent && { needsConsentTo: `Keep ${name}: ${effect}.` }),
     }
     const lines = linesExporting(context, name)

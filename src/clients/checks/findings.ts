@@ -46,11 +46,11 @@ export function missingKeyFinding(
     location,
     hint: `Set it up again: repoint ${id}`,
     severity: 'error',
-    cause: 'key-missing',
+    topic: 'key-missing',
   }
 }
 
-interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
+interface UnreadFile extends Pick<Finding, 'code' | 'topic'> {
   /** The behaviour of the client then: the beginning of a sentence that ends with the reason. */
   readonly effect: string
 }

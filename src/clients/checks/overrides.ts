@@ -130,12 +130,9 @@ function* folderFindings(
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (unknown ?? 'is there')}: ${what}`,
     location: first ? placeIn(file, first) : file.path,
     hint: `If you do not trust this folder, start ${label} in another one. Or remove the setting from the file.`,
-    ...(isRedirected && {
-      needsConsentTo: `${what}, because of ${file.path}.`,
-      redirectsKey: true,
-    }),
+    ...(isRedirected && { needsConsentTo: `${what}, because of ${file.path}.` }),
     severity: isRedirected ? 'error' : 'warning',
-    cause: 'override',
+    topic: isRedirected ? 'redirected-key' : 'override',
   }
 }
 
@@ -157,7 +154,7 @@ function* strongerFileFindings(
     location: placeIn(file, first),
     hint,
     severity,
-    cause: 'override',
+    topic: 'override',
   }
 }
 

@@ -84,7 +84,7 @@ function checkSkipped(file: ClaudeSettings): Findings {
   return unreadFileFinding(file, {
     code: 'claude-settings-skipped',
     effect: 'Claude Code ignores the whole file and asks you to log in',
-    cause: 'broken',
+    topic: 'broken',
   })
 }
 
@@ -134,7 +134,7 @@ function* checkAddress(context: ClientContext, settings: ClaudeSettings, url: st
       code: 'claude-login-leak',
       message: `${names.baseUrl} is set without a token: Claude Code sends your saved login to the gateway`,
       hint: `Set it up again: repoint ${(isMapping(slotModelsIn(settings)) ? claudeGptName : claudeName).id}`,
-      cause: 'key-missing',
+      topic: 'key-missing',
     })
   }
 

@@ -76,7 +76,7 @@ function* checkSurroundings(context: ClientContext, file: ProvidersFile): Findin
     code: 'cline-providers-unreadable',
     effect:
       'Cline ignores the whole file, and replaces it at the next start with a file without keys',
-    cause: 'broken',
+    topic: 'broken',
   })
 }
 

@@ -80,7 +80,7 @@ export function* checkCatalogs(files: LoadedFiles, config: ParsedFile): Findings
     message: `${path} (model_catalog_json) ${why}`,
     hint: 'Write the catalog again: repoint codex --catalog',
     becomes: { value: undefined },
-    cause: 'broken',
+    topic: 'broken',
   })
 }
 

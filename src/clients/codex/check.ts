@@ -130,7 +130,7 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       location,
       hint: 'Replace the file: repoint codex',
       severity: 'error',
-      cause: 'key-missing',
+      topic: 'key-missing',
     }
   else if (isPointed && auth.login !== undefined)
     yield {
@@ -141,7 +141,7 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       needsConsentTo: `Remove your ${auth.login} from auth.json. repoint rollback restores it.`,
       ...(auth.shadowedKey === undefined ? {} : { fix: withoutLogin }),
       severity: 'error',
-      cause: 'key-missing',
+      topic: 'key-missing',
     }
   else if (isPointed && auth.usableKey === undefined)
     yield missingKeyFinding(
@@ -200,7 +200,7 @@ function* checkContextWindow(config: ParsedFile, target: SetupTarget): Findings 
     message: `model_context_window = ${String(window)} is for another model, and the gateway does not report the window of ${target.resolved.model}`,
     hint: 'Set the right one: repoint codex --context-window TOKENS. Or remove the line.',
     severity: 'warning',
-    cause: 'context-window-unknown',
+    topic: 'context-window-unknown',
   })
 }
 

@@ -65,7 +65,7 @@ export const emptyState: ClientState = {
 
 /** Why a client cannot read its files. Undefined: it can. */
 export function whyUnreadable({ findings }: Pick<ClientState, 'findings'>): string | undefined {
-  return findings.find(({ cause }) => cause === 'broken')?.message
+  return findings.find(({ topic }) => topic === 'broken')?.message
 }
 
 /** Whether a client sends the same key or login to the same address. */

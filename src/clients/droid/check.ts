@@ -82,7 +82,7 @@ function* checkSurroundings({ files, machine }: ClientContext): Findings {
   yield* unreadFileFinding(settings, {
     code: 'droid-settings-unreadable',
     effect: 'droid ignores its settings',
-    cause: 'broken',
+    topic: 'broken',
   })
   yield* checkProvider(settings)
 }

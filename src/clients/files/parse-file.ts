@@ -129,7 +129,7 @@ export function sourcesIn(path: string, values: Sources): Sources {
 /** Why the client cannot read its files, as the findings of its state. */
 export function unreadable(why: string | undefined): ClientState['findings'] {
   if (why === undefined) return []
-  return [{ code: 'broken', severity: 'error', message: why, cause: 'broken' }]
+  return [{ code: 'broken', severity: 'error', message: why, topic: 'broken' }]
 }
 
 /** Splits a text of many short names. */

@@ -86,7 +86,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
 function* checkSurroundings({ machine }: ClientContext, file: StrictFile): Findings {
   const code = 'openclaw-config-invalid'
   const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
-  yield* unreadFileFinding(file, { code, effect: 'OpenClaw does not start', cause: 'broken' })
+  yield* unreadFileFinding(file, { code, effect: 'OpenClaw does not start', topic: 'broken' })
   yield* relativePathFindings(openclawName, machine, { names, takesTilde: true })
 }
 

@@ -66,7 +66,7 @@ function* checkSurroundings(layout: Layout, { files, machine }: ClientContext): 
   yield* unreadFileFinding(readAuth(fileOf(files, 'auth')), {
     code: `${id}-auth-unreadable`,
     effect: `${label} ignores auth.json and every login in it`,
-    cause: 'key-missing',
+    topic: 'key-missing',
   })
 }
 

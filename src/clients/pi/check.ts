@@ -101,7 +101,7 @@ function* checkSurroundings({ files, machine }: ClientContext): Findings {
   ]
 
   for (const { file, code, effect } of readFiles)
-    if (file) yield* unreadFileFinding(file, { code, effect, cause: 'broken' })
+    if (file) yield* unreadFileFinding(file, { code, effect, topic: 'broken' })
 
   const names = ['PI_CODING_AGENT_DIR']
   yield* relativePathFindings(piName, machine, { names, takesTilde: true })

@@ -94,7 +94,7 @@ function* checkSurroundings({ machine, files }: ClientContext): Findings {
   yield* unreadFileFinding(readSettings(fileOf(files, 'settings')), {
     code: 'qwen-settings-broken',
     effect: 'Qwen Code does not start, or (0.15.10) ignores the whole file',
-    cause: 'broken',
+    topic: 'broken',
   })
 
   yield* relativePathFindings(qwenName, machine, { names: ['QWEN_HOME'] })

@@ -31,13 +31,13 @@ export function reportFindings(
   isFixTried = false,
 ): readonly CheckResult[] {
   return findings.map((finding) => {
-    const { code, severity, message, location, cause, hint, fix, needsConsentTo } = finding
+    const { code, severity, message, location, topic, hint, fix, needsConsentTo } = finding
     const command = `repoint doctor ${client.family} ${needsConsentTo === undefined ? '--fix' : '--fix --yes'}`
     return {
       code,
       severity: severity === 'error' || severity === 'ok' ? severity : 'warning',
       message,
-      ...compact({ location, cause, hint: fix && !isFixTried ? orCommand(hint, command) : hint }),
+      ...compact({ location, topic, hint: fix && !isFixTried ? orCommand(hint, command) : hint }),
     }
   })
 }

@@ -7,7 +7,7 @@ import { unlistedModels } from '../../clients/models/picker.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
 import { canContinueAfter, UserError, valueOrError } from '../../errors.ts'
-import { findingFrom, hasCause } from '../../finding.ts'
+import { findingFrom, hasTopic } from '../../finding.ts'
 import { type Balance, shownBalance } from '../../gateway/balance.ts'
 import { mayStillServe, toCatalogAnswer } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
@@ -47,7 +47,7 @@ export async function checkGateway(
 
   const caFile = caFileFor(session.platform, gateway.address, flags.caFile)
   if (shared === undefined) {
-    return hasCause('key-missing', findings) ? [] : [missingKey(client, gateway, caFile)]
+    return hasTopic('key-missing', findings) ? [] : [missingKey(client, gateway, caFile)]
   }
 
   const results: CheckResult[] = []

@@ -1,5 +1,11 @@
 import { shownModel, whyUnreadable } from '../../clients/contract/state.ts'
-import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
+import {
+  type FindingLine,
+  foldFindings,
+  isOverride,
+  mostSevere,
+  type Severity,
+} from '../../finding.ts'
 import { counted } from '../../text.ts'
 import type { ExaminedClient } from '../client-state/examine-client.ts'
 import { absentText } from '../client-state/program/program.ts'
@@ -126,7 +132,7 @@ function stateInWords({ report, findings }: ClientWithFindings): string {
   const problems = problemsIn(findings)
   if (problems.length === 0) return 'ok'
 
-  const overrides = problems.filter(({ cause }) => cause === 'override').length
+  const overrides = problems.filter(isOverride).length
   if (overrides > 0)
     return overrides === 1 ? '1 setting overrides it' : `${overrides} settings override it`
   if (problems.some(({ code }) => code === 'drifted')) return 'changed manually'
@@ -156,7 +162,7 @@ export function showFindings(
   }
 }
 
-/** The message, the places of the cause, and its cures. */
+/** The message, the places of the problem, and its cures. */
 function linesOf({ severity, message, places, hints }: FindingLine): readonly string[] {
   const cures = severity === 'ok' ? [] : hints.map((hint) => `→ ${hint}`)
   return [message, ...places.map((place) => `  ${place}`), ...cures]

@@ -15,7 +15,7 @@ import { whyUnreadable } from '../../clients/contract/state.ts'
 import { mayNeedNoKey } from '../../clients/files/addresses.ts'
 import { textOf } from '../../clients/files/parse-file.ts'
 import { UserError } from '../../errors.ts'
-import { type Finding, type Findings, hasCause, messageWithLocation } from '../../finding.ts'
+import { type Finding, type Findings, hasTopic, messageWithLocation } from '../../finding.ts'
 import { baseUrlsOf, messagesBaseUrls } from '../../gateway/base-urls.ts'
 import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Gateway } from '../../gateway/types.ts'
@@ -38,7 +38,7 @@ export interface RecordedFiles {
   readonly isFixTried: boolean
 }
 
-/** Everything that `status` and `doctor` check. A general check comes after the specific ones with its cause. */
+/** Everything that `status` and `doctor` check. A general check comes after the specific ones about its topic. */
 export function checkClient(
   session: Session,
   report: ClientReport,
@@ -98,7 +98,7 @@ export function checkFilesForLaunch(
   client: Client,
   context: ClientContext,
 ): readonly Finding[] {
-  const unreadable = [...client.checkNow(context)].filter(({ cause }) => cause === 'broken')
+  const unreadable = [...client.checkNow(context)].filter(({ topic }) => topic === 'broken')
   return [
     ...unreadable.map((finding) => ({ ...finding, severity: 'warning' as const })),
     ...worldWritablePaths(session, context.files),
@@ -132,7 +132,7 @@ function* unreadableFindings(
   earlier: readonly Finding[],
 ): Findings {
   const broken = whyUnreadable(state)
-  if (broken === undefined || hasCause('broken', earlier)) return
+  if (broken === undefined || hasTopic('broken', earlier)) return
 
   const hints = ['Fix the file']
   if (!isFixTried && earlier.some(({ fix }) => fix?.toStrictJson))
@@ -151,7 +151,7 @@ function* missingKeyFindings(
 ): Findings {
   if (gateway === undefined || whyUnreadable(state) !== undefined) return
   const { baseUrl, key } = state.endpoint
-  if (key || mayNeedNoKey(baseUrl, context) || hasCause('key-missing', earlier)) return
+  if (key || mayNeedNoKey(baseUrl, context) || hasTopic('key-missing', earlier)) return
   yield missingKey(client, gateway, caFileFor(platform, gateway.address, undefined))
 }
 
@@ -162,7 +162,7 @@ export function missingKey(client: Client, gateway: Gateway, caFile: string | un
     severity: 'error',
     message: `${client.label} points at ${gateway.address} and has no key`,
     hint: setupAgain(client, gateway, caFile),
-    cause: 'key-missing',
+    topic: 'key-missing',
   }
 }
 
@@ -245,7 +245,7 @@ export function refuseRedirectedKey(
   { label }: Pick<Client, 'label'>,
   findings: readonly Finding[],
 ): void {
-  const redirect = findings.find(({ redirectsKey }) => redirectsKey)
+  const redirect = findings.find(({ topic }) => topic === 'redirected-key')
   if (redirect === undefined) return
   throw new UserError({
     code: 'config-conflict',

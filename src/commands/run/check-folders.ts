@@ -41,7 +41,7 @@ export async function checkFolders(
     if (!session.canAsk) refuseRedirectedKey(client, findings)
 
     for (const finding of findings) {
-      if (!finding.redirectsKey) continue
+      if (finding.topic !== 'redirected-key') continue
       const problem = messageWithLocation(finding, (path) => session.showPath(path))
       const question = {
         message: `${problem}. Start it anyway?`,

@@ -6,7 +6,7 @@ import { unlistedModels } from '../../clients/models/picker.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { keepsModels, modelsIn, optionsToKeep } from '../../clients/options/chosen-options.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
-import { type Finding, hasCause, shownAs } from '../../finding.ts'
+import { type Finding, hasTopic, shownAs } from '../../finding.ts'
 import { certificateFindings } from '../client-state/certificates.ts'
 import { asNoteWithLocation } from '../client-state/client-files.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
@@ -36,7 +36,7 @@ export function planFindings(
   // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
   const modelFindings = [...resolved.findings, ...unlistedModelFindings(final, after)]
-  const newFindings = modelFindings.filter(({ code }) => isChanged && !hasCause(code, problems))
+  const newFindings = modelFindings.filter(({ code }) => isChanged && !hasTopic(code, problems))
 
   return [
     ...edits.flatMap((edit) => [...modeFindings(session, edit)]),

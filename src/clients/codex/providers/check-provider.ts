@@ -55,7 +55,7 @@ function providersOf(config: ParsedFile): readonly Provider[] {
  * @param planned the provider whose table a setup is about to write; the setup fixes its faults
  */
 export function* startupFindings(config: ParsedFile, planned?: string): Findings {
-  for (const finding of checkStart(config, planned)) yield { ...finding, cause: 'broken' }
+  for (const finding of checkStart(config, planned)) yield { ...finding, topic: 'broken' }
 }
 
 function* checkStart(config: ParsedFile, planned: string | undefined): Findings {
@@ -212,7 +212,7 @@ function* reportSetAside(config: ParsedFile, { id, path }: Provider): Findings {
     code: 'codex-set-aside',
     message: `Codex uses [model_providers.${id}], which a setup turned off: it sends nothing`,
     hint: 'Undo the setup: repoint rollback codex. Or set Codex up again: repoint codex',
-    cause: 'key-missing',
+    topic: 'key-missing',
   })
 }
 
@@ -273,7 +273,7 @@ function* checkMissingAuth(config: ParsedFile, { id, table, path }: Provider): F
     message: `Codex sends no key: [model_providers.${id}] has no requires_openai_auth = true`,
     hint: 'Set requires_openai_auth = true.',
     fix: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
-    cause: 'key-missing',
+    topic: 'key-missing',
   })
 }
 
