@@ -3,6 +3,7 @@ import http from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ErrorCode, errorCodes } from '../../src/error-codes.ts'
+import { outcomeCodes } from '../../src/outcome-codes.ts'
 import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { aServer, tlsFile } from '../gateway/forged.ts'
 import type { CliResult } from '../support/cli.ts'
@@ -257,6 +258,25 @@ const states: readonly State[] = [
       args: codex((await faulty('model-forbidden', { model })).url, '--model', model),
       env: withKey,
       words: { ID: 'gpt-5.6-terra' },
+    }),
+    hint: '--model ID',
+  },
+  {
+    code: 'route-not-allowed',
+    when: 'a key that may not request the list of models',
+    make: async () => ({
+      args: codex(
+        await answering(
+          403,
+          refusal(
+            'You have insufficient permissions for this operation. Missing scopes: model.read',
+          ),
+          {},
+          (_, body) => body !== '',
+        ),
+      ),
+      env: withKey,
+      words: { ID: model },
     }),
     hint: '--model ID',
   },
@@ -632,6 +652,11 @@ function without(args: readonly string[], flag: string): readonly string[] {
 }
 
 const sentences = new Map<string, string>()
+
+test('every outcome has a row', () => {
+  const tested: readonly string[] = states.map(({ code }) => code)
+  expect(Object.keys(outcomeCodes).filter((code) => !tested.includes(code))).toEqual([])
+})
 
 describe('a hint helps when typed', () => {
   test.each(states.map((state) => [`${state.code}: ${state.when}`, state] as const))(

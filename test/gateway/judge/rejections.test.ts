@@ -5,6 +5,7 @@ import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
 import type { HttpResponse, Outcome, SentRequest } from '../../../src/gateway/judge/types.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
+import { type OutcomeCode, outcomeCodes } from '../../../src/outcome-codes.ts'
 
 /**
  * Rejections of gateways, one on each line. About half are quoted from the error references of
@@ -13,8 +14,8 @@ import type { Protocol } from '../../../src/gateway/types.ts'
  * that had not seen them.
  */
 interface Rejection {
-  /** The cause, or several acceptable ones, separated by `|`. */
-  readonly cause: string
+  /** The outcome as `nameOf` names it, or several acceptable ones, separated by `|`. */
+  readonly outcome: string
   readonly status: number
   /** JSON, or plain text. */
   readonly body: unknown
@@ -58,48 +59,47 @@ function requestOf(rejection: Rejection): SentRequest {
   }
 }
 
-/** The name of an outcome in the file. */
-function causeOf({ code, message }: Outcome): string {
+/** The code of an outcome, and after a colon what its message says more precisely: `forbidden:region`. */
+function nameOf({ code, message }: Outcome): string {
   const header = /^The gateway requires the header (\S+) in/.exec(message)?.[1]
-  if (header !== undefined) return `header:${header}`
-  const named = messages.find(([start]) => start.test(message))
-  return named?.[1] ?? causeNames[code] ?? code
+  const detail = header ?? details.find(([start]) => start.test(message))?.[1]
+  return detail === undefined ? code : `${code}:${detail}`
 }
 
-/** How the messages of codes with several causes start. */
-const messages: readonly (readonly [RegExp, string])[] = [
-  [/^The account of this key has no credit/, 'quota'],
+/** How the messages of codes with several meanings start. */
+const details: readonly (readonly [RegExp, string])[] = [
   [/^The plan of this key does not cover/, 'plan'],
   [/^The gateway does not accept requests from the account/, 'account'],
   [/^The gateway does not serve this country/, 'region'],
   [/^The gateway accepts only certain networks/, 'network'],
   [/^The gateway's content filter/, 'content'],
-  [/^(?:A firewall or web server|Cloudflare checks for bots)/, 'firewall'],
+  [/^A firewall or web server/, 'firewall'],
+  [/^Cloudflare checks for bots/, 'bots'],
   [/^The gateway does not serve the model .* has set no price for it \(/, 'unpriced'],
   [/^The gateway at \S+ cannot use the service behind it/, 'upstream'],
 ]
 
-const causeNames: Readonly<Record<string, string>> = {
-  'key-rejected': 'key',
-  'rate-limited': 'rate',
-  'client-refused': 'client',
-  'route-not-allowed': 'route',
-  'model-not-allowed': 'notallowed',
-  'model-unknown': 'model',
-  'protocol-unsupported': 'protocol',
-  'request-rejected': 'rejected',
-  'gateway-fault': 'fault',
-  forbidden: 'unknown',
-}
-
-describe('the cause of a rejection', () => {
+describe('the outcome of a rejection', () => {
   test.each(rejections.map((rejection, n) => [n + 1, rejection] as const))(
     'line %i',
     (_n, rejection) => {
       const outcome = diagnose(answerTo(rejection), requestOf(rejection))
-      expect(rejection.cause.split('|'), JSON.stringify(rejection)).toContain(causeOf(outcome!))
+      expect(rejection.outcome.split('|'), JSON.stringify(rejection)).toContain(nameOf(outcome!))
     },
   )
+})
+
+/** They are not outcomes of one rejection: request-parts.ts compares it with the answer to a simpler request. */
+const fromTwoAnswers = ['tools-unsupported', 'parameter-unsupported']
+
+test('every outcome of a rejection is in this file', () => {
+  const found = new Set(
+    rejections.map((rejection) => diagnose(answerTo(rejection), requestOf(rejection))?.code),
+  )
+  const missing = (Object.keys(outcomeCodes) as OutcomeCode[]).filter(
+    (code) => !['network', 'address'].includes(outcomeCodes[code].blames) && !found.has(code),
+  )
+  expect(missing).toEqual(fromTwoAnswers)
 })
 
 test('every row of causes matches a rejection in this file', () => {
