@@ -21,7 +21,7 @@ export type Culprit =
   | 'account'
   // The gateway's operator must act.
   | 'gateway'
-  // The gateway admits other clients.
+  // Who sends the request: the program, the network or the country. The gateway accepts others.
   | 'sender'
 
 /**

@@ -25,10 +25,11 @@ export function firstRequest(
   { protocol, version, model, modelTable }: FirstRequestInput,
 ): FirstRequest {
   const config = parseKind(files, 'config')
-  const isOfFile = namesCatalog(files, config)
-  const table = isOfFile ? textOf(fileOf(files, 'catalog')) : modelTable
+  // The file that a setup with --catalog writes replaces the table in the program.
+  const hasCatalogFile = namesCatalog(files, config)
+  const table = hasCatalogFile ? textOf(fileOf(files, 'catalog')) : modelTable
   const entry = entryOf(entriesIn(table), model)
-  const kind = kindOf(model, { table, entry, isOfFile })
+  const kind = kindOf(model, { table, entry, hasCatalogFile })
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
 
   return {
@@ -53,12 +54,12 @@ function kindOf(
   by: {
     readonly table: string | undefined
     readonly entry: Entry | undefined
-    readonly isOfFile: boolean
+    readonly hasCatalogFile: boolean
   },
 ): string {
   if (by.table === undefined) return removeVendor(model).startsWith('gpt-5') ? 'known' : 'unknown'
   if (by.entry === undefined) return 'unknown'
-  if (by.isOfFile) return 'catalog'
+  if (by.hasCatalogFile) return 'catalog'
   return by.entry['use_responses_lite'] === true ? 'lite' : 'known'
 }
 

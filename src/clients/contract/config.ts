@@ -38,7 +38,10 @@ export interface SensitiveSetting {
    */
   readonly path: string
   readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
-  /** The kinds of files in which the setting can override a setup. Empty: it only has this role in our files. */
+  /**
+   * The kinds of files in which the setting has this role: the editable file, and the layers in which it can
+   * override a setup. Empty: a model that no layer can override. An undo finds models in every file.
+   */
   readonly fileKinds: readonly string[]
   /** The versions that were run or read, and the date. */
   readonly source: string
