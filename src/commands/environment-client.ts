@@ -59,7 +59,9 @@ async function showVariables(
 
   const { protocol } = models
   const proof = { protocol, model: models.probeModel }
-  session.addFindings(...saveGateway(session.platform, { access, proof }))
+  session.addFindings(
+    ...saveGateway(session.platform, { access, proof: { ...proof, safeguards: 'not-asked' } }),
+  )
   const name = savedGatewayFor(session.platform, access)?.name
   const runCommand =
     name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`

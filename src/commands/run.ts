@@ -11,6 +11,7 @@ import type { Catalog, GatewayAccess } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import type { SavedGateway } from '../state/gateways.ts'
+import { savedSafeguards } from '../state/save-gateway.ts'
 import { findGatewayName, savedGateway } from '../state/saved-gateways.ts'
 import { stateNow } from './client-state/client-files.ts'
 import { installedVersions } from './client-state/program/program.ts'
@@ -151,7 +152,7 @@ async function launchRequestFor(
     process,
     model,
     proven: saved?.proven,
-    answersSafeguards: saved?.proven?.answersSafeguards,
+    safeguards: saved === undefined ? 'not-asked' : savedSafeguards(saved),
     versions,
     probe: probeFor(verify, saved),
   }

@@ -222,6 +222,7 @@ async function launchWithGateway(
     access,
     catalog,
     process,
+    safeguards: 'not-asked',
     versions,
     probe: { kind: 'none' },
   })

@@ -105,6 +105,12 @@ export interface Safeguards {
   readonly beta: string
 }
 
+/**
+ * What the gateway does with a client's `safeguards`. `unanswered`: it ignores or rejects them, or the client
+ * withholds them. `not-asked`: no probe of this client has asked.
+ */
+export type SafeguardsAnswer = 'answered' | 'unanswered' | 'not-asked'
+
 /** What a client does with the responses over one protocol. scripts/try-responses.js finds it out. */
 export interface AcceptedResponses {
   /** The flaws (src/gateway/judge/flaws.ts) that make the client reject a response. */

@@ -45,7 +45,7 @@ const storedGatewaySchema = v.pipe(
         at: text,
         protocol: v.picklist(protocols),
         model: text,
-        /** Whether the gateway answers Claude Code's `safeguards`. */
+        /** Absent: `not-asked` (see `savedSafeguards`). */
         answersSafeguards: v.exactOptional(v.boolean()),
       }),
     ),

@@ -2,7 +2,7 @@ import { compact } from '../compact.ts'
 import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { customBaseUrls } from '../gateway/base-urls.ts'
-import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
+import type { Gateway, GatewayAccess, ModelRoute, SafeguardsAnswer } from '../gateway/types.ts'
 import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
 import { changeGateways, type SavedGateway } from './gateways.ts'
@@ -10,11 +10,8 @@ import { expectGatewayName, gatewaysIfReadable } from './saved-gateways.ts'
 import type { ListChange } from './saved-list.ts'
 
 /** A probe that the gateway has answered. */
-export interface AnsweredProbe {
-  readonly protocol: Protocol
-  readonly model: string
-  /** The same as `SetupTarget.answersSafeguards`. */
-  readonly answersSafeguards?: boolean
+export interface AnsweredProbe extends ModelRoute {
+  readonly safeguards: SafeguardsAnswer
 }
 
 export interface GatewayToSave {
@@ -54,8 +51,8 @@ export function saveProof(
   proof: AnsweredProbe,
   access: GatewayAccess,
 ): readonly Finding[] {
-  const proven = { at: world.clock.now().toISOString(), ...proof }
   const { keyHeader } = access
+  const proven = toStoredProof(proof, world.clock.now())
   const changes = { baseUrls: customBaseUrls(access), keyHeader, proven }
 
   return saveFindings(() =>
@@ -108,8 +105,22 @@ function newEntry(
     query: query.length === 0 ? undefined : query,
     caFile: access.caFile,
     allowHttp: access.allowHttp,
-    proven: proof === undefined ? lastProof : { at: now.toISOString(), ...proof },
+    proven: proof === undefined ? lastProof : toStoredProof(proof, now),
   })
+}
+
+function toStoredProof(
+  { protocol, model, safeguards }: AnsweredProbe,
+  now: Date,
+): NonNullable<SavedGateway['proven']> {
+  const answersSafeguards = safeguards === 'not-asked' ? undefined : safeguards === 'answered'
+  return compact({ at: now.toISOString(), protocol, model, answersSafeguards })
+}
+
+/** What the last probe of a gateway found out. */
+export function savedSafeguards({ proven }: SavedGateway): SafeguardsAnswer {
+  if (proven?.answersSafeguards === undefined) return 'not-asked'
+  return proven.answersSafeguards ? 'answered' : 'unanswered'
 }
 
 /** The saved gateway that a setup updates. Undefined if the gateway is new. */

@@ -153,6 +153,7 @@ function targetFor(client: Client, setup: Setup = {}): SetupTarget {
     baseUrls: usualBaseUrls(baseUrl),
     key,
     keyHeader: 'authorization',
+    safeguards: 'not-asked',
     providerId: options.providerId ?? 'gateway',
     resolved,
     input,

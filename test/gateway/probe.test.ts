@@ -25,7 +25,11 @@ describe('probe: proves a protocol', () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     const baseUrl = protocol === 'messages' ? access.baseUrls.messages : access.baseUrls.chat
-    expect(await probe(access, protocol, model)).toEqual({ baseUrl, findings: [] })
+    expect(await probe(access, protocol, model)).toEqual({
+      baseUrl,
+      findings: [],
+      safeguards: 'not-asked',
+    })
   })
 
   test('with the key only as Bearer, streamed, with a small limit and a tool', async () => {

@@ -55,7 +55,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   yield* checkOldPins(context, settings, target)
   yield* checkShell(context, settings, target)
   yield* checkProxy(context, settings, target.baseUrl)
-  if (target.answersSafeguards === false) yield* checkAutoMode(context.files, settings)
+  if (target.safeguards === 'unanswered') yield* checkAutoMode(context.files, settings)
 }
 
 /** Reports what is wrong with the effective configuration of Claude Code. */

@@ -61,7 +61,7 @@ export function launchSettings(
 
   // `--settings` overrides every file except an administrator's, so a mode that one of them sets must stay.
   const needsMode =
-    target.answersSafeguards !== true && !isModeChosen(files, ['settings', 'project', 'managed'])
+    target.safeguards !== 'answered' && !isModeChosen(files, ['settings', 'project', 'managed'])
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
     ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
     ...empty.map((name) => ({ path: ['env', name], value: '' })),

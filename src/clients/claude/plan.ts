@@ -34,7 +34,7 @@ export function planAs(id: string): ClientModule['plan'] {
     kind: 'settings',
     read: readSettings,
     changes: (file, target, files) => [
-      ...(target.answersSafeguards === false && !isModeChosen(files) ? askingModeChanges : []),
+      ...(target.safeguards === 'unanswered' && !isModeChosen(files) ? askingModeChanges : []),
       ...ourChanges(readRepairedSettings(file), target),
     ],
   })
@@ -276,9 +276,13 @@ function modelChanges(
  * mode from before.
  */
 function permissionChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
-  const { answersSafeguards } = target
   const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
-  if (answersSafeguards === undefined) return []
-  if (!answersSafeguards) return present
-  return present.map(({ path }) => ({ path, value: valueBefore(isSetUp, path, now, target) }))
+  switch (target.safeguards) {
+    case 'not-asked':
+      return []
+    case 'unanswered':
+      return present
+    case 'answered':
+      return present.map(({ path }) => ({ path, value: valueBefore(isSetUp, path, now, target) }))
+  }
 }

@@ -13,6 +13,7 @@ import type {
   ModelRoute,
   Protocol,
   QueryParameter,
+  SafeguardsAnswer,
 } from '../../gateway/types.ts'
 import type { ClientOptions, Slot } from './options.ts'
 import type { ClientState } from './state.ts'
@@ -141,8 +142,7 @@ export interface SetupTarget {
   readonly providerId: string
   readonly resolved: ResolvedOptions
   readonly input: Omit<ResolveInput, 'gatewayInfo'>
-  /** Whether the gateway answers the client's `safeguards` (see `FirstRequest`). Absent: it was not asked. */
-  readonly answersSafeguards?: boolean | undefined
+  readonly safeguards: SafeguardsAnswer
   /**
    * The fixes of all findings, which become part of the edits. The setup's own changes win over a fix.
    */

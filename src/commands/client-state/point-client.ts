@@ -10,7 +10,7 @@ import type { ResolvedOptions, ResolveInput, SetupTarget } from '../../clients/c
 import { expectUsableOptions } from '../../clients/list.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
+import type { GatewayAccess, SafeguardsAnswer } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
 import { readClientFiles, stateNow } from './client-files.ts'
@@ -38,6 +38,7 @@ export function targetFor(
     providerId,
     resolved,
     input,
+    safeguards: 'not-asked',
   }
 }
 
@@ -59,8 +60,8 @@ export function pointClient(
   access: GatewayAccess,
   {
     process,
-    answersSafeguards,
-  }: { readonly process: ProcessToStart; readonly answersSafeguards?: boolean | undefined },
+    safeguards,
+  }: { readonly process: ProcessToStart; readonly safeguards: SafeguardsAnswer },
 ): Launch {
   const { client, resolved } = chosen
   const env = {
@@ -74,7 +75,7 @@ export function pointClient(
   const launch = launchSettingsOf(
     client,
     readClientFiles(session, client),
-    { ...targetFor(chosen, access, providerIdOf(session, client)), answersSafeguards },
+    { ...targetFor(chosen, access, providerIdOf(session, client)), safeguards },
     { ...process, env },
   )
 

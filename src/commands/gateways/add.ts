@@ -5,13 +5,8 @@ import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
-import { protocols } from '../../gateway/types.ts'
-import {
-  type AnsweredProbe,
-  expectNameIsFree,
-  savedGatewayFor,
-  saveGateway,
-} from '../../state/save-gateway.ts'
+import { type ModelRoute, protocols } from '../../gateway/types.ts'
+import { expectNameIsFree, savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import { askCatalog } from '../find-gateway/ask-catalog.ts'
 import type { Session } from '../screen/session.ts'
@@ -41,7 +36,10 @@ export async function addGateway(
   const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
 
   const { name = flags.name, ...access } = connection.access
-  const findings = saveGateway(session.platform, { access: { ...access, name }, proof })
+  const findings = saveGateway(session.platform, {
+    access: { ...access, name },
+    proof: { ...proof, safeguards: 'not-asked' },
+  })
   session.addFindings(...findings)
   const saved = savedGatewayFor(session.platform, { ...access, name })
 
@@ -66,8 +64,8 @@ async function firstAnsweredModel(
   session: Session,
   model: string | undefined,
   gatewayInfo: GatewayInfo,
-  probe: (request: AnsweredProbe) => Promise<unknown>,
-): Promise<AnsweredProbe> {
+  probe: (request: ModelRoute) => Promise<unknown>,
+): Promise<ModelRoute> {
   const rejected: RejectedModel[] = []
   for (;;) {
     const request = probeFor(model, { ...gatewayInfo, rejected })
@@ -81,7 +79,7 @@ async function firstAnsweredModel(
   }
 }
 
-function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): AnsweredProbe {
+function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): ModelRoute {
   const input = { requested: { model }, gatewayInfo }
   const resolved = resolveOneModel(input, protocols, { otherwise: '' })
   const { probeModel, protocol = protocols[0] } = resolved

@@ -6,6 +6,7 @@ import {
   type ResolveInput,
 } from '../../clients/contract/setup.ts'
 import { UserError, valueOrError } from '../../errors.ts'
+import type { SafeguardsAnswer } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 
 /** One client before step 3, with everything that decides its options. */
@@ -20,8 +21,7 @@ export interface ClientChoice {
 /** Steps 3 and 4: a client whose options are decided. */
 export interface ResolvedChoice extends ClientChoice {
   readonly resolved: ResolvedOptions
-  /** As `SetupTarget.answersSafeguards`. */
-  readonly answersSafeguards?: boolean | undefined
+  readonly safeguards: SafeguardsAnswer
   /** The gateway rejects repoint's own request, so the installed client has proven it instead. */
   readonly isProvenByClient?: boolean
 }
@@ -45,5 +45,5 @@ export function resolveClient(choice: ClientChoice): Resolution {
 /** As `resolveClient`, where an undecided client is an error too. @throws UserError as `Client.resolve` does */
 export function resolvedChoice(choice: ClientChoice): ResolvedChoice {
   const { client, program, input } = choice
-  return { ...choice, resolved: client.resolve(input, program) }
+  return { ...choice, resolved: client.resolve(input, program), safeguards: 'not-asked' }
 }

@@ -16,7 +16,13 @@ import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import { GatewayConnection } from '../../gateway/gateway-connection.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
-import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway/types.ts'
+import type {
+  Catalog,
+  GatewayAccess,
+  ModelRoute,
+  Protocol,
+  SafeguardsAnswer,
+} from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
@@ -45,8 +51,7 @@ export interface LaunchRequest {
   readonly model?: string | undefined
   /** The model to use if the user named none and the rules choose none. */
   readonly proven?: ModelRoute | undefined
-  /** As `SetupTarget.answersSafeguards`. */
-  readonly answersSafeguards?: boolean | undefined
+  readonly safeguards: SafeguardsAnswer
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
   readonly probe: LaunchProbe
@@ -127,7 +132,7 @@ async function proveAccess(
     return access
 
   const connection = new GatewayConnection(access)
-  const proof = { protocol, model: resolved.probeModel }
+  const proof = { protocol, model: resolved.probeModel, safeguards: 'not-asked' } as const
   try {
     const answer = connection.probe(proof.protocol, proof.model, {
       catalog: catalog && Promise.resolve(catalog),

@@ -1,6 +1,5 @@
 /** Step 7 of a setup: write all files or none, read them back, and stop servers with an old key. */
 
-import { compact } from '../../compact.ts'
 import { actionOf } from '../../edits/types.ts'
 import type { UserError } from '../../errors.ts'
 import { forgetAddress } from '../../state/last-address.ts'
@@ -66,12 +65,8 @@ function mismatchesIn({ proven, clients }: SetupPlan): readonly UserError[] {
 }
 
 function gatewayToSave(plan: SetupPlan) {
-  const [{ resolved, answersSafeguards, isProvenByClient }] = plan.clients
-  const proof = compact({
-    protocol: resolved.protocol,
-    model: resolved.probeModel,
-    answersSafeguards,
-  })
+  const [{ resolved, safeguards, isProvenByClient }] = plan.clients
+  const proof = { protocol: resolved.protocol, model: resolved.probeModel, safeguards }
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
   const isProvenByProbe = plan.proven.context.request.flags.verify && !isProvenByClient
   return { access: plan.proven.access, proof: isProvenByProbe ? proof : undefined }

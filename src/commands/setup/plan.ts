@@ -134,7 +134,7 @@ async function setupTarget(
   return {
     ...targetFor(final, access, providerId),
     caFile: access.caFile,
-    answersSafeguards: policy.writesOptions ? final.answersSafeguards : undefined,
+    safeguards: policy.writesOptions ? final.safeguards : 'not-asked',
     formerHeaders: saved.headers,
     formerQueries: saved.query,
     isFromOtherGateway: (header) => isFromOtherGateway(session, records, header),

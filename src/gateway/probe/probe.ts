@@ -13,8 +13,15 @@ import {
   provesAnApi,
   traitsOf,
 } from '../judge/traits.ts'
-import type { Outcome } from '../judge/types.ts'
-import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
+import type { HttpResponse, Outcome } from '../judge/types.ts'
+import type {
+  Catalog,
+  FirstRequest,
+  GatewayAccess,
+  Protocol,
+  SafeguardsAnswer,
+  Sender,
+} from '../types.ts'
 import {
   askAt,
   type CauseSearches,
@@ -33,8 +40,7 @@ export interface ProbeResult {
   /** The base URL that answered. */
   readonly baseUrl: string
   readonly findings: readonly Finding[]
-  /** Whether the gateway answers the client's `safeguards`. */
-  readonly answersSafeguards?: boolean
+  readonly safeguards: SafeguardsAnswer
 }
 
 export interface ProbeOptions {
@@ -91,10 +97,16 @@ export async function probe(
   return {
     baseUrl,
     findings: clientRepeats ? [notStreamed] : [],
-    ...(sender?.safeguards && {
-      answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(response.body),
-    }),
+    safeguards: safeguardsAnswer(sender?.safeguards, response),
   }
+}
+
+function safeguardsAnswer(
+  asked: FirstRequest['safeguards'],
+  { body }: HttpResponse,
+): SafeguardsAnswer {
+  if (asked === undefined) return 'not-asked'
+  return asked !== 'withheld' && answersSafeguards(body) ? 'answered' : 'unanswered'
 }
 
 function probeError(

@@ -47,7 +47,7 @@ export async function proveByClient(
     ...pingEnv,
   }
   const process = { args: pingArgs('ping', version), env, tempFolder: folder }
-  const launch = pointClient(session, choice, access, { process })
+  const launch = pointClient(session, choice, access, { process, safeguards: 'not-asked' })
 
   const result = await inFolder(session.platform, folder, launch.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)

@@ -13,7 +13,7 @@ import {
   mayHelp,
 } from '../../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
-import type { GatewayAccess } from '../../../gateway/types.ts'
+import type { GatewayAccess, SafeguardsAnswer } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
 import { type ProbeAnswer, rejectionsIn } from '../../probes/probes.ts'
 import type { ResolvedChoice } from '../../resolve/client-choice.ts'
@@ -151,7 +151,7 @@ async function judgeAll(
     expectCanSend(client, connection.access)
     return {
       ...choice,
-      answersSafeguards: safeguardsIn(answers),
+      safeguards: safeguardsIn(answers),
       isProvenByClient: rejection !== undefined,
     }
   })
@@ -188,13 +188,13 @@ async function rejectionOfProbe(
   return rejections[0]?.error
 }
 
-/** Whether the gateway answers the safeguards for every model. Undefined: they were not sent. */
-function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
+/** What the gateway does with the safeguards. They are answered if it answers them for every model. */
+function safeguardsIn(probed: readonly ProbeAnswer[]): SafeguardsAnswer {
   const answers = probed.flatMap(({ result }) =>
-    result.status === 'fulfilled' ? [result.value.answersSafeguards] : [],
+    result.status === 'fulfilled' ? [result.value.safeguards] : [],
   )
-  if (answers.includes(false)) return false
-  return answers.includes(true) || undefined
+  if (answers.includes('unanswered')) return 'unanswered'
+  return answers.includes('answered') ? 'answered' : 'not-asked'
 }
 
 /** The gateway answered the probe although the balance is zero: some gateways allow a small debt. */
