@@ -109,8 +109,7 @@ export interface ResolvedOptions {
 
 /** A model in a client's picker. */
 export interface OfferedModel extends CatalogModel {
-  /** Absent: the protocol of the model that the client starts with. */
-  readonly protocol?: Protocol | undefined
+  readonly protocol: Protocol
 }
 
 export interface ModelUse extends ChosenModel {

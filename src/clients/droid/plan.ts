@@ -7,7 +7,6 @@ import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
-import { protocolFor } from '../models/protocols.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import { type EntryMember, entryChanges, removedEntries } from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
@@ -41,7 +40,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
     if (!id?.startsWith(`${providerId}/`)) return []
     const isOtherGateway = !isUrlOf(String(entry['baseUrl']), baseUrl)
     const model = id.slice(providerId.length + 1)
-    const protocol = protocolOfEntry(entry)
+    const protocol = protocolOfEntry(entry) ?? resolved.protocol
     return [{ id: model, path: modelPath(id), isOtherGateway, isMarked: true as const, protocol }]
   })
   // If the gateway has not reported its models, its entries stay, with the new address and key.
@@ -67,7 +66,7 @@ function modelChanges(
   const path = modelPath(id)
   const now = parseFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
-  const protocol = protocolFor(target.resolved, model)
+  const { protocol } = model
   const baseUrl = ofProtocol(target.baseUrls, protocol)
   const isOtherGateway = url !== undefined && !isUrlOf(url, baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id

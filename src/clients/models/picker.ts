@@ -35,25 +35,16 @@ export function offeredModels(
     if (listed.id === model || listed.tools === false) continue
     const protocol = protocolToOffer(listed, first, gatewayInfo, protocols)
     if (protocol === undefined) continue
-    others.push({ ...withKnownFacts(listed), ...withProtocol(protocol, protocols) })
+    others.push({ ...withKnownFacts(listed), protocol })
   }
 
   return {
     offered: [
-      {
-        ...chosen,
-        ...compact({ images, reasoning, maxOutputTokens }),
-        ...withProtocol(first, protocols),
-      },
+      { ...chosen, ...compact({ images, reasoning, maxOutputTokens }), protocol: first },
       ...others,
     ],
     offersWholeCatalog: all.length > 0,
   }
-}
-
-/** The protocol of a model as a member. A client with one protocol does not need it. */
-function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
-  return length > 1 ? { protocol } : {}
 }
 
 /**
@@ -79,8 +70,9 @@ export function resolveWithPicker(
 export function offeredIn({
   offered = [],
   model,
+  protocol,
 }: ResolvedOptions): readonly [OfferedModel, ...OfferedModel[]] {
-  const [started = { id: model }, ...others] = offered
+  const [started = { id: model, protocol }, ...others] = offered
   return [started, ...others]
 }
 

@@ -13,9 +13,7 @@ import {
   catalogIn,
   type GatewayInfo,
   ModelNeeded,
-  type OfferedModel,
   type RejectedModel,
-  type ResolvedOptions,
   type ResolveInput,
 } from '../contract/setup.ts'
 
@@ -193,12 +191,4 @@ export function protocolsOfProvider(
 /** The default for a client with one base URL for each model, which may add or leave out `/v1`. */
 function isSharedButVersion({ chat, messages }: BaseUrls): boolean {
   return isSameButVersion(chat, messages)
-}
-
-/** The protocol over which a set-up client will request a model. */
-export function protocolFor(
-  { protocol: first }: Pick<ResolvedOptions, 'protocol'>,
-  { protocol }: OfferedModel,
-): Protocol {
-  return protocol ?? first
 }

@@ -9,7 +9,6 @@ import { type BaseUrls, type Protocol, protocols } from '../../gateway/types.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { textIn } from '../files/tables.ts'
-import { protocolFor } from '../models/protocols.ts'
 import type { ConfiguredProvider } from './config.ts'
 
 const packages: Readonly<Record<Protocol, string>> = {
@@ -39,13 +38,12 @@ export function sdkBaseUrl({ baseUrl, resolved }: SetupTarget): string {
  * client used it so far without a name.
  */
 export function packageOf(
-  { resolved, input: { previous } }: SetupTarget,
-  model: OfferedModel,
+  { input: { previous } }: SetupTarget,
+  { id, protocol }: OfferedModel,
 ): string | undefined {
-  const protocol = protocolFor(resolved, model)
   const wasUnnamed =
     previous?.defaults?.includes('protocol') && previous.options.protocol === protocol
-  const isUnnamed = protocol === 'chat' && (nativeProtocol(model.id) === 'chat' || wasUnnamed)
+  const isUnnamed = protocol === 'chat' && (nativeProtocol(id) === 'chat' || wasUnnamed)
   return isUnnamed ? undefined : packages[protocol]
 }
 

@@ -8,7 +8,6 @@ import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/set
 import type { ClientState } from '../contract/state.ts'
 import { isUrlOf, pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
 import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
-import { protocolFor } from '../models/protocols.ts'
 import { type EntryMember, listChanges } from '../plan/entries.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
 
@@ -179,9 +178,8 @@ export function membersOf(
   { resolved, baseUrl: providerUrl, baseUrls }: EntryTarget,
   now?: Table,
 ): readonly EntryMember[] {
-  const { id, displayName, images, reasoning, maxOutputTokens } = model
+  const { id, protocol, displayName, images, reasoning, maxOutputTokens } = model
   const window = (id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
-  const protocol = protocolFor(resolved, model)
   const isOfProvider = protocol === resolved.protocol
   const baseUrl = ofProtocol(baseUrls, protocol)
   const compat = reasoning ? compatBy?.[protocol]?.(id) : undefined

@@ -8,7 +8,6 @@ import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
-import { protocolFor } from '../models/protocols.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import {
   type EntryMember,
@@ -105,15 +104,14 @@ function entriesToWrite(
     name: 'Gateway',
     present,
   }
-  const offered = others.map((model): EntryToWrite => {
-    const ofModel = protocolFor(resolved, model)
-    return {
+  const offered = others.map(
+    (model): EntryToWrite => ({
       model,
-      path: entryPath(ofModel, model.id),
+      path: entryPath(model.protocol, model.id),
       name: model.displayName ?? model.id,
-      present: presentEntry(ours, model.id, ofModel),
-    }
-  })
+      present: presentEntry(ours, model.id, model.protocol),
+    }),
+  )
   return [started, ...offered]
 }
 
@@ -174,7 +172,7 @@ function modelChanges(
 ): readonly SettingChange[] {
   const { model, path, present } = entry
   const now = present?.entry ?? {}
-  const protocol = protocolFor(target.resolved, model)
+  const { protocol } = model
   const baseUrl = ofProtocol(target.baseUrls, protocol)
   const isOther = {
     isOtherGateway: present !== undefined && isOtherGateway(now, baseUrl),
@@ -215,9 +213,8 @@ export function membersOf(
   target: SetupTarget,
   isOtherGateway = false,
 ): readonly EntryMember[] {
-  const { id, images, contextWindow, maxOutputTokens } = model
+  const { id, protocol, images, contextWindow, maxOutputTokens } = model
   const now = present?.entry
-  const protocol = protocolFor(target.resolved, model)
   const isNamed = textWithoutVariables(now, ['name']) !== undefined
   const differsFromGuess = images !== undefined && images !== knowsToSee(id)
 

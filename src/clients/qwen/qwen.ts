@@ -12,7 +12,7 @@ import { fileOf, layersOf, originOf, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { numberIn, valueIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
-import { protocolFor, usualProtocol } from '../models/protocols.ts'
+import { usualProtocol } from '../models/protocols.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { isSince, ofNode, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
@@ -217,7 +217,7 @@ function projectEnvFile(machine: Machine, disk: DiskReader): readonly string[] {
 /** For an ID of another list, `qwen --model` silently uses the first model of this one (0.24.4, 2026-11-26). */
 function aboutModelFlag(resolved: ResolvedOptions): readonly Finding[] {
   const { offered = [] } = resolved
-  const used = new Set(offered.map((model) => protocolFor(resolved, model)))
+  const used = new Set(offered.map(({ protocol }) => protocol))
   if (used.size < 2) return []
 
   return [

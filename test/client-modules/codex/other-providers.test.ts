@@ -255,7 +255,7 @@ describe('status and doctor', () => {
     const { config } = setUp(aHome(aTable(takesKey)))
     const disk = aHome(config.replace('model_provider = "gateway"', 'model_provider = "old"'))
     const found = findingsOn(codex, disk, aMachine(), ours)
-    expect(found).toMatchObject([{ code: 'codex-set-aside', cause: 'key-missing' }])
+    expect(found).toMatchObject([{ code: 'codex-set-aside', topic: 'key-missing' }])
     expect(found[0]?.fix).toBeUndefined()
     expect(readValues(codex, aMachine(), disk).key).toBeUndefined()
   })
