@@ -50,10 +50,12 @@ const blocks = {
   clients: clientsTable({
     head: ['Client', 'Command', '[Tested versions](docs/tested-versions.md)', 'Protocol'],
     versions: (count, oldest, newest) => `${count} from ${oldest} to ${newest}`,
+    notRun: 'not run yet',
   }),
   'clients-zh': clientsTable({
     head: ['客户端', '命令', '[测试过的版本](docs/tested-versions.md)', '协议'],
     versions: (count, oldest, newest) => `${count} 个，${oldest} 至 ${newest}`,
+    notRun: '尚未运行',
   }),
   codes: table(['Code', 'Status', 'Cause', 'Cure'], codeRows()),
   exit: exitTable(),
@@ -130,6 +132,8 @@ function testedPage() {
   const sections = families.map(({ label, program }) => {
     const tested = JSON.parse(readFileSync(`src/clients/${program.command}/tested.json`, 'utf8'))
     const own = tested.rows
+    if (own.length === 0) return `## ${label}\n\nNot run yet.`
+
     const setups = [...new Set(own.map(({ setup }) => setup))]
     const lines = [...new Set(own.map(({ version }) => version))].map((version) => {
       const rows = own.filter((row) => row.version === version)
@@ -192,8 +196,8 @@ function changesTable() {
   )
 }
 
-/** @param words of a language: the head, and how many versions from which to which */
-function clientsTable({ head, versions }) {
+/** @param words of a language: the head, how many versions from which to which, and what replaces them */
+function clientsTable({ head, versions, notRun }) {
   return table(
     head,
     clients.map(({ id, label, program, protocols: spoken }) => {
@@ -201,7 +205,7 @@ function clientsTable({ head, versions }) {
       return [
         label,
         `\`repoint ${id}\``,
-        versions(tested.length, tested[0], tested.at(-1)),
+        tested.length === 0 ? notRun : versions(tested.length, tested[0], tested.at(-1)),
         spoken.map((one) => protocols[one]).join(', '),
       ]
     }),

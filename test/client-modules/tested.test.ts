@@ -1,23 +1,41 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/real-clients.js'
 import { sentFirst } from '../../src/clients/claude/slots/sent.ts'
 import tested from '../../src/clients/claude/tested.json' with { type: 'json' }
 import { slots } from '../../src/clients/contract/options.ts'
-import { familyRows, loadClients } from '../../src/clients/list.ts'
+import { familyRows, loadClient } from '../../src/clients/list.ts'
 
-/** `tested.json` in a client's folder has the results of `npm run check-releases` with real clients. */
+/**
+ * `tested.json` in a client's folder has the results of `npm run check-releases` with real clients. A new client has
+ * not run yet: its list of results is empty.
+ */
+const families = await Promise.all(
+  familyRows.map(async (row) => {
+    const { family, id } = row
+    const path = `../../src/clients/${family}/tested.json`
+    const { default: results } = await import(path, { with: { type: 'json' } })
+    return { id, rows: results.rows, client: await loadClient(row) }
+  }),
+)
 
-test.each(await loadClients(familyRows))(
+test.each(families.filter(({ rows }) => rows.length > 0))(
   '$id: the newest tested version is recorded',
-  async (client) => {
+  ({ rows, client }) => {
     const { command, testedVersions } = client.program
-    const path = `../../src/clients/${command}/tested.json`
-    const { default: seen } = await import(path, { with: { type: 'json' } })
-    expect(seen.rows.at(-1)).toMatchObject({ client: command, version: testedVersions.at(-1) })
+    expect(rows.at(-1)).toMatchObject({ client: command, version: testedVersions.at(-1) })
     // npm has only one version of some clients.
     const { versions } = clients[command]!
     expect(testedVersions.length).toBeGreaterThanOrEqual(Math.min(2, versions.length))
+  },
+)
+
+test.each(families.filter(({ rows }) => rows.length === 0))(
+  '$id has not run yet, and the pages say so',
+  ({ client }) => {
+    const page = readFileSync('docs/tested-versions.md', 'utf8')
+    expect(page, 'run: npm run docs').toContain(`## ${client.label}\n\nNot run yet.`)
   },
 )
 
