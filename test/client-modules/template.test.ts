@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the script
+import { exampleFor, withRow } from '../../scripts/new-client.js'
 import type { Client, ClientModule, ClientName } from '../../src/clients/contract/client.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { undoOurs } from '../edits/undo-ours.ts'
@@ -31,23 +33,21 @@ test('the example client in docs/adding-a-client.md has the format of the code',
   }
 })
 
-test('the example client in docs/adding-a-client.md compiles, and can be set up, read back and undone', async () => {
+test('what scripts/new-client.js writes compiles, and can be set up, read back and undone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-template-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  writeFileSync(join(folder, 'tested.json'), '{ "rows": [] }')
-  const recordings = { date: '', newest: '', tools: {}, requests: [] }
-  writeFileSync(join(folder, 'first-requests.json'), JSON.stringify(recordings))
-  for (const [name, text] of Object.entries(templateFiles()))
+  const { files } = exampleFor('acme') as { files: Record<string, string> }
+  for (const [path, text] of Object.entries(files))
     writeFileSync(
-      join(folder, name),
+      join(folder, basename(path)),
       text
         .replaceAll("'../../", `'${resolve('src')}/`)
         .replaceAll("'../", `'${resolve('src/clients')}/`),
     )
   const config = {
     extends: resolve('tsconfig.json'),
-    files: ['sprout.ts', resolve('src/edits/dialects/iarna-toml.d.ts')],
+    files: ['acme.ts', resolve('src/edits/dialects/iarna-toml.d.ts')],
     include: [],
     compilerOptions: {
       noEmit: true,
@@ -59,11 +59,11 @@ test('the example client in docs/adding-a-client.md compiles, and can be set up,
   const checked = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
   expect(checked.stdout).toBe('')
 
-  const { sprout } = (await import(join(folder, 'sprout.ts'))) as { sprout: ClientModule }
-  const { sproutName } = (await import(join(folder, 'name.ts'))) as { sproutName: ClientName }
-  const client: Client = { ...sprout, ...sproutName }
+  const { acme } = (await import(join(folder, 'acme.ts'))) as { acme: ClientModule }
+  const { acmeName } = (await import(join(folder, 'name.ts'))) as { acmeName: ClientName }
+  const client: Client = { ...acme, ...acmeName }
 
-  const disk = { '.sprout/settings.json': '{\n  // mine\n  "theme": "dark",\n}\n' }
+  const disk = { '.acme/settings.json': '{\n  // mine\n  "theme": "dark",\n}\n' }
   const { machine, edits, target } = planOn(client, disk)
   const state = readValues(client, machine, written(disk, machine, edits))
   expect(state).toMatchObject({ baseUrl: target.baseUrl, key, model: target.resolved.model })
@@ -78,4 +78,18 @@ test('the example client in docs/adding-a-client.md compiles, and can be set up,
     const versions = { before, written: after, now: after }
     expect(undoOurs(formatOf(format), versions, paths, path).bytes).toEqual(before)
   }
+})
+
+test('scripts/new-client.js adds a row, and claims no fact of the example', () => {
+  const { files, row } = exampleFor('acme') as { files: Record<string, string>; row: string }
+  const before = readFileSync('src/clients/list.ts', 'utf8')
+  const after: string = withRow(before, 'acme', row)
+  const added = after.split('\n').filter((line) => !before.includes(line))
+  expect(added).toContain("import { acmeName } from './acme/name.ts'")
+  expect(added).toContain("    load: async () => (await import('./acme/acme.ts')).acme,")
+  expect(added.length).toBeLessThan(row.split('\n').length + 1)
+
+  expect(Object.keys(files)).toContain('src/clients/acme/first-requests.json')
+  const facts = /\d\.\d+\.\d|sprout/i
+  expect(Object.entries(files).filter(([, text]) => facts.test(text))).toEqual([])
 })
