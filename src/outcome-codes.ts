@@ -32,7 +32,7 @@ export type Traits = GeneralTraits & (ModelTraits | { readonly blames: Exclude<C
 
 interface GeneralTraits {
   /** Only an API answers like this, so its words are the ones to show. */
-  readonly provesAnApi: boolean
+  readonly isFromApi: boolean
   /** A working gateway without a catalog may answer the catalog request like this. */
   readonly mayLackList: boolean
   /** The API may be at another base URL of the same host. */
@@ -59,15 +59,15 @@ export interface ModelTraits {
 export type NextAttempt = 'protocol' | 'client' | 'retry'
 
 /** An answer that only an API gives. */
-const anApi = { provesAnApi: true, mayLackList: true, mayBeElsewhere: false }
+const fromApi = { isFromApi: true, mayLackList: true, mayBeElsewhere: false }
 
 /** An answer that other web servers give too. */
-const unproven = { provesAnApi: false, mayLackList: true, mayBeElsewhere: false }
+const fromAnyServer = { isFromApi: false, mayLackList: true, mayBeElsewhere: false }
 
 /** No answer, because the network is in the way. */
 const unreachable = {
   blames: 'network',
-  provesAnApi: false,
+  isFromApi: false,
   mayLackList: false,
   mayBeElsewhere: false,
   mayHelp: [],
@@ -79,7 +79,7 @@ export const outcomeCodes = {
     exitStatus: 2,
     likelyCause: 'The gateway requires a header in addition to the key.',
     cure: "Add it: `--header 'NAME: VALUE'` ([headers.md](headers.md)).",
-    ...anApi,
+    ...fromApi,
     blames: 'header',
     mayHelp: [],
   },
@@ -88,7 +88,7 @@ export const outcomeCodes = {
     likelyCause: 'The key is mistyped, disabled, expired, or for another gateway.',
     cure: "Copy a valid key from the gateway's web page. For clients that are set up: `repoint key`.",
     // An API that rejects the key for its list would reject it for a model too.
-    ...anApi,
+    ...fromApi,
     blames: 'key',
     mayLackList: false,
     mayHelp: [],
@@ -97,7 +97,7 @@ export const outcomeCodes = {
     exitStatus: 4,
     likelyCause: 'The address belongs to a web page or to another program.',
     cure: 'Use the "API base URL" from your gateway\'s page: `--base-url URL`.',
-    ...unproven,
+    ...fromAnyServer,
     blames: 'address',
     mayLackList: false,
     mayBeElsewhere: true,
@@ -107,7 +107,7 @@ export const outcomeCodes = {
     exitStatus: 4,
     likelyCause: 'The API is at another path of this host.',
     cure: 'Use the "API base URL" from your gateway\'s page: `--base-url URL`.',
-    ...unproven,
+    ...fromAnyServer,
     blames: 'address',
     mayBeElsewhere: true,
     mayHelp: ['protocol'],
@@ -117,7 +117,7 @@ export const outcomeCodes = {
     likelyCause: 'The address belongs to the documentation.',
     cure: 'Use the address that the documentation names: `--base-url URL`.',
     // repoint recognizes the address of a documentation and sends no request.
-    ...unproven,
+    ...fromAnyServer,
     blames: 'address',
     mayLackList: false,
     mayHelp: [],
@@ -126,7 +126,7 @@ export const outcomeCodes = {
     exitStatus: 5,
     likelyCause: 'The gateway does not have the model, or has no provider for it at the moment.',
     cure: 'Name another model: `--model ID`. The hint names the nearest ones.',
-    ...anApi,
+    ...fromApi,
     blames: 'model',
     hasModel: 'no',
     mayHelp: ['protocol'],
@@ -135,7 +135,7 @@ export const outcomeCodes = {
     exitStatus: 5,
     likelyCause: 'The gateway does not allow this key to use the model, or has no price for it.',
     cure: "Name another model: `--model ID`. Or allow the model on the gateway's web page.",
-    ...anApi,
+    ...fromApi,
     blames: 'model',
     hasModel: 'not for this key',
     mayHelp: ['protocol'],
@@ -145,7 +145,7 @@ export const outcomeCodes = {
     likelyCause: 'The gateway does not serve the protocol that the client needs.',
     cure: '`repoint check` shows which clients work with the gateway.',
     // Some gateways answer an unknown path with this.
-    ...unproven,
+    ...fromAnyServer,
     blames: 'model',
     hasModel: 'perhaps',
     mayBeElsewhere: true,
@@ -155,7 +155,7 @@ export const outcomeCodes = {
     exitStatus: 5,
     likelyCause: 'The key may use the API, but not this route.',
     cure: "Allow the route on the gateway's web page. Without a list of models: `--model ID`.",
-    ...anApi,
+    ...fromApi,
     blames: 'route',
     mayHelp: ['protocol'],
   },
@@ -163,7 +163,7 @@ export const outcomeCodes = {
     exitStatus: 5,
     likelyCause: 'The model answers, but not with tools, which every client sends.',
     cure: 'Name a model that can use tools: `--model ID`.',
-    ...anApi,
+    ...fromApi,
     blames: 'model',
     hasModel: 'perhaps',
     mayHelp: ['protocol'],
@@ -172,7 +172,7 @@ export const outcomeCodes = {
     exitStatus: 5,
     likelyCause: 'The gateway rejects a parameter that the client always sends.',
     cure: 'The hint names the setting of the client. Otherwise name another model: `--model ID`.',
-    ...anApi,
+    ...fromApi,
     blames: 'model',
     hasModel: 'perhaps',
     mayHelp: ['protocol'],
@@ -182,7 +182,7 @@ export const outcomeCodes = {
     likelyCause: 'The gateway rejects the request, and its words name no cause that repoint knows.',
     cure: 'Read the words of the gateway in the message. Name another model: `--model ID`.',
     // Another model or protocol may help. Nobody knows.
-    ...unproven,
+    ...fromAnyServer,
     blames: 'model',
     hasModel: 'perhaps',
     mayHelp: ['protocol'],
@@ -229,7 +229,7 @@ export const outcomeCodes = {
     exitStatus: 7,
     likelyCause: 'The account or the plan of the key has no credit left.',
     cure: "Top it up on the gateway's web page, or use another key.",
-    ...anApi,
+    ...fromApi,
     blames: 'account',
     mayHelp: [],
   },
@@ -237,7 +237,7 @@ export const outcomeCodes = {
     exitStatus: 7,
     likelyCause: 'Too many requests.',
     cure: 'Wait as long as the hint says, then run the command again.',
-    ...anApi,
+    ...fromApi,
     blames: 'account',
     mayHelp: ['retry'],
   },
@@ -245,7 +245,7 @@ export const outcomeCodes = {
     exitStatus: 7,
     likelyCause: 'The gateway, or a server in front of it, has a fault.',
     cure: "Run the command again in a few minutes, or ask the gateway's operator.",
-    ...unproven,
+    ...fromAnyServer,
     blames: 'gateway',
     mayHelp: ['protocol', 'retry'],
   },
@@ -253,7 +253,7 @@ export const outcomeCodes = {
     exitStatus: 7,
     likelyCause: "The gateway accepts only certain clients, and rejected repoint's test request.",
     cure: 'Let the installed client test the gateway: `--try-client`.',
-    ...anApi,
+    ...fromApi,
     blames: 'sender',
     mayHelp: ['client'],
   },
@@ -262,7 +262,7 @@ export const outcomeCodes = {
     likelyCause:
       'A region, a network, a firewall, a content filter or the account blocks the request.',
     cure: 'The message says which one, if the gateway does. The key is not the cause.',
-    ...anApi,
+    ...fromApi,
     blames: 'sender',
     mayHelp: ['client'],
   },

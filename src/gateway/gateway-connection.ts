@@ -5,7 +5,7 @@ import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
-import { isAboutAddress, provesAnApi, traitsOf } from './judge/traits.ts'
+import { isAboutAddress, isFromApi, traitsOf } from './judge/traits.ts'
 import { type ProbeOptions, type ProbeResult, probe } from './probe/probe.ts'
 import {
   type BaseUrls,
@@ -90,7 +90,7 @@ export class GatewayConnection {
 
     for (const baseUrl of alternatives) {
       const catalog = await catalogAt(baseUrl)
-      if (!(catalog instanceof UserError) || provesAnApi(catalog)) return catalog
+      if (!(catalog instanceof UserError) || isFromApi(catalog)) return catalog
     }
 
     if (alternatives.length === 0) return expected

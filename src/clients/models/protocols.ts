@@ -133,7 +133,7 @@ function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo):
  */
 function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
   const reasons = rejected.filter((rejection) => rejection.model === model)
-  const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.provesAnApi === true
+  const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.isFromApi === true
   const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejected.at(-1)
   if (main === undefined)
     return new UserError({

@@ -115,7 +115,7 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   ),
   // The provider is part of the model's ID or of the path.
   'provider-unknown': ifModelAsked((evidence) => {
-    const isBaseRight = evidence.request.isBaseProven || evidence.request.catalog !== undefined
+    const isBaseRight = evidence.request.baseAnswers || evidence.request.catalog !== undefined
     return isBaseRight ? modelUnknown(evidence) : protocolUnsupported(evidence)
   }),
   protocol: ifModelAsked(protocolUnsupported),

@@ -27,9 +27,9 @@ import { noStatus } from './causes/row.ts'
 import { errorBodyFrom, readErrorBody } from './error-body.ts'
 import { type Evidence, hundredsOf } from './evidence.ts'
 import { type Flaw, flawWords } from './flaws.ts'
+import { acceptedBy, readInference } from './inference.ts'
 import { diagnoseIntermediary } from './intermediary.ts'
 import { fault, forbidden, notAnApi, protocolUnsupported } from './outcomes.ts'
-import { acceptedBy, proofIn } from './proof.ts'
 import {
   type HttpResponse,
   maxCatalogBytes,
@@ -81,22 +81,22 @@ function diagnoseNoCatalog(evidence: Evidence): Outcome {
 /** A 200 to a request to a model. */
 function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | undefined {
   const { response, request, error } = evidence
-  const proof = proofIn(protocol, response)
-  if (proof.kind === 'failed')
-    return diagnoseHidden({ ...evidence, error: errorBodyFrom(proof.error) })
+  const inference = readInference(protocol, response)
+  if (inference.kind === 'failed')
+    return diagnoseHidden({ ...evidence, error: errorBodyFrom(inference.error) })
   if (response.cut === 'limit' && isCutOff(evidence)) return cutOff(evidence)
 
-  if (proof.kind === 'answered') {
+  if (inference.kind === 'answered') {
     const { rejects } = acceptedBy(request.client, protocol)
-    const rejectedFlaw = proof.flaws.find((flaw) => rejects.includes(flaw))
+    const rejectedFlaw = inference.flaws.find((flaw) => rejects.includes(flaw))
     if (rejectedFlaw === undefined) return undefined
-    if (proof.error === undefined) return diagnoseFlaw(evidence, rejectedFlaw)
-    return diagnoseHidden({ ...evidence, error: errorBodyFrom(proof.error) })
+    if (inference.error === undefined) return diagnoseFlaw(evidence, rejectedFlaw)
+    return diagnoseHidden({ ...evidence, error: errorBodyFrom(inference.error) })
   }
 
   if (isCutOff(evidence)) return cutOff(evidence)
   if (error.isApiError) return diagnoseHidden(evidence)
-  if (request.isBaseProven) return protocolUnsupported(evidence)
+  if (request.baseAnswers) return protocolUnsupported(evidence)
   return error.kind === 'empty' ? fault(evidence, 'sent an empty answer') : notAnApi(evidence)
 }
 

@@ -167,8 +167,8 @@ export function requestRejected(evidence: Evidence): Outcome {
 
 export function wrongRoute(evidence: Evidence): Outcome {
   const { request } = evidence
-  if (request.isBaseProven)
-    return request.isRouteProven && isUnlisted(request)
+  if (request.baseAnswers)
+    return request.routeAnswers && isUnlisted(request)
       ? modelUnknown(evidence)
       : protocolUnsupported(evidence)
   return outcome(evidence, {

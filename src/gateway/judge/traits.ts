@@ -22,8 +22,8 @@ export function mayHelp(remedy: NextAttempt, error: WithCode): boolean {
 }
 
 /** Whether only an API gives such an answer, so that the base URL is right. */
-export function provesAnApi(outcome: WithCode): boolean {
-  return traitsOf(outcome)?.provesAnApi === true
+export function isFromApi(outcome: WithCode): boolean {
+  return traitsOf(outcome)?.isFromApi === true
 }
 
 /** Whether the address itself seems to be wrong. */

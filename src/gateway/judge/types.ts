@@ -60,10 +60,10 @@ export interface SentRequest {
   readonly client?: Pick<Sender, 'label' | 'accepts'> | undefined
   /** For naming the nearest models. */
   readonly catalog?: Catalog
-  /** This base URL answered a catalog request with this key, so that neither is at fault. */
-  readonly isBaseProven?: boolean
+  /** This base URL answers a catalog request with this key, so that neither is at fault. */
+  readonly baseAnswers?: boolean
   /** The route answers other requests. */
-  readonly isRouteProven?: boolean
+  readonly routeAnswers?: boolean
   /** The user told Node to accept any certificate, which repoint does not do. */
   readonly isCheckRefused?: boolean
   /** The client's certificate stores. Those that are set for Node can differ. */

@@ -179,15 +179,15 @@ export function formOf(
   return { protocol, model, needsEnd, ...more }
 }
 
-/** @param proven what other answers have shown */
+/** @param others what the gateway has answered to other requests */
 export async function judgeResult(
   input: ProbeInput,
   result: HttpResponse | NetworkFailure,
-  proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
+  others: { readonly baseAnswers?: boolean; readonly routeAnswers?: boolean } = {},
 ): Promise<Judged> {
   const { access, protocol, model, sender } = input
   const catalog = await catalogOf(input)
-  const request = { route: protocol, model, client: sender, ...proven }
+  const request = { route: protocol, model, client: sender, ...others }
   return judge(access, result, catalog === undefined ? request : { ...request, catalog })
 }
 

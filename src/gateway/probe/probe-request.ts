@@ -1,5 +1,5 @@
 import type { RequestSpec } from '../http/request.ts'
-import { isComplete } from '../judge/proof.ts'
+import { isComplete } from '../judge/inference.ts'
 import { limitNames } from '../judge/request-parts.ts'
 import { maxResponseBytes } from '../judge/types.ts'
 import type { FirstRequest, Protocol } from '../types.ts'

@@ -4,13 +4,13 @@ import { ask, errorFor, judge, withHint } from '../ask.ts'
 import { baseUrlFor } from '../base-urls.ts'
 import { catalogRequest } from '../catalog.ts'
 import { isUnlisted } from '../judge/evidence.ts'
-import { acceptedBy, answersSafeguards, proofIn } from '../judge/proof.ts'
+import { acceptedBy, answersSafeguards, readInference } from '../judge/inference.ts'
 import {
   deniesModel,
   isAboutAddress,
+  isFromApi,
   lacksProtocol,
   mayBeElsewhere,
-  provesAnApi,
   traitsOf,
 } from '../judge/traits.ts'
 import type { HttpResponse, Outcome } from '../judge/types.ts'
@@ -85,14 +85,14 @@ export async function probe(
   const input: ProbeInput = { access, protocol, model, catalog, sender, searches }
 
   const first = await askInOrder(input, candidates)
-  const attempt = await judgeWithProvenBase(input, first, candidates)
+  const attempt = await judgeWithOtherAnswers(input, first, candidates)
   if (attempt.kind !== 'served') throw probeError(attempt.outcome, protocol, sender, unservedHint)
 
   const { baseUrl, response } = attempt
   const { repeats = [] } = acceptedBy(sender, protocol)
-  const proof = proofIn(protocol, response)
+  const inference = readInference(protocol, response)
   const clientRepeats =
-    proof.kind === 'answered' && proof.flaws.some((flaw) => repeats.includes(flaw))
+    inference.kind === 'answered' && inference.flaws.some((flaw) => repeats.includes(flaw))
 
   return {
     baseUrl,
@@ -151,7 +151,7 @@ async function askInOrder(input: ProbeInput, candidates: readonly string[]): Pro
 
     // The first result decides unless its base URL may be wrong. A later one decides only if an API gave it.
     const { outcome } = attempt
-    const isDecided = first === undefined ? !mayBeElsewhere(outcome) : provesAnApi(outcome)
+    const isDecided = first === undefined ? !mayBeElsewhere(outcome) : isFromApi(outcome)
     if (isDecided) return attempt
     first ??= attempt
   }
@@ -159,10 +159,10 @@ async function askInOrder(input: ProbeInput, candidates: readonly string[]): Pro
 }
 
 /**
- * Judges a rejection that blames the address once more. If another response proves the base URL, a wrong route
+ * Judges a rejection that blames the address once more. If the base URL answers other requests, a wrong route
  * means that the gateway lacks the protocol or the model.
  */
-async function judgeWithProvenBase(
+async function judgeWithOtherAnswers(
   input: ProbeInput,
   attempt: ProbeAttempt,
   candidates: readonly string[],
@@ -170,29 +170,29 @@ async function judgeWithProvenBase(
   if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
 
   const { baseUrl, response } = attempt
-  const isBaseProven = await hasProvenBase(input, candidates)
-  const judged = await judgeResult(input, response, { isBaseProven })
+  const baseAnswers = await doesBaseAnswer(input, candidates)
+  const judged = await judgeResult(input, response, { baseAnswers })
 
   const mayLackRoute =
     judged.kind === 'rejected' &&
     lacksProtocol(judged.outcome) &&
     isUnlisted({ model: input.model, catalog: await catalogOf(input) })
   if (!mayLackRoute || !(await hasRoute(input, baseUrl))) return { baseUrl, ...judged }
-  const again = await judgeResult(input, response, { isBaseProven, isRouteProven: true })
+  const again = await judgeResult(input, response, { baseAnswers, routeAnswers: true })
   return { baseUrl, ...again }
 }
 
 /**
- * Whether the response to the catalog request proves the base URL.
+ * Whether the base URL answers the catalog request.
  *
- * @throws UserError the error of the catalog if it proves that no API answers
+ * @throws UserError the error of the catalog if no API answers
  */
-async function hasProvenBase(input: ProbeInput, candidates: readonly string[]): Promise<boolean> {
+async function doesBaseAnswer(input: ProbeInput, candidates: readonly string[]): Promise<boolean> {
   const catalog = await input.catalog
   if (catalog === undefined) return servesCatalog(input.access)
   if (!(catalog instanceof UserError)) return true
 
-  const isApi = provesAnApi(catalog) && traitsOf(catalog)?.blames !== 'key'
+  const isApi = isFromApi(catalog) && traitsOf(catalog)?.blames !== 'key'
   if (!isApi) throw noApiError(catalog, input, candidates)
   return true
 }

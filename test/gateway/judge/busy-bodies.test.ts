@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
-import { isComplete } from '../../../src/gateway/judge/proof.ts'
+import { isComplete } from '../../../src/gateway/judge/inference.ts'
 import type { HttpResponse } from '../../../src/gateway/judge/types.ts'
 
 describe('diagnose: a body on which a slow pattern would take very long', () => {

@@ -4,7 +4,7 @@ import { casesOf } from '../../../scripts/responses/cases.js'
 import { loadPrograms } from '../../../src/clients/list.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { flawWords } from '../../../src/gateway/judge/flaws.ts'
-import { proofIn } from '../../../src/gateway/judge/proof.ts'
+import { readInference } from '../../../src/gateway/judge/inference.ts'
 import type { HttpResponse } from '../../../src/gateway/judge/types.ts'
 import { type Protocol, protocols } from '../../../src/gateway/types.ts'
 
@@ -74,8 +74,8 @@ describe('flaws of a response', () => {
         messages: { 'no-finish': 'finish-null' },
       }
       const seen = seenInstead[protocol][flaw] ?? flaw
-      const proof = proofIn(protocol, answerOf(protocol, name))
-      expect(proof).toMatchObject({ kind: 'answered', flaws: expect.arrayContaining([seen]) })
+      const inference = readInference(protocol, answerOf(protocol, name))
+      expect(inference).toMatchObject({ kind: 'answered', flaws: expect.arrayContaining([seen]) })
     },
   )
 
@@ -87,7 +87,7 @@ describe('flaws of a response', () => {
     '$protocol: the judge sees no other flaw in $name',
     ({ protocol, name }) => {
       const knownFlaws = name in flawWords ? [name] : []
-      expect(proofIn(protocol, answerOf(protocol, name))).toEqual({
+      expect(readInference(protocol, answerOf(protocol, name))).toEqual({
         kind: 'answered',
         flaws: knownFlaws,
       })
@@ -114,7 +114,7 @@ describe.each(clients)('$id', ({ label, accepts }) => {
         const request = { route: protocol, address: 'http://127.0.0.1', secrets: [] }
         const client = { label, accepts: table }
         const outcome = diagnose(answerOf(protocol, caseName), { ...request, client })
-        const { flaws = [] } = proofIn(protocol, answerOf(protocol, caseName)) as {
+        const { flaws = [] } = readInference(protocol, answerOf(protocol, caseName)) as {
           flaws?: string[]
         }
         const isRejected = flaws.some((flaw) => table.rejects.includes(flaw))

@@ -315,11 +315,11 @@ describe('diagnose: random answers', () => {
         answer,
         fc.constantFrom('catalog', 'chat', 'responses', 'messages'),
         fc.boolean(),
-        (given, asked, isBaseProven) => {
+        (given, asked, baseAnswers) => {
           const outcome = diagnose(given, {
             ...request,
             route: asked,
-            isBaseProven,
+            baseAnswers,
             model: 'gpt-5.6-sol',
           })
           if (outcome === undefined) {

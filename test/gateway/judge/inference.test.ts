@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isComplete, proofIn } from '../../../src/gateway/judge/proof.ts'
+import { isComplete, readInference } from '../../../src/gateway/judge/inference.ts'
 import type { HttpResponse } from '../../../src/gateway/judge/types.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
 
@@ -42,22 +42,24 @@ test.each<readonly [Protocol, string | object, string]>([
   ['messages', events(type('message_start'), type('message_stop')), 'answered'],
   ['messages', events(type('ping')), 'foreign'],
   ['messages', events(type('message_start'), type('error'), type('message_stop')), 'failed'],
-])('proof: %s %j is %s', (protocol, body, kind) => {
-  expect(proofIn(protocol, answerWith(body)).kind).toBe(kind)
+])('inference: %s %j is %s', (protocol, body, kind) => {
+  expect(readInference(protocol, answerWith(body)).kind).toBe(kind)
 })
 
-test('proof: a failed stream has its error, or its response if that contains the error', () => {
+test('inference: a failed stream has its error, or its response if that contains the error', () => {
   const error = { message: 'no' }
   const response = { error }
-  expect(proofIn('chat', answerWith(events({ error })))).toEqual({
+  expect(readInference('chat', answerWith(events({ error })))).toEqual({
     kind: 'failed',
     error: { error },
   })
-  expect(proofIn('responses', answerWith(events({ type: 'response.failed', response })))).toEqual({
+  expect(
+    readInference('responses', answerWith(events({ type: 'response.failed', response }))),
+  ).toEqual({
     kind: 'failed',
     error: response,
   })
-  expect(proofIn('responses', answerWith(events({ type: 'error', error })))).toEqual({
+  expect(readInference('responses', answerWith(events({ type: 'error', error })))).toEqual({
     kind: 'failed',
     error: { type: 'error', error },
   })
@@ -81,11 +83,11 @@ test.each<readonly [Protocol, string, boolean]>([
   ['messages', 'data: {"type" :"message_stop"}\n\n', true],
   ['messages', 'data: {"type":"message_stop"}\n', false],
   ['messages', 'data: {"type":"message_start"}\n\n', false],
-])('proof: %s is complete with %j: %s', (protocol, body, expected) => {
+])('inference: %s is complete with %j: %s', (protocol, body, expected) => {
   expect(isComplete(protocol, body)).toBe(expected)
 })
 
-test('proof: the last event counts only at the end', () => {
+test('inference: the last event counts only at the end', () => {
   const end = 'data: {"type":"message_stop"}\n\n'
   expect(isComplete('messages', end + 'x'.repeat(200_000))).toBe(false)
   expect(isComplete('messages', `${'x'.repeat(300_000)}\n${end}`)).toBe(true)

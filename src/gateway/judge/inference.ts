@@ -5,12 +5,12 @@ import { chatChoices, type Event, isEvent, isFilled, readStream } from './stream
 import type { HttpResponse } from './types.ts'
 
 /**
- * What the body of a 200 proves about an inference.
+ * What the body of a 200 says about an inference.
  *
  * `answered`: an answer in the protocol's format, with these flaws. One of them may be an error after some
  * text. `failed`: an error inside a stream. `foreign`: something else.
  */
-export type BodyProof =
+export type Inference =
   | { readonly kind: 'answered'; readonly flaws: readonly Flaw[]; readonly error?: unknown }
   | { readonly kind: 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -45,8 +45,8 @@ const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
   },
 }
 
-/** Judges a body by the shape of its protocol. The status proves nothing. */
-export function proofIn(protocol: Protocol, response: HttpResponse): BodyProof {
+/** Reads a body by the shape of its protocol. The status says nothing. */
+export function readInference(protocol: Protocol, response: HttpResponse): Inference {
   const whole = asObject(jsonIn(response.body))
   if (whole !== undefined)
     return isWhole[protocol](whole) ? { kind: 'answered', flaws: ['whole'] } : { kind: 'foreign' }
