@@ -8,7 +8,7 @@
 
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
-import type { UserError } from '../errors.ts'
+import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { composeRun } from './compose-run.ts'
 import { createDurably, wrapFileErrors } from './files.ts'
@@ -87,7 +87,9 @@ export function applyPlan(
     const composed = composeRun(world, paths, plan, plannedFiles, rollback)
     switchFiles(world, paths, composed)
 
-    const mismatches = findMismatches?.()
+    // The run is recorded now. An error about reading its files must not keep the caller from knowing that.
+    const found = valueOrError(() => findMismatches?.() ?? [])
+    const mismatches = found instanceof UserError ? [found] : found
     limitRuns(world, paths)
 
     return applyResult(plan, composed.document.run, { findings: lastStep?.(lock), mismatches })

@@ -26,20 +26,30 @@ function environment(home: Home): Record<string, string> {
   }
 }
 
-/** Runs a setup of Codex in this process. `replaced` replaces file calls once the files have switched. */
-async function setupWith(home: Home, replaced: (files: Files) => Partial<Files>, args: string[]) {
+/** Runs a command in this process. `replaced` replaces file calls once the files have switched. */
+async function runWith(
+  home: Home,
+  args: string[],
+  replaced: (files: Files) => Partial<Files>,
+  hasSwitched: () => boolean,
+) {
   const world = worldIn(home, environment(home))
   const { output, terminal } = captured(platform.terminal)
   const afterSwitch = replaced(world.files)
   const files = new Proxy(world.files, {
-    get: (target, name: keyof Files) =>
-      (existsSync(home.at('.codex/config.toml')) && afterSwitch[name]) || target[name],
+    get: (target, name: keyof Files) => (hasSwitched() && afterSwitch[name]) || target[name],
   })
   const status = await main(
     { ...platform, ...world, files, terminal, interrupt: new AbortController().signal },
-    ['codex', '--yes', ...args],
+    args,
   )
   return { status, ...output }
+}
+
+/** Runs a setup of Codex. */
+function setupWith(home: Home, replaced: (files: Files) => Partial<Files>, args: string[]) {
+  const hasSwitched = () => existsSync(home.at('.codex/config.toml'))
+  return runWith(home, ['codex', '--yes', ...args], replaced, hasSwitched)
 }
 
 describe('an error after the files have switched says that they were changed', () => {
@@ -67,6 +77,23 @@ describe('an error after the files have switched says that they were changed', (
     })
     const { out } = await setupWith(second, failingThere, ['--json'])
     expect(JSON.parse(out)).toMatchObject({ error: { filesChanged: true } })
+  })
+
+  test('for a file which cannot be read after `off`', async () => {
+    const home = aHome({ '.codex/config.toml': 'personality = "friendly"\n' })
+    expect((await setupWith(home, () => ({}), [])).status).toBe(0)
+    const failing = (files: Files): Partial<Files> => ({
+      read: (path, maxBytes) => {
+        if (path === home.at('.codex/config.toml'))
+          throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+        return files.read(path, maxBytes)
+      },
+    })
+    const isOff = () => !home.text('.codex/config.toml').includes(gateway.url)
+    const { err, status } = await runWith(home, ['off', '--yes'], failing, isOff)
+    expect(status).toBeGreaterThan(0)
+    expect(err).toContain(changed)
+    expect(err).not.toContain('Nothing changed')
   })
 })
 
