@@ -152,7 +152,7 @@ describe('probe: proves a protocol', () => {
     }
   })
 
-  describe('looks for the cause of a rejection', () => {
+  describe('looks for the rejected part of a request', () => {
     const sender = { label: 'A client', body: { store: false }, headers: {} }
     const rejects = { error: { message: 'Unsupported parameter: store' } }
 

@@ -98,9 +98,9 @@ export function strictJsonProblem(
     if (first) return `a ${first.kind} (${describePosition(text, first.start)})`
     jsonDialect.parse(text, 'it')
     return undefined
-  } catch (cause) {
-    if (!(cause instanceof UnreadableFile)) throw cause
-    return cause.reason
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error
+    return error.reason
   }
 }
 

@@ -7,7 +7,7 @@ import {
 import { routesToProve } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { type CauseSearches, newSearches } from '../../gateway/probe/attempt.ts'
+import { newSearches, type PartSearches } from '../../gateway/probe/attempt.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe/probe.ts'
 import type { ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
@@ -37,7 +37,7 @@ export class Probes {
   readonly #loadRequests: (choice: ResolvedChoice) => Promise<FirstRequestFor>
   /** The results by the request, which `requestId` identifies. */
   readonly #results = new Map<string, Promise<ProbeResult>>()
-  readonly #searches = new Map<Client, CauseSearches>()
+  readonly #searches = new Map<Client, PartSearches>()
   /** By resolved options. Loading them again would read and plan a client's files again. */
   readonly #loaded = new Map<ResolvedOptions, Promise<FirstRequestFor>>()
 

@@ -140,12 +140,12 @@ function readPem(path: string): string {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
-  } catch (cause) {
+  } catch (error) {
     throw new UserError({
       code: 'usage',
-      message: `Cannot read the CA file ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}`,
+      message: `Cannot read the CA file ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`,
       hint: 'Pass a readable PEM file: --ca-file PATH',
-      cause,
+      cause: error,
     })
   }
 

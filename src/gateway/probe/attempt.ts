@@ -24,24 +24,25 @@ export interface ProbeInput {
   /** As `ProbeOptions.catalog`. */
   readonly catalog: Promise<Catalog | UserError> | undefined
   readonly sender: Sender | undefined
-  readonly searches: CauseSearches
+  readonly searches: PartSearches
 }
 
 /** The result at one base URL. `served`: the gateway served the model. */
 export type ProbeAttempt = Judged & { readonly baseUrl: string }
 
 /**
- * How many requests may still search for the cause of a rejection. The probes of one client share the number:
- * a gateway that rejects everything without a reason does so over every protocol and at every address.
+ * How many requests may still search for the part of a client's request that the gateway rejects. The probes
+ * of one client share the number: a gateway that rejects everything without a reason does so over every
+ * protocol and at every address.
  */
-export interface CauseSearches {
+export interface PartSearches {
   left: number
 }
 
-/** How many requests may search for a cause. */
+/** How many requests may search for it. */
 const maxSearches = 2
 
-export function newSearches(): CauseSearches {
+export function newSearches(): PartSearches {
   return { left: maxSearches }
 }
 
@@ -116,8 +117,8 @@ async function repeatAsClient(
 }
 
 /**
- * The request without the client's safeguards, if they may be the cause. Claude Code 2.1.331 omits them after a
- * 400 or 422, whatever the words (2026-11-24). That cannot help if the gateway rejects tools.
+ * The request without the client's safeguards, if the gateway may reject them. Claude Code 2.1.331 omits them
+ * after a 400 or 422, whatever the words (2026-11-24). That cannot help if the gateway rejects tools.
  */
 function withoutRejectedSafeguards(
   form: RequestForm,

@@ -24,16 +24,16 @@ import type {
 } from '../types.ts'
 import {
   askAt,
-  type CauseSearches,
   catalogOf,
   formOf,
   judgeResult,
   newSearches,
+  type PartSearches,
   type ProbeAttempt,
   type ProbeInput,
 } from './attempt.ts'
+import { explainRejection } from './explain-rejection.ts'
 import { probeUrl, requestAt } from './probe-request.ts'
-import { withCause } from './search-cause.ts'
 
 /** The result if the gateway serves the model over the protocol to this key. */
 export interface ProbeResult {
@@ -60,7 +60,7 @@ export interface ProbeOptions {
    */
   readonly candidates?: readonly string[] | undefined
   /** Absent: the probe may search as often as a single client. */
-  readonly searches?: CauseSearches | undefined
+  readonly searches?: PartSearches | undefined
 }
 
 /**
@@ -146,7 +146,7 @@ const notStreamed: Finding = {
 async function askInOrder(input: ProbeInput, candidates: readonly string[]): Promise<ProbeAttempt> {
   let first: ProbeAttempt | undefined
   for (const baseUrl of candidates) {
-    const attempt = await withCause(input, await askAt(input, baseUrl))
+    const attempt = await explainRejection(input, await askAt(input, baseUrl))
     if (attempt.kind === 'served') return attempt
 
     // The first result decides unless its base URL may be wrong. A later one decides only if an API gave it.

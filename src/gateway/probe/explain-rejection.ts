@@ -1,6 +1,6 @@
 /**
- * Finds out which part of a client's request is the cause of a rejection: with the words of the rejection, and
- * with smaller requests.
+ * Finds out which part of a client's request the gateway rejects: with the words of the rejection, and with
+ * smaller requests.
  */
 
 import type { Rejection } from '../ask.ts'
@@ -17,8 +17,11 @@ import { formOf, isAboutRequest, type ProbeAttempt, type ProbeInput, send } from
 import type { RequestForm } from './probe-request.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'
 
-/** An attempt whose outcome names the cause, if a part of the client's request may be the cause. */
-export async function withCause(input: ProbeInput, attempt: ProbeAttempt): Promise<ProbeAttempt> {
+/** An attempt whose outcome names the rejected part of the client's request, if there may be one. */
+export async function explainRejection(
+  input: ProbeInput,
+  attempt: ProbeAttempt,
+): Promise<ProbeAttempt> {
   if (attempt.kind !== 'rejected') return attempt
 
   const { sender } = input
@@ -26,15 +29,15 @@ export async function withCause(input: ProbeInput, attempt: ProbeAttempt): Promi
     sender !== undefined &&
     (rejectedParts(attempt.response, sender).length > 0 || isAboutRequest(attempt))
   if (!speaksOfTools(attempt.outcome) && !mayBlameClient) return attempt
-  return { ...attempt, outcome: await searchCause(input, attempt.baseUrl, attempt) }
+  return { ...attempt, outcome: await searchPart(input, attempt.baseUrl, attempt) }
 }
 
 /**
- * Searches the cause of a rejection with smaller requests, as far as the limit allows. If the gateway serves
- * a minimal request, a part of the client's request is the cause: the part that the gateway names, else the
+ * Searches the rejected part with smaller requests, as far as the limit allows. If the gateway serves a
+ * minimal request, it rejects a part of the client's request: the part that the gateway names, else the
  * tools, else the tools of unusual types, else the other parts.
  */
-async function searchCause(
+async function searchPart(
   input: ProbeInput,
   baseUrl: string,
   { response, outcome }: Rejection,
@@ -47,8 +50,8 @@ async function searchCause(
     const judged = await send(input, baseUrl, formOf(input, { isLimited, ...more }))
     return judged.kind === 'served'
   }
-  const ifMinimalServed = async (cause: Outcome): Promise<Outcome> =>
-    (await serves({})) ? cause : outcome
+  const ifMinimalServed = async (explained: Outcome): Promise<Outcome> =>
+    (await serves({})) ? explained : outcome
 
   if (sender === undefined) return ifMinimalServed(toolsUnsupported(outcome, model))
 
