@@ -3,18 +3,9 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
 import type { PreviousSetup } from '../../src/clients/contract/setup.ts'
-import { clientRows, familyRows, loadClients } from '../../src/clients/list.ts'
+import { clientRows } from '../../src/clients/list.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
-import {
-  aMachine,
-  byId,
-  catalog,
-  catalogWithWindows,
-  filesOf,
-  planOn,
-  text,
-  written,
-} from './support.ts'
+import { byId, catalog, catalogWithWindows, planOn, text, written } from './support.ts'
 
 /**
  * To create the `after` folder of a new case, run: UPDATE_FIXTURES=1 npx vitest run
@@ -57,12 +48,7 @@ describe('a setup turns the files before into the files after', () => {
   })
 })
 
-test('every family with files has a lived-in home, and only families have fixtures', async () => {
-  const withFiles = (await loadClients(familyRows)).filter((client) =>
-    filesOf(client, aMachine(), {}).some(({ use }) => use === 'editable'),
-  )
-  for (const { family } of withFiles)
-    expect(namesIn(join(clientFixtures, family))).toContain('lived-in')
+test('only clients have fixtures', () => {
   const ids = clientRows.map(({ id }) => id)
   expect(namesIn(clientFixtures).filter((name) => !ids.includes(name))).toEqual([])
 })

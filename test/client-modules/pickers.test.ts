@@ -219,7 +219,9 @@ describe('docs/clients.md names the setting for each fact about a model', () => 
 
   test('for every client', () => {
     const named = lines.flatMap((line) => line.split('|')[1]!.trim().split(', '))
-    expect(named.sort()).toEqual(familyRows.map(({ label }) => label).sort())
+    expect(named.sort(), 'docs/clients.md, "Facts about models"').toEqual(
+      familyRows.map(({ label }) => label).sort(),
+    )
   })
 
   test.each(cells)('for %s: %s, even if nothing is known: %s', (name, setting, isAlways) => {
