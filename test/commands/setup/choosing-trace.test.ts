@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { loadClients, rowOf } from '../../../src/clients/list.ts'
+import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
+import type { Session } from '../../../src/commands/screen/session.ts'
+import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
+import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
+import type { SetupContext } from '../../../src/commands/setup/types.ts'
+import { nodeFiles } from '../../../src/platform/node-files.ts'
+import { aMachine } from '../../client-modules/support.ts'
+import { accessTo, aServer, goodGateway, sendJson } from '../../gateway/forged.ts'
+
+/** The example of docs/choosing-models.md. */
+
+const session = {
+  step: <T>(_what: string, work: Promise<T>) => work,
+  platform: {
+    processes: { which: () => undefined },
+    files: nodeFiles('linux'),
+    machine: aMachine({ home: '/nowhere', cwd: '/nowhere' }),
+  },
+} as unknown as Session
+
+const needsResponses = {
+  error: {
+    message: 'Function tools are not supported for gpt-5.6-sol in /v1/chat/completions.',
+    type: 'invalid_request_error',
+    param: 'tools',
+  },
+}
+const unknownModel = { error: { code: 'model_not_found', message: 'No such model: gpt-5.6-sol' } }
+
+test('a rejected model is tried over another protocol, then another model is chosen', async () => {
+  const server = await aServer((request, response) => {
+    if (request.method === 'GET') sendJson(response, 200, { data: [{ id: 'glm-5' }] })
+    else if (!request.body.includes('gpt-5.6-sol')) goodGateway(request, response)
+    else if (request.url.endsWith('/chat/completions')) sendJson(response, 400, needsResponses)
+    else sendJson(response, 404, unknownModel)
+  })
+  const access = accessTo(server)
+  const clients = await loadClients([rowOf('opencode')])
+  const options = { model: 'gpt-5.6-sol', protocol: 'chat' } as const
+  const context = {
+    session,
+    clients,
+    request: { command: 'opencode', clients: ['opencode'], flags: {} },
+    policy: usualPolicy,
+    consent: 'given',
+    programs: new Map(),
+    earlier: new Map([[clients[0]!, { baseUrl: access.baseUrls.chat, options }]]),
+    runs: [],
+  } as unknown as SetupContext
+
+  const connection = openGateway(context, access)
+  const proven = await proveClients(context, await askGateway(context, connection))
+  await connection.hangUp()
+
+  const requests = server.seen.slice(1).map(({ url, body }) => {
+    const { model, tools } = JSON.parse(body)
+    return `${model} ${url}${tools === undefined ? ' without tools' : ''}`
+  })
+  expect(requests).toEqual([
+    'gpt-5.6-sol /v1/chat/completions',
+    'gpt-5.6-sol /v1/chat/completions without tools',
+    'gpt-5.6-sol /v1/responses',
+    'glm-5 /v1/chat/completions',
+  ])
+  const [choice] = proven.choices
+  expect(
+    choice?.input.gatewayInfo.rejected.map(({ model, protocol, error }) => [
+      model,
+      protocol,
+      error.code,
+    ]),
+  ).toEqual([
+    ['gpt-5.6-sol', 'chat', 'protocol-unsupported'],
+    ['gpt-5.6-sol', 'responses', 'model-unknown'],
+  ])
+  expect(choice?.input.previous?.options).toEqual({ slotModels: {} })
+  expect(choice?.resolved).toMatchObject({ model: 'glm-5', protocol: 'chat' })
+  expect(choice?.replacements).toBe(1)
+})
