@@ -3,8 +3,8 @@ import type { Bytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
 import {
+  decidesEndpoint,
   type FileVersion,
-  isConnection,
   type RecordedFile,
   type RecordedSetting,
   type World,
@@ -88,9 +88,9 @@ export function* fileWithoutRuns(world: World, path: string): Generator<Bytes | 
 
     let contents = currentContents(world)
 
-    const setsConnection = (file: RecordedFile) =>
-      file.path === path && file.settings.some(isConnection)
-    if (!runs.some(({ files }) => files.some(setsConnection))) return
+    const setsEndpoint = (file: RecordedFile) =>
+      file.path === path && file.settings.some(decidesEndpoint)
+    if (!runs.some(({ files }) => files.some(setsEndpoint))) return
 
     for (const run of activeRuns(runs)) {
       const files = run.files.filter((file) => file.path === path)

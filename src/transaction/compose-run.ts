@@ -6,8 +6,8 @@ import type { FileStatus } from '../platform/platform.ts'
 import { randomName, sha256Of } from './files.ts'
 import { type PlannedFile, permissionsOf } from './planned-files.ts'
 import {
+  decidesEndpoint,
   type FileVersion,
-  isConnection,
   isWritten,
   type RecordedFile,
   type RecordedSetting,
@@ -127,7 +127,7 @@ function providerPrefix(
   if (typeof value !== 'string') return undefined
   const names = plan.edits
     .filter((edit) => edit.client === client)
-    .flatMap(({ changes }) => changes.filter(isConnection))
+    .flatMap(({ changes }) => changes.filter(decidesEndpoint))
     .flatMap(({ path }) => path.map(plainKey))
 
   if (names.includes(value)) return value

@@ -137,7 +137,7 @@ export function isSameVersion(a: FileVersion | null, b: FileVersion | null): boo
 }
 
 /** Whether a setting decides where the client connects: its address, key or provider. */
-export function isConnection({ role }: { readonly role?: SettingRole | undefined }): boolean {
+export function decidesEndpoint({ role }: { readonly role?: SettingRole | undefined }): boolean {
   return role !== undefined && role !== 'model'
 }
 

@@ -6,7 +6,7 @@ import type { ConfigFile } from '../../src/clients/contract/files.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
-import { isConnection } from '../../src/transaction/record.ts'
+import { decidesEndpoint } from '../../src/transaction/record.ts'
 import { aMachine, baseUrl, byId, catalog, filesOf, inputFor, planOn } from './support.ts'
 
 /** Every file that a client would read if all of them existed. */
@@ -78,7 +78,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       const notTogether = edits.flatMap(({ path, changes }) => {
         const { kind: role } = files.find((text) => text.path === path)!
         return changes
-          .filter((change) => !isConnection(change))
+          .filter((change) => !decidesEndpoint(change))
           .filter((change) => isDecided(client, role, change.path.map(String)))
           .map((change) => change.path)
       })

@@ -21,7 +21,7 @@
 import { basename } from 'node:path'
 import type { Contents } from '../contents.ts'
 import {
-  isConnection,
+  decidesEndpoint,
   isUndoOrRedo,
   type RecordedFile,
   type RunPart,
@@ -186,10 +186,10 @@ function unfinishedBy(
 function keepsSettings(undo: RunRecord, file: RecordedFile): boolean {
   const { kept = [] } = undo
   if (kept.some((setting) => setting.file === file.path)) return true
-  return file.settings.some(isConnection) && keepsConnection(undo, file.client)
+  return file.settings.some(decidesEndpoint) && keepsEndpoint(undo, file.client)
 }
 
-function keepsConnection({ files, kept = [] }: RunRecord, client: string): boolean {
+function keepsEndpoint({ files, kept = [] }: RunRecord, client: string): boolean {
   const clientFiles = files.filter((file) => file.client === client)
 
   return kept.some((keptSetting) => {
@@ -198,6 +198,6 @@ function keepsConnection({ files, kept = [] }: RunRecord, client: string): boole
 
     const setting = settingAt(file, keptSetting.path)
     // Without a recorded setting, the whole file was kept.
-    return setting ? isConnection(setting) : file.settings.some(isConnection)
+    return setting ? decidesEndpoint(setting) : file.settings.some(decidesEndpoint)
   })
 }

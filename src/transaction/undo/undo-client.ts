@@ -16,9 +16,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Contents, type StartAndResult, withChanges } from '../contents.ts'
 import {
+  decidesEndpoint,
   type FileVersion,
   isAddress,
-  isConnection,
   isSameContent,
   type KeptSetting,
   type RecordedFile,
@@ -107,7 +107,7 @@ function undoFiles(
  *
  * An exception: a login replaced the gateway's key, and the client had no address before the run.
  *
- *     changed since the run     address before the run    the connection
+ *     changed since the run     address before the run    the endpoint
  *     nothing                   any                       is undone
  *     address or provider       any                       stays
  *     the key is gone           none                      is undone: the login must not go to the gateway
@@ -116,7 +116,7 @@ function undoFiles(
  * @param files the client's files in the run
  */
 export function isRedirected(files: readonly RecordedFile[], start: Contents): boolean {
-  const changed = files.flatMap((file) => changedConnection(file, start))
+  const changed = files.flatMap((file) => changedEndpoint(file, start))
   if (changed.length === 0) return false
 
   const onlyKeyIsGone = changed.every((value) => value.setting.isSecret && !value.now)
@@ -124,22 +124,22 @@ export function isRedirected(files: readonly RecordedFile[], start: Contents): b
 }
 
 /**
- * The connection settings of a file that someone changed since the run. A file with scope `whole` that
+ * The endpoint settings of a file that someone changed since the run. A file with scope `whole` that
  * someone wrote since is a new login, even if it has no key, as before the run.
  */
-function changedConnection(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
-  if (!file.settings.some(isConnection)) return []
+function changedEndpoint(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
+  if (!file.settings.some(decidesEndpoint)) return []
   const version = start.get(file.path)
   if (isSameContent(version, file.written) || isSameContent(version, file.before)) return []
 
   const compared = compareSettings(historyOf(start, file))
-  const connection = compared.filter(({ setting }) => isConnection(setting))
+  const endpoint = compared.filter(({ setting }) => decidesEndpoint(setting))
   if (file.scope !== 'whole')
-    return connection.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
+    return endpoint.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
 
   // The run removed the file, so everything in it was written since.
-  if (file.written === null) return connection
-  return connection.filter(({ isOurs }) => !isOurs)
+  if (file.written === null) return endpoint
+  return endpoint.filter(({ isOurs }) => !isOurs)
 }
 
 function hadAddress(files: readonly RecordedFile[], start: Contents): boolean {

@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
 import type { Bytes, SettingPath } from '../../edits/types.ts'
 import { startsWith, uniquePaths } from '../../edits/values/paths.ts'
-import { type FileVersion, isConnection, type KeptSetting } from '../record.ts'
+import { decidesEndpoint, type FileVersion, type KeptSetting } from '../record.ts'
 import {
   type ComparedSetting,
   compareSettings,
@@ -31,7 +31,7 @@ import {
  *                                            request_max_retries = 9
  *
  * - `remove-ours` leaves only the retries.
- * - `keep-plain` also leaves the name, because it has no role: it is no part of the connection.
+ * - `keep-plain` also leaves the name, because it has no role: it is no part of the endpoint.
  * - `remove-table` leaves nothing.
  */
 export const sharedTableWays = ['remove-ours', 'keep-plain', 'remove-table'] as const
@@ -101,18 +101,18 @@ function pathsOf(settings: readonly ComparedSetting[]): readonly SettingPath[] {
  * changed the address or the key, the table stays.
  */
 function tablesToRemove(history: FileHistory): readonly SettingPath[] {
-  const connectionPaths = history.file.settings.filter(isConnection).map(({ path }) => path)
+  const endpointPaths = history.file.settings.filter(decidesEndpoint).map(({ path }) => path)
 
   const isAsWritten = (path: SettingPath) =>
     isDeepStrictEqual(
       valueInVersion(history, 'now', path),
       valueInVersion(history, 'written', path),
     )
-  const isConnectionAsWritten = (table: SettingPath) =>
-    connectionPaths.filter((path) => startsWith(path, table)).every(isAsWritten)
+  const isEndpointAsWritten = (table: SettingPath) =>
+    endpointPaths.filter((path) => startsWith(path, table)).every(isAsWritten)
 
-  const tables = uniquePaths(connectionPaths.map((path) => path.slice(0, -1)))
-  return tables.filter((table) => isTableOfRun(history, table) && isConnectionAsWritten(table))
+  const tables = uniquePaths(endpointPaths.map((path) => path.slice(0, -1)))
+  return tables.filter((table) => isTableOfRun(history, table) && isEndpointAsWritten(table))
 }
 
 /**

@@ -2,7 +2,7 @@ import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
 import { launchSettingsOf } from '../../../src/clients/contract/client.ts'
 import { planFixes } from '../../../src/clients/plan/edit-file.ts'
-import { isConnection } from '../../../src/transaction/record.ts'
+import { decidesEndpoint } from '../../../src/transaction/record.ts'
 import {
   aMachine,
   byId,
@@ -72,7 +72,7 @@ describe('our table', () => {
     expect(codes).toEqual(['codex-provider-setting'])
     const removed = edits[1]!.changes.filter(({ value }) => value === undefined)
     expect(removed.map(({ path }) => path.at(-1))).toEqual(['model_catalog_url', 'gateway_oauth'])
-    expect(removed.every(isConnection)).toBe(true)
+    expect(removed.every(decidesEndpoint)).toBe(true)
   })
 
   test.each([
