@@ -82,11 +82,11 @@ async function proveAll(
     earlier: new Map(),
     runs: [],
   }
-  const connection = openGateway(context, access)
+  const requester = openGateway(context, access)
   try {
-    return await proveClients(context, await askGateway(context, connection))
+    return await proveClients(context, await askGateway(context, requester))
   } finally {
-    await connection.hangUp()
+    await requester.hangUp()
   }
 }
 

@@ -137,7 +137,7 @@ function problemOfChoice(chosen: readonly string[]): true | string {
 /** Reports every client's reason, and returns the first as the error. */
 function noClientError(
   session: Session,
-  { connection: { access } }: AskedGateway,
+  { requester: { access } }: AskedGateway,
   offers: readonly Offer[],
 ): UserError {
   for (const { client, problem } of offers)

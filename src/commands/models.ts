@@ -22,7 +22,7 @@ function define() {
  * status.
  */
 export const command = commandOf(define, async (session, flags) => {
-  const { connection, answer: catalog } = await askCatalog(session, flags)
+  const { requester, answer: catalog } = await askCatalog(session, flags)
   if (catalog instanceof UserError) throw catalog
   const uses = usesByModel(catalog, await loadClients())
   const aliasTarget = aliasesIn(catalog)
@@ -33,7 +33,7 @@ export const command = commandOf(define, async (session, flags) => {
   session.remark('? unknown · - no')
   session.document({
     command: 'models',
-    baseUrl: connection.access.address,
+    baseUrl: requester.access.address,
     models: catalog.models.map((model) => ({
       id: model.id,
       aliasOf: aliasTarget(model.id) ?? null,

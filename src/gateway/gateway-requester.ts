@@ -25,7 +25,7 @@ import {
  * - If the gateway rejects the key, the key is sent once more in the other headers for keys.
  * - If the account has no credit left, the base URLs of the host's other products are tried.
  */
-export class GatewayConnection {
+export class GatewayRequester {
   /** The access as the constructor received it. */
   readonly #original: GatewayAccess
   /** The access with the header that is known to work so far. */

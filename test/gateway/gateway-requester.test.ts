@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { assumedBaseUrls, chatBaseUrls, messagesBaseUrls } from '../../src/gateway/base-urls.ts'
-import { GatewayConnection } from '../../src/gateway/gateway-connection.ts'
+import { GatewayRequester } from '../../src/gateway/gateway-requester.ts'
 import type { GatewayAccess, Protocol } from '../../src/gateway/types.ts'
 import { accessTo, aServer, type Forged, failure, goodGateway, sendJson } from './forged.ts'
 
@@ -59,14 +59,14 @@ const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${u
 
 /** The paths of the base URLs that are found from one address, for clients of these protocols. */
 async function find(server: Forged, prefix: string, protocols: readonly Protocol[]) {
-  const connection = new GatewayConnection(access(server, prefix))
-  const catalog = await connection.askCatalog()
+  const requester = new GatewayRequester(access(server, prefix))
+  const catalog = await requester.askCatalog()
   await Promise.all(
     protocols.map((protocol) =>
-      connection.probe(protocol, model, { catalog: Promise.resolve(catalog) }),
+      requester.probe(protocol, model, { catalog: Promise.resolve(catalog) }),
     ),
   )
-  const { chat, messages } = connection.access.baseUrls
+  const { chat, messages } = requester.access.baseUrls
   return { chat: new URL(chat).pathname, messages: new URL(messages).pathname }
 }
 
@@ -123,11 +123,11 @@ test.each(Object.entries(unknownPaths))(
   'uses the address as typed if other paths answer with %s',
   async (_, unknown) => {
     const typed = await aGateway({ chat: '/inference', hasList: false, unknown })
-    const connection = new GatewayConnection(access(typed, '/inference'))
-    const catalog = await connection.askCatalog()
+    const requester = new GatewayRequester(access(typed, '/inference'))
+    const catalog = await requester.askCatalog()
     expect(catalog).toBeInstanceOf(UserError)
-    await connection.probe('chat', model, { catalog: Promise.resolve(catalog) })
-    expect(connection.access.baseUrls.chat).toMatch(/\/inference$/)
+    await requester.probe('chat', model, { catalog: Promise.resolve(catalog) })
+    expect(requester.access.baseUrls.chat).toMatch(/\/inference$/)
   },
 )
 
@@ -155,31 +155,31 @@ test('a wrong key is reported as such, also if the first address was no API', as
   ]) {
     const server = await aGateway({ chat: chat! })
     const withWrongKey = { ...access(server, prefix!), key: 'sk-another' }
-    const error = await new GatewayConnection(withWrongKey).askCatalog()
+    const error = await new GatewayRequester(withWrongKey).askCatalog()
     expect(error).toMatchObject({ code: 'key-rejected' })
   }
 })
 
 test('if nothing answers, the error is that of the first address, and the hint names all of them', async () => {
   const server = await aGateway({})
-  const connection = new GatewayConnection(access(server, '/p'))
-  const error = (await connection.askCatalog()) as UserError
+  const requester = new GatewayRequester(access(server, '/p'))
+  const error = (await requester.askCatalog()) as UserError
   expect(error).toMatchObject({
     code: 'wrong-route',
     message: expect.stringContaining('/p/v1/models'),
   })
   expect(error.hint).toMatch(/ http:\/\/[\d.:]+\/p\/models\.$/)
-  const word = await failure(connection.probe('chat', model, { catalog: Promise.resolve(error) }))
+  const word = await failure(requester.probe('chat', model, { catalog: Promise.resolve(error) }))
   expect(word).toMatchObject({ code: 'wrong-route', message: error.message })
   expect(word.hint).toMatch(/\/p\/v1\/chat\/completions, .*\/p\/chat\/completions\.$/)
 })
 
 test('a gateway without the messages protocol is reported as such', async () => {
   const server = await aGateway({ chat: '/v1' })
-  const connection = new GatewayConnection(access(server, ''))
-  const catalog = await connection.askCatalog()
+  const requester = new GatewayRequester(access(server, ''))
+  const catalog = await requester.askCatalog()
   const error = await failure(
-    connection.probe('messages', model, { catalog: Promise.resolve(catalog) }),
+    requester.probe('messages', model, { catalog: Promise.resolve(catalog) }),
   )
   expect(error).toMatchObject({
     code: 'protocol-unsupported',
@@ -194,9 +194,9 @@ test('the base URL of --messages-url is the only one that is asked', async () =>
     ...usual,
     baseUrls: { ...usual.baseUrls, messages: `${usual.address}/claude` },
   }
-  const connection = new GatewayConnection(given, { isMessagesGiven: true })
+  const requester = new GatewayRequester(given, { isMessagesGiven: true })
   await failure(
-    connection.probe('messages', model, { catalog: Promise.resolve({ models: [{ id: model }] }) }),
+    requester.probe('messages', model, { catalog: Promise.resolve({ models: [{ id: model }] }) }),
   )
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
 })
@@ -207,15 +207,15 @@ test('chat and responses at two different base URLs are not accepted as one gate
       ? goodGateway({ ...request, url: request.url.replace(/^\/p(?:\/v1)?/, '/v1') }, response)
       : sendJson(response, 404, { detail: 'Not Found' }),
   )
-  const connection = new GatewayConnection(access(server, '/p'))
+  const requester = new GatewayRequester(access(server, '/p'))
   const [chat, responses] = await Promise.allSettled([
-    connection.probe('chat', model),
-    connection.probe('responses', model),
+    requester.probe('chat', model),
+    requester.probe('responses', model),
   ])
   expect(chat.status).toBe('fulfilled')
   expect(responses).toMatchObject({
     status: 'rejected',
     reason: { code: 'protocol-unsupported', hint: expect.stringContaining('--base-url URL') },
   })
-  expect(connection.access.baseUrls.chat).toMatch(/\/p\/v1$/)
+  expect(requester.access.baseUrls.chat).toMatch(/\/p\/v1$/)
 })

@@ -9,7 +9,7 @@ import {
   mayStillServe,
   toCatalogAnswer,
 } from '../../gateway/catalog.ts'
-import { GatewayConnection } from '../../gateway/gateway-connection.ts'
+import { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import type { ProbeResult } from '../../gateway/probe/probe.ts'
 import { ifSlow } from '../../gateway/slow-catalog.ts'
 import type {
@@ -34,7 +34,7 @@ interface ProbeRequest extends ModelRoute {
 }
 
 export interface AskedCatalog {
-  readonly connection: GatewayConnection
+  readonly requester: GatewayRequester
   /** The catalog. If the user named a model, it can be the error instead. */
   readonly answer: Catalog | UserError
   /** Asks the model for one word. An equal request is not sent again. @throws UserError as `probe` does */
@@ -61,25 +61,25 @@ export async function askCatalog(
   const { access, findings } = await findGateway(session, flags, preset)
 
   session.platform.ask.release()
-  const connection = new GatewayConnection(access)
+  const requester = new GatewayRequester(access)
   const isOptional = flags.model !== undefined
-  const catalogRequest = connection.askCatalog({ isOptional })
+  const catalogRequest = requester.askCatalog({ isOptional })
 
   const probes = new Map<string, Promise<ProbeResult>>()
   const probe = ({ protocol, model, sender }: ProbeRequest) => {
     const id = `${protocol} ${model}`
     const result =
-      probes.get(id) ?? connection.probe(protocol, model, { catalog: catalogRequest, sender })
+      probes.get(id) ?? requester.probe(protocol, model, { catalog: catalogRequest, sender })
     probes.set(id, result)
     return result
   }
   if (isOptional && earlyProbe !== undefined)
     void ifSlow(catalogRequest, access, async () => {
-      const request = valueOrError(() => earlyProbe(connection.access))
+      const request = valueOrError(() => earlyProbe(requester.access))
       if (!(request instanceof UserError)) probe(request).catch(() => {})
     })
   const answer = await session.step('Asking the gateway for its models', catalogRequest)
-  const result = { connection, answer, probe }
+  const result = { requester, answer, probe }
 
   session.addFindings(...findings)
   if (answer instanceof UserError) {
@@ -116,11 +116,11 @@ export async function proveModel<
     return { ...route, sender: firstRequestFor?.(route) }
   }
   const earlyProbe = () => requestFor(choose({ kind: 'pending' }))
-  const { connection, answer, probe } = await askCatalog(session, flags, earlyProbe)
+  const { requester, answer, probe } = await askCatalog(session, flags, earlyProbe)
   const models = choose(toCatalogAnswer(answer))
   await session.step(`Asking ${models.probeModel} for one word`, probe(requestFor(models)))
 
-  const { access } = connection
+  const { access } = requester
   refuseBlocked([...sendingFindings(client, access)])
   if (answer instanceof UserError) session.addFindings(catalogUnavailable(answer))
   session.addFindings(...models.findings)

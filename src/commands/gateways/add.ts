@@ -23,19 +23,19 @@ export async function addGateway(
   address: string,
   flags: AddFlags,
 ): Promise<number> {
-  const { connection, answer, probe } = await askCatalog(
+  const { requester, answer, probe } = await askCatalog(
     session,
     { ...flags, baseUrl: address },
     (gateway) =>
       probeFor(flags.model, { catalogAnswer: { kind: 'pending' }, rejected: [], gateway }),
   )
-  expectNameIsFree(session.platform, flags.name, connection.access.address)
+  expectNameIsFree(session.platform, flags.name, requester.access.address)
 
   const catalogAnswer = toCatalogAnswer(answer)
-  const gatewayInfo = { catalogAnswer, rejected: [], gateway: connection.access }
+  const gatewayInfo = { catalogAnswer, rejected: [], gateway: requester.access }
   const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
 
-  const { name = flags.name, ...access } = connection.access
+  const { name = flags.name, ...access } = requester.access
   const findings = saveGateway(session.platform, {
     access: { ...access, name },
     proof: { ...proof, safeguards: 'not-asked' },

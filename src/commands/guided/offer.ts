@@ -40,7 +40,7 @@ export interface Offer {
 /** Reads a client's files and resolves its options. Sends nothing and writes nothing. */
 export function offerOf(
   context: SetupContext,
-  { connection: { access }, catalogAnswer }: AskedGateway,
+  { requester: { access }, catalogAnswer }: AskedGateway,
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {

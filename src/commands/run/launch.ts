@@ -13,7 +13,7 @@ import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
 import { toCatalogAnswer } from '../../gateway/catalog.ts'
-import { GatewayConnection } from '../../gateway/gateway-connection.ts'
+import { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import type {
@@ -131,24 +131,24 @@ async function proveAccess(
   if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
     return access
 
-  const connection = new GatewayConnection(access)
+  const requester = new GatewayRequester(access)
   const proof = { protocol, model: resolved.probeModel, safeguards: 'not-asked' } as const
   try {
-    const answer = connection.probe(proof.protocol, proof.model, {
+    const answer = requester.probe(proof.protocol, proof.model, {
       catalog: catalog && Promise.resolve(catalog),
     })
     await session.step(`Asking ${proof.model} for one word`, answer)
     if (saved !== undefined)
-      session.addFindings(...saveProof(session.platform, saved.name, proof, connection.access))
+      session.addFindings(...saveProof(session.platform, saved.name, proof, requester.access))
     session.showFindings()
   } catch (error) {
     const isApi = error instanceof UserError && !mayBeElsewhere(error)
     if (!isApi || saved === undefined) throw error
     // The client will report this failure itself.
   } finally {
-    await connection.hangUp()
+    await requester.hangUp()
   }
-  return connection.access
+  return requester.access
 }
 
 function isMessagesUnproven(

@@ -2,7 +2,7 @@
  * The steps of a setup, and the values that each takes and returns, next to the `SetupContext`:
  *
  *     1. find the gateway      flags, Preset      ─▶  FoundGateway    find-gateway/find-gateway.ts
- *     2. ask it                GatewayConnection  ─▶  AskedGateway    prove/ask-gateway.ts
+ *     2. ask it                GatewayRequester   ─▶  AskedGateway    prove/ask-gateway.ts
  *     3. resolve each client   Client             ─▶  ResolvedChoice  prove/choose-models.ts
  *     4. prove their models    ResolvedChoice     ─▶  ProvenSetup     prove/prove-clients.ts
  *     5. plan                  ProvenSetup        ─▶  SetupPlan       plan.ts

@@ -4,7 +4,7 @@ import type { ClientOptions } from '../../clients/contract/options.ts'
 import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Balance } from '../../gateway/balance.ts'
-import type { GatewayConnection } from '../../gateway/gateway-connection.ts'
+import type { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import type { Catalog, CatalogAnswer, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
@@ -57,7 +57,7 @@ export interface SetupContext {
 /** Step 2: a gateway that has answered, with its catalog or without one. */
 export interface AskedGateway {
   /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
-  readonly connection: GatewayConnection
+  readonly requester: GatewayRequester
   readonly probes: Probes
   readonly catalogAnswer: CatalogAnswer
 }

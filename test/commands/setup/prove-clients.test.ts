@@ -51,13 +51,13 @@ async function proofOf(
     runs: [],
   } as unknown as SetupContext
 
-  const connection = openGateway(context, access)
+  const requester = openGateway(context, access)
   try {
-    const proven = await proveClients(context, await askGateway(context, connection))
+    const proven = await proveClients(context, await askGateway(context, requester))
     for (const error of proven.failed.values()) throw error
     return proven
   } finally {
-    await connection.hangUp()
+    await requester.hangUp()
   }
 }
 

@@ -8,7 +8,7 @@ import { routesToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { ifPossible, UserError } from '../../../errors.ts'
 import { mayStillServe, toCatalogAnswer } from '../../../gateway/catalog.ts'
-import { GatewayConnection } from '../../../gateway/gateway-connection.ts'
+import { GatewayRequester } from '../../../gateway/gateway-requester.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
 import { ifSlow } from '../../../gateway/slow-catalog.ts'
 import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
@@ -26,12 +26,12 @@ import { startPrograms } from './programs.ts'
 const usualClientCount = 3
 
 /** Opens the connections that the probes will need, while the catalog is on its way. */
-export function openGateway(context: SetupContext, foundAccess: GatewayAccess): GatewayConnection {
+export function openGateway(context: SetupContext, foundAccess: GatewayAccess): GatewayRequester {
   const { clients, request } = context
   const access = { ...foundAccess, authorities: authoritiesOf(foundAccess.env, clients) }
   const count = request.chooseClients ? Math.min(clients.length, usualClientCount) : clients.length
   if (clients.length > 1) void preopenConnections(access, count)
-  return new GatewayConnection(access, { isMessagesGiven: request.flags.messagesUrl !== undefined })
+  return new GatewayRequester(access, { isMessagesGiven: request.flags.messagesUrl !== undefined })
 }
 
 /**
@@ -42,20 +42,20 @@ export function openGateway(context: SetupContext, foundAccess: GatewayAccess): 
  */
 export async function askGateway(
   context: SetupContext,
-  connection: GatewayConnection,
+  requester: GatewayRequester,
 ): Promise<AskedGateway> {
   const { session, request, clients } = context
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
   const isCatalogOptional =
-    !userChooses && clients.every((client) => isDecided(context, client, connection.access))
+    !userChooses && clients.every((client) => isDecided(context, client, requester.access))
 
-  const catalogRequest = connection.askCatalog({ isOptional: isCatalogOptional })
-  const probes = probesFor(context, connection, catalogRequest)
+  const catalogRequest = requester.askCatalog({ isOptional: isCatalogOptional })
+  const probes = probesFor(context, requester, catalogRequest)
   const earlyProbes = isCatalogOptional
-    ? ifSlow(catalogRequest, connection.access, () =>
+    ? ifSlow(catalogRequest, requester.access, () =>
         startProbes(context, {
-          connection,
+          requester,
           probes,
           catalogAnswer: { kind: 'pending' },
         }),
@@ -69,7 +69,7 @@ export async function askGateway(
   )
   if (catalogResult instanceof UserError && !mayStillServe(catalogResult)) throw catalogResult
   await earlyProbes
-  return { connection, probes, catalogAnswer: toCatalogAnswer(catalogResult) }
+  return { requester, probes, catalogAnswer: toCatalogAnswer(catalogResult) }
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */
@@ -83,13 +83,13 @@ async function startProbes(context: SetupContext, gateway: AskedGateway): Promis
 /** The probes of a setup. Each sends a client's first request with the files that the setup would write. */
 export function probesFor(
   context: SetupContext,
-  connection: GatewayConnection,
+  requester: GatewayRequester,
   catalog: Promise<Catalog | UserError>,
 ): Probes {
   return new Probes(
-    (protocol, model, options) => connection.probe(protocol, model, { ...options, catalog }),
+    (protocol, model, options) => requester.probe(protocol, model, { ...options, catalog }),
     (choice) => {
-      const files = filesAfter(context, connection, choice)
+      const files = filesAfter(context, requester, choice)
       return loadFirstRequests(context.session, choice.client, { files, ...choice.program })
     },
   )
@@ -98,7 +98,7 @@ export function probesFor(
 /** A client's files as the setup would leave them, with only the models that are probed. */
 function filesAfter(
   { session, policy }: SetupContext,
-  { access }: GatewayConnection,
+  { access }: GatewayRequester,
   { client, input, resolved }: ResolvedChoice,
 ): LoadedFiles {
   const files = readClientFiles(session, client)

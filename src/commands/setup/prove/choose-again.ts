@@ -58,7 +58,7 @@ export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
 
 /** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
 function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): ProtocolAttempt {
-  const { access } = gateway.connection
+  const { access } = gateway.requester
   const catalog = catalogIn(gateway)
   const { client, input } = choice
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }

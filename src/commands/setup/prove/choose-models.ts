@@ -49,11 +49,11 @@ export async function chooseModels(
 /** A client, with everything that decides its options now. */
 export async function choiceFor(
   context: SetupContext,
-  { connection, catalogAnswer }: AskedGateway,
+  { requester, catalogAnswer }: AskedGateway,
   client: Client,
   rejected: readonly RejectedModel[] = [],
 ): Promise<ClientChoice> {
-  const { access } = connection
+  const { access } = requester
   const program = await installedProgram(context, client)
   const gatewayInfo = { catalogAnswer, gateway: access, rejected }
   return { client, program, input: inputFor(context, client, access, gatewayInfo) }

@@ -38,9 +38,9 @@ export async function proveClients(
   started: SetupContext,
   gateway: AskedGateway,
 ): Promise<ProvenSetup> {
-  const { connection, catalogAnswer } = gateway
+  const { requester, catalogAnswer } = gateway
   const catalog = catalogIn(gateway)
-  const balanceRequest = startBalanceRequest(connection.access, catalog)
+  const balanceRequest = startBalanceRequest(requester.access, catalog)
 
   try {
     const context = await withModelFromUser(started, catalog)
@@ -53,7 +53,7 @@ export async function proveClients(
       context,
       choices,
       failed: failuresIn(results),
-      access: connection.access,
+      access: requester.access,
       catalog,
       balance,
       findings: [
@@ -77,7 +77,7 @@ async function resolveAll(
   const results: SetupResult[] = []
   for (const client of context.clients) {
     const result = await resultFor(client, async () => {
-      await expectUsable(context, client, gateway.connection.access)
+      await expectUsable(context, client, gateway.requester.access)
       return chooseModels(context, gateway, client)
     })
     results.push(result)
@@ -137,18 +137,18 @@ async function probeAll(
 /** A client whose chosen models do not all answer has failed. */
 async function judgeAll(
   context: SetupContext,
-  { connection }: AskedGateway,
+  { requester }: AskedGateway,
   chosen: readonly SetupResult[],
   answersOf: Answers,
 ): Promise<ProofOfAll> {
   const results = await continueWith(chosen, async (choice) => {
     const { client } = choice
     const answers = answersOf.get(client)!
-    await expectTrustedBy(client, connection.access)
-    const rejection = await rejectionOfProbe(context, connection.access, choice, answers)
+    await expectTrustedBy(client, requester.access)
+    const rejection = await rejectionOfProbe(context, requester.access, choice, answers)
     if (rejection !== undefined)
-      await proveByClient(context.session, connection.access, choice, rejection)
-    expectCanSend(client, connection.access)
+      await proveByClient(context.session, requester.access, choice, rejection)
+    expectCanSend(client, requester.access)
     return {
       ...choice,
       safeguards: safeguardsIn(answers),

@@ -87,11 +87,11 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
   const isEachClientNeeded = consent !== 'ask'
   if (isEachClientNeeded) for (const client of context.clients) expectCanSend(client, access)
 
-  const connection = openGateway(context, access)
+  const requester = openGateway(context, access)
   try {
-    const gateway = await askGateway(context, connection)
+    const gateway = await askGateway(context, requester)
     if (isEachClientNeeded)
-      for (const client of context.clients) await expectUsable(context, client, connection.access)
+      for (const client of context.clients) await expectUsable(context, client, requester.access)
     showAnswer(session, gateway)
 
     const chosen = request.chooseClients
@@ -99,7 +99,7 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
       : context
     return await proveClients(chosen, gateway)
   } finally {
-    await connection.hangUp()
+    await requester.hangUp()
   }
 }
 

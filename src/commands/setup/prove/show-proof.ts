@@ -18,7 +18,7 @@ export function showAnswer(session: Session, gateway: AskedGateway): void {
   )
   const count = counted(catalog.models.length, 'model')
   const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
-  session.remark(`✔ ${hostOf(gateway.connection.access)} answers: ${count}${over}`)
+  session.remark(`✔ ${hostOf(gateway.requester.access)} answers: ${count}${over}`)
 }
 
 /** Shows one line for each proven client, and one for the balance. */
