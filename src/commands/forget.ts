@@ -222,12 +222,13 @@ function showFolder(session: Session, folder: SavedFolder, all: true | undefined
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {
   for (const { id, command: word, clients, address } of runs) {
     const at = address === undefined ? '' : `, ${address}`
-    session.say(`You can no longer undo run ${id}: ${word} (${clients.join(', ')})${at}`)
+    session.say(`Deletes run ${id}: ${word} (${clients.join(', ')})${at}`)
   }
+  if (runs.length > 0) session.say('Afterwards you cannot undo these runs.')
   for (const path of damaged)
     session.say(`Deletes ${session.showPath(path)}, a record that repoint cannot read`)
   for (const path of originals)
     session.say(
-      `! repoint can no longer restore ${session.showPath(path)} to its content before these runs`,
+      `! Afterwards repoint cannot restore ${session.showPath(path)} to its content before these runs`,
     )
 }

@@ -342,7 +342,8 @@ describe('repoint forget', () => {
       json: { error: { code: 'confirmation-needed' } },
     })
     const dry = await runInProcess(home, ['forget', '--all', '--dry-run'])
-    expect(dry.stdout).toMatch(/You can no longer undo run \S+: codex/)
+    expect(dry.stdout).toMatch(/Deletes run \S+: codex/)
+    expect(dry.stdout).toContain('Afterwards you cannot undo these runs.')
     expect(dry.stdout).toContain('~/.codex/auth.json to its content before these runs')
     expect(dry.stdout).not.toContain(key)
     const forgetResult = await runInProcess(home, ['forget', '--all', '--yes', '--json'])
