@@ -31,8 +31,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           ...inMemory,
           // Of the tests that only wait and therefore run at once.
           maxConcurrency: 8,

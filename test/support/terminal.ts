@@ -130,7 +130,7 @@ function terminalOutput() {
       written.emit('data')
     },
     async shows(text: string | RegExp) {
-      const signal = AbortSignal.timeout(20_000)
+      const signal = AbortSignal.timeout(50_000)
       for (;;) {
         const shown = screen().slice(seen)
         const start = typeof text === 'string' ? shown.indexOf(text) : shown.search(text)
