@@ -85,8 +85,8 @@ export function shownAs({ fix, needsConsentTo }: Finding): 'finding' | 'fix' | '
 }
 
 /** Whether a problem stops a setup: it does not work, and nothing that the setup does changes that. */
-export function blocksSetup({ severity, fix, needsConsentTo }: Finding): boolean {
-  return severity === 'error' && fix === undefined && needsConsentTo === undefined
+export function blocksSetup(problem: Finding): boolean {
+  return problem.severity === 'error' && shownAs(problem) === 'finding'
 }
 
 /** Whether a finding is about this topic already. */
