@@ -24,7 +24,7 @@ export interface Finding {
   readonly fix?: FileFix
   /** A process that keeps the old settings. A setup offers to stop it after the files are written. */
   readonly process?: StoppableProcess
-  /** What the user must agree to first, because the setup or the fix removes something of theirs. */
+  /** What the user must accept first: what the setup or the fix removes, or what it cannot change. */
   readonly needsConsentTo?: string
   /** What it is about, if other checks or commands need to know. */
   readonly topic?: Topic
