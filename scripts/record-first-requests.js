@@ -48,7 +48,9 @@ const recorded = {
   copilot,
 }
 
-const { prompt } = await importSource("export { prompt } from './src/gateway/probe-request.ts'")
+const { prompt } = await importSource(
+  "export { prompt } from './src/gateway/probe/probe-request.ts'",
+)
 for (const name of names) await recordClient(name)
 
 async function recordClient(name) {

@@ -160,3 +160,13 @@ test('the page names files that are there', () => {
   expect(named.length).toBeGreaterThan(10)
   expect(named.filter((path) => !existsSync(path))).toEqual([])
 })
+
+test('the scripts import files that are there', () => {
+  const scripts = readdirSync('scripts', { recursive: true, encoding: 'utf8' })
+  const named = scripts
+    .filter((path) => path.endsWith('.js'))
+    .map((path) => readFileSync(join('scripts', path), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/from '\.\/(src\/[^']+)'/g)].map(([, path]) => path!))
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((path) => !existsSync(path))).toEqual([])
+})
