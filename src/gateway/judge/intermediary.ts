@@ -16,17 +16,21 @@ import { checkAddress, fault, forbidden } from './outcomes.ts'
 import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
 import { addressHint, type HttpResponse, type Outcome } from './types.ts'
 
-/** The outcome if something in front of the gateway answered. Undefined: the gateway did. */
+/**
+ * The outcome if something in front of the gateway answered. Undefined: the gateway did. Only the status of the
+ * response counts: a status in the body of a 200 is the gateway's.
+ */
 export function diagnoseIntermediary(evidence: Evidence): Outcome | undefined {
-  const { response, status } = evidence
-  if (response.status === 304) {
+  const { response } = evidence
+  const { status } = response
+  if (status === 304) {
     return fault(
       evidence,
       'answers "not modified" to a first request; a cache in front of it may cause that',
     )
   }
 
-  if (hundredsOf(response.status) === 3) return redirected(evidence)
+  if (hundredsOf(status) === 3) return redirected(evidence)
 
   if (isCloudflareBlock(evidence)) {
     return outcome(evidence, {
