@@ -102,7 +102,7 @@ function secretVariables(
     ...(keyHeader === 'authorization' ? {} : { [names.apiKey]: key }),
   }
 
-  const refuse = (message: string) =>
+  const refusal = (message: string) =>
     new UserError({
       code: 'usage',
       message,
@@ -111,11 +111,11 @@ function secretVariables(
 
   for (const [name, value] of Object.entries(required))
     if (settings.env[name] !== undefined && settings.env[name] !== value)
-      throw refuse(`${name} in ${settings.path} overrides the value for this gateway`)
+      throw refusal(`${name} in ${settings.path} overrides the value for this gateway`)
 
   const keyQuestions = keyHeader === 'authorization' ? [] : [...checkKeyQuestion(files, key)]
   if (keyQuestions.some(({ needsConsentTo }) => needsConsentTo !== undefined))
-    throw refuse(
+    throw refusal(
       'Claude Code would ask whether to use the key, and send your saved login if you answer No',
     )
   return required

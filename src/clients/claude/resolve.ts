@@ -19,7 +19,7 @@ import {
   type ResolveInput,
 } from '../contract/setup.ts'
 import { type WindowHandling, windowOf } from '../models/context-window.ts'
-import { allModels, checkedModel, nameFindings } from '../models/resolve.ts'
+import { allModels, expectUsableModel, nameFindings } from '../models/resolve.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { claudeGptName, claudeName } from './name.ts'
 import { withoutWindow } from './settings.ts'
@@ -216,8 +216,7 @@ function checkedSubagent(input: ResolveInput): string | undefined {
 /** The catalog's ID, with the window suffix that the user wrote. */
 function checkedAsWritten(input: ResolveInput, written: string): string {
   const id = withoutWindow(written)
-  const checked = checkedModel(input, id, ['messages'])
-  return checked + written.slice(id.length)
+  return expectUsableModel(input, id, ['messages']) + written.slice(id.length)
 }
 
 /** The pins without window suffixes. */

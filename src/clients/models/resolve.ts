@@ -50,7 +50,7 @@ export function resolveOneModel(
   }
 }
 
-/** What the rules would choose the models of a catalog for. Empty if only the user can choose. */
+/** The models that the rules choose from a catalog, and for what. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
   const gatewayInfo = { catalogAnswer: toCatalogAnswer(catalog), rejected: [] }
   const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
@@ -62,7 +62,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   const { catalogAnswer } = input.gatewayInfo
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
-  if (model !== undefined) return checkedModel(input, model, protocols)
+  if (model !== undefined) return expectUsableModel(input, model, protocols)
   if (catalogAnswer.kind === 'not-asked')
     throw new ModelNeeded({
       code: 'usage',
@@ -144,7 +144,7 @@ export function routesToProve(
  *
  * @throws UserError `protocol-unsupported` if the client cannot use it
  */
-export function checkedModel(
+export function expectUsableModel(
   input: ResolveInput,
   name: string,
   protocols: readonly Protocol[],

@@ -125,7 +125,7 @@ export function expectUsableProviderId(
   label: string,
   reserved: readonly string[],
 ): void {
-  const refuse = (why: string) =>
+  const refusal = (why: string) =>
     new UserError({
       code: 'usage',
       message: `Cannot use ${JSON.stringify(id)} as the provider ID: ${why}`,
@@ -133,8 +133,8 @@ export function expectUsableProviderId(
     })
   if (id === undefined) return
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(id))
-    throw refuse(
+    throw refusal(
       'it may contain letters, digits, "-" and "_", and must begin with a letter or a digit',
     )
-  if (reserved.includes(id)) throw refuse(`${label} has a built-in provider of that name`)
+  if (reserved.includes(id)) throw refusal(`${label} has a built-in provider of that name`)
 }

@@ -234,7 +234,7 @@ function aboutModelFlag(resolved: ResolvedOptions): readonly Finding[] {
  * The protocols that a version can use. 0.15.10 has a list of Anthropic's models too, but sends Claude 5 a
  * thinking budget above its own `max_tokens`, and every gateway rejects that (2026-11-26).
  *
- * @returns a finding `client-too-old` if the user requests another one
+ * @throws UserError `client-too-old` if the user requests another one
  */
 function supportedProtocols(
   { requested: { protocol } }: ResolveInput,

@@ -121,7 +121,7 @@ function requestId(protocol: Protocol, model: string, sender: Sender | undefined
   return JSON.stringify([protocol, model, body, headers, safeguards, accepts])
 }
 
-/** Whether the gateway rejects only the model. */
+/** Whether another model may succeed: the gateway rejects the model, its protocol or what its request contains. */
 export function isModelRejection(error: unknown): error is UserError {
   return error instanceof UserError && traitsOf(error)?.blames === 'model'
 }

@@ -123,7 +123,7 @@ async function download(
 
 /** @throws UserError `config-invalid` with the place in the file; `usage` for a rejected address or name */
 function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions): TeamDefaults {
-  const refuse = (what: string) =>
+  const refusal = (what: string) =>
     new UserError({
       code: 'config-invalid',
       message: `${place} is not a team file: ${printableLine(what)}`,
@@ -132,11 +132,11 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
 
   const readAddress = (text: string) => {
     const { address, query } = normaliseAddress(text, allowed)
-    if (query.length > 0) throw refuse('an address in it has a query')
+    if (query.length > 0) throw refusal('an address in it has a query')
     return address
   }
 
-  const { name, clients, ...addresses } = parseDefaults(bytes, refuse)
+  const { name, clients, ...addresses } = parseDefaults(bytes, refusal)
   if (name !== undefined) expectGatewayName(name)
   return {
     baseUrl: readAddress(addresses.baseUrl),
@@ -149,12 +149,12 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
   }
 }
 
-/** @throws the error that `refuse` creates for the first invalid place */
-function parseDefaults(bytes: Uint8Array, refuse: (what: string) => UserError) {
+/** @throws the error that `refusal` creates for the first invalid place */
+function parseDefaults(bytes: Uint8Array, refusal: (what: string) => UserError) {
   try {
     return parseData(fileSchema, jsonIn(new TextDecoder().decode(bytes)))
   } catch (error) {
-    throw error instanceof InvalidData ? refuse(error.message) : error
+    throw error instanceof InvalidData ? refusal(error.message) : error
   }
 }
 

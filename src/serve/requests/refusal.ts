@@ -68,18 +68,18 @@ export function problemAt(step: string | number, problem: Problem): Problem {
 export function openaiRefusal(problem: Problem): Refusal {
   const { path, value } = problem
   const place = formatPath(path)
-  const refuse = (code: string, message: string) => new Refusal(message, place, code)
+  const refusal = (code: string, message: string) => new Refusal(message, place, code)
   const wrongType = (expected: string) =>
-    refuse(
+    refusal(
       'invalid_type',
       `Invalid type for '${place}': expected ${expected}, but got ${withArticle(valueKind(value))} instead.`,
     )
 
   switch (problem.type) {
     case 'missing':
-      return refuse('missing_required_parameter', `Missing required parameter: '${place}'.`)
+      return refusal('missing_required_parameter', `Missing required parameter: '${place}'.`)
     case 'unknown':
-      return refuse('unknown_parameter', `Unknown parameter: '${place}'.`)
+      return refusal('unknown_parameter', `Unknown parameter: '${place}'.`)
     case 'wrong-kind':
       return wrongType(expectedKind(problem.kind))
     case 'too-small':
@@ -87,16 +87,16 @@ export function openaiRefusal(problem: Problem): Refusal {
       const number = problem.kind === 'integer' ? 'integer' : 'decimal'
       const [side, end, sign] =
         problem.type === 'too-small' ? ['below', 'min', '>='] : ['above', 'max', '<=']
-      return refuse(
+      return refusal(
         `${number}_${side}_${end}_value`,
         `Invalid '${place}': ${number} ${side} ${end}imum value. Expected a value ${sign} ${problem.limit}, but got ${value} instead.`,
       )
     }
     case 'too-short':
     case 'too-long':
-      return wrongLength(problem, refuse)
+      return wrongLength(problem, refusal)
     case 'not-matching':
-      return refuse(
+      return refusal(
         'invalid_value',
         `Invalid '${place}': string does not match pattern. Expected a string that matches the pattern '${problem.pattern}'.`,
       )
@@ -104,7 +104,7 @@ export function openaiRefusal(problem: Problem): Refusal {
       const { choices } = problem
       if (typeof value !== 'string') return wrongType(`one of ${joinChoices(choices, 'or')}`)
       const supported = joinChoices(choices, 'and')
-      return refuse(
+      return refusal(
         'invalid_value',
         `Invalid value: '${value}'. Supported values are: ${supported}.`,
       )
@@ -118,11 +118,11 @@ export function openaiRefusal(problem: Problem): Refusal {
 
 function wrongLength(
   { type, path, value, limit }: Problem & { readonly limit: number },
-  refuse: (code: string, message: string) => Refusal,
+  refusal: (code: string, message: string) => Refusal,
 ): Refusal {
   const place = formatPath(path)
   if (isObject(value))
-    return refuse(
+    return refusal(
       'object_above_max_properties',
       `Invalid '${place}': too many properties. Expected an object with at most ${limit} properties, but got an object with ${Object.keys(value).length} properties instead.`,
     )
@@ -131,13 +131,13 @@ function wrongLength(
   const aKind = withArticle(kind)
   const { length } = value as string
   if (length === 0)
-    return refuse(
+    return refusal(
       `empty_${kind}`,
       `Invalid '${place}': empty ${kind}. Expected ${aKind} with minimum length ${limit}, but got an empty ${kind} instead.`,
     )
   const [side, end, word] =
     type === 'too-long' ? ['above', 'max', 'long'] : ['below', 'min', 'short']
-  return refuse(
+  return refusal(
     `${kind}_${side}_${end}_length`,
     `Invalid '${place}': ${kind} too ${word}. Expected ${aKind} with ${end}imum length ${limit}, but got ${aKind} with length ${length} instead.`,
   )

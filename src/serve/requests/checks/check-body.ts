@@ -25,7 +25,7 @@ import { selectAlternatives } from './select-alternatives.ts'
  */
 export function checkBody(protocol: Protocol, body: JsonObject): void {
   const problem = bodyChecks[protocol](body)
-  if (problem !== undefined) throw protocolRules[protocol].refuse(problem)
+  if (problem !== undefined) throw protocolRules[protocol].refusal(problem)
 }
 
 /** Finds the first problem of a value. The problem's path begins at the value. */

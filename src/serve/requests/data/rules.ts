@@ -77,7 +77,7 @@ function chatRefusal(problem: Problem): Refusal {
 
 /** The rules for the body of each protocol, and the errors of its vendor. */
 export const protocolRules = {
-  chat: { rules: rulesOfProtocol('chat'), refuse: chatRefusal },
-  responses: { rules: rulesOfProtocol('responses'), refuse: openaiRefusal },
-  messages: { rules: rulesOfProtocol('messages'), refuse: anthropicRefusal },
+  chat: { rules: rulesOfProtocol('chat'), refusal: chatRefusal },
+  responses: { rules: rulesOfProtocol('responses'), refusal: openaiRefusal },
+  messages: { rules: rulesOfProtocol('messages'), refusal: anthropicRefusal },
 }
