@@ -200,7 +200,7 @@ function holdOpen(home: WindowsHome, path: string, ms: number) {
   const ended = inWindows(home, ['cmd', '/c', 'hold.cmd'])
   const isHeld = (async () => {
     for (let tries = 0; !existsSync(marker); tries++) {
-      if (tries > 200) throw new Error('The file was never held')
+      if (tries > 1_200) throw new Error('The file was never held')
       await new Promise((settle) => setTimeout(settle, 50))
     }
   })()
