@@ -131,7 +131,7 @@ test.each(casesByValue.filter(({ name }) => !choosesEntry.includes(name)))(
 
     const first = valuesAfter({}, { options: flag.toOptions(value) })
     const input = { requested: {}, resetToDefaults: true }
-    const reset = valuesAfter(first.after, { target: { input, earlier: () => [null] } })
+    const reset = valuesAfter(first.after, { target: { input, earlierVersionsOf: () => [null] } })
     expect(reset.values).toEqual(valuesAfter({}, {}).values)
   },
 )

@@ -29,9 +29,9 @@ test.each(['opencode', 'kilo'])(
     const client = byId(id)
     const first = planOn(client, {}, withEffort)
     const disk = written({}, first.machine, first.edits)
-    const afterReset = (earlier: SetupTarget['earlier']) => {
+    const afterReset = (earlierVersionsOf: SetupTarget['earlierVersionsOf']) => {
       const input = { requested: {}, resetToDefaults: true }
-      const { edits, machine } = planOn(client, disk, { target: { input, earlier } })
+      const { edits, machine } = planOn(client, disk, { target: { input, earlierVersionsOf } })
       return JSON.stringify(written(disk, machine, edits), (_, value) =>
         value instanceof Uint8Array ? text(value) : value,
       )

@@ -120,9 +120,9 @@ function valueBefore(
   state: State,
   path: SettingPath,
   now: ClaudeSettings,
-  { earlier }: SetupTarget,
+  { earlierVersionsOf }: SetupTarget,
 ): ConfigValue | undefined {
-  for (const bytes of earlier?.('settings') ?? []) {
+  for (const bytes of earlierVersionsOf?.('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
     // Not from `env`: a number stays a number.
     if (!state(before)) return valueIn(before.root, path)

@@ -49,7 +49,7 @@ export interface GatewayInfo {
   readonly catalogAnswer: CatalogAnswer
   /** The route that the gateway answered last, for any client. */
   readonly proven?: ModelRoute | undefined
-  /** The routes that the gateway rejected for this client. `resolve` does not choose one of them again. */
+  /** The routes that the gateway rejected for this client. `resolve` avoids them if it has a choice. */
   readonly rejected: readonly RejectedModel[]
   /**
    * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.
@@ -150,5 +150,5 @@ export interface SetupTarget {
    * The file with the newest run undone, then with the newest two undone, and so on. What others have
    * written since stays. Empty if the records cannot tell. Each version costs a few parses.
    */
-  readonly earlier?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
+  readonly earlierVersionsOf?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
 }

@@ -36,14 +36,14 @@ export type Resolution =
 
 /** Applies a client's rules. */
 export function resolveClient(choice: ClientChoice): Resolution {
-  const result = valueOrError(() => resolvedChoice(choice))
+  const result = valueOrError(() => resolveOrThrow(choice))
   if (!(result instanceof UserError)) return { kind: 'decided', choice: result }
 
   return { kind: result instanceof ModelNeeded ? 'undecided' : 'impossible', error: result }
 }
 
-/** As `resolveClient`, where an undecided client is an error too. @throws UserError as `Client.resolve` does */
-export function resolvedChoice(choice: ClientChoice): ResolvedChoice {
+/** As `resolveClient`, for a caller that cannot ask for a model. @throws UserError as `Client.resolve` does */
+export function resolveOrThrow(choice: ClientChoice): ResolvedChoice {
   const { client, program, input } = choice
   return { ...choice, resolved: client.resolve(input, program), safeguards: 'not-asked' }
 }

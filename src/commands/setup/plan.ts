@@ -59,6 +59,7 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
     model: clients[0]!.resolved.model,
     edits: clients.flatMap(({ edits }) => edits),
     proven,
+    // `proveGateway` throws if no client can use the gateway.
     clients: clients as [ClientPlan, ...ClientPlan[]],
     needingConsent,
   }
@@ -114,9 +115,10 @@ function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoic
 function withoutCatalogFacts({
   contextWindow: _,
   modelsFile: __,
+  offered: ___,
   ...models
 }: ResolvedOptions): ResolvedOptions {
-  return { ...models, offered: [], offersWholeCatalog: false }
+  return { ...models, offersWholeCatalog: false }
 }
 
 /** What the client's files should say, with what earlier setups wrote, so that the plan can remove it. */
@@ -138,7 +140,7 @@ async function setupTarget(
     formerHeaders: saved.headers,
     formerQueries: saved.query,
     isFromOtherGateway: (header) => isFromOtherGateway(session, records, header),
-    earlier: await earlierContents(session, runs, files),
+    earlierVersionsOf: await earlierContents(session, runs, files),
   }
 }
 
@@ -147,7 +149,7 @@ async function earlierContents(
   { platform }: Session,
   runs: Runs,
   files: LoadedFiles,
-): Promise<SetupTarget['earlier']> {
+): Promise<SetupTarget['earlierVersionsOf']> {
   if (runs.length === 0) return undefined
   const { fileWithoutRuns } = await import('../../transaction/before-runs.ts')
   return (fileKind) => fileWithoutRuns(platform, fileOf(files, fileKind).path)

@@ -62,7 +62,7 @@ export interface AskedGateway {
   readonly catalogAnswer: CatalogAnswer
 }
 
-/** Step 4: a setup whose models have answered. */
+/** Step 4: a setup whose models have answered. With `--no-verify` they are only decided. */
 export interface ProvenSetup {
   readonly context: SetupContext
   /** The clients that can use the gateway, in the order of `clients`. */

@@ -11,7 +11,7 @@ import type { AskChoice } from '../../../platform/platform.ts'
 import {
   type ClientChoice,
   type ResolvedChoice,
-  resolvedChoice,
+  resolveOrThrow,
 } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
 import { requestedFor } from '../context.ts'
@@ -122,7 +122,7 @@ export async function askForModel(
 /** The setup if the user names one model for everything that is not requested. */
 function withModel(choice: ClientChoice, named: string): ResolvedChoice {
   const requested = withModelForAll(choice.input, named)
-  return resolvedChoice({ ...choice, input: { ...choice.input, requested } })
+  return resolveOrThrow({ ...choice, input: { ...choice.input, requested } })
 }
 
 /** The model that the user picks from the catalog. @throws ClientSkipped */

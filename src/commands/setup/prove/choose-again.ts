@@ -1,7 +1,6 @@
 /**
- * From step 4 back to step 3: what a client uses after the gateway has rejected its models. It tries the
- * same models over another protocol, then other models by its rules, then a model from the user. If nothing
- * is left to try, it keeps its choice, and step 4 reports the rejection.
+ * From step 4 back to step 3: what a client uses after the gateway has rejected its models. If nothing is
+ * left to try, it keeps its choice, and step 4 reports the rejection.
  */
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
@@ -16,7 +15,7 @@ import { isModelRejection } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import { requestedFor } from '../context.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
-import { askForModel, askForOtherModel } from './ask-for-model.ts'
+import { askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
 
 /** How often other models may replace a client's, most of them named by the user. */
@@ -39,20 +38,23 @@ export type Attempt =
 type ProtocolAttempt = Attempt | { readonly kind: 'impossible'; readonly error: UserError }
 
 /**
+ * Tries the rows of docs/choosing-models.md in their order.
+ *
  * @throws UserError if the client can use its models over no protocol, and no other model replaces them
  * @throws ClientSkipped
  */
 export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
   const otherProtocol = tryOtherProtocol(probed)
   if (otherProtocol.kind === 'probe') return otherProtocol
-  const error = otherProtocol.kind === 'impossible' ? otherProtocol.error : undefined
+  const protocolError = otherProtocol.kind === 'impossible' ? otherProtocol.error : undefined
 
   const byRules = await tryModelByRules(probed)
-  if (byRules.kind !== 'nothing-to-try') return byRules
-  const fromUser = await askUserForModel(probed, error)
-  if (fromUser.kind !== 'nothing-to-try') return fromUser
+  if (byRules.kind === 'probe') return byRules
 
-  if (error !== undefined) throw error
+  const fromUser = await tryModelFromUser(probed, protocolError)
+  if (fromUser.kind === 'probe') return fromUser
+
+  if (protocolError !== undefined) throw protocolError
   return { kind: 'nothing-to-try' }
 }
 
@@ -83,22 +85,27 @@ function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): Protoc
   return { kind: 'probe', choice: next }
 }
 
-/** Lets the rules choose other models once, if the rejected ones come from an earlier setup. */
+/**
+ * Lets the rules choose other models, once, if the gateway neither serves nor lists those of an earlier setup
+ * any more. If it lists a model and rejects it, the fault is the gateway's, and no reason for another model.
+ */
 async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const { context, gateway, choice, rejections } = probed
-  const { replacements = 0 } = choice
-  const unlisted = rejectedAndUnlisted(rejections, catalogIn(gateway))
-  const [rejection] = unlisted
-  if (rejection === undefined || replacements > 0 || !mayReplaceModels(probed, unlisted))
-    return { kind: 'nothing-to-try' }
-
-  const rejected = allRejected(probed)
+  const { request, earlier, policy } = context
+  const { client, replacements = 0 } = choice
   // Without a catalog the rules would choose the rejected model again.
-  const next =
-    catalogIn(gateway) === undefined
-      ? await askForModel(context, gateway, withRejected(choice, rejected), rejection.error)
-      : await chooseModels(context, gateway, choice.client, rejected)
-  return replaceModels(probed, next)
+  const catalog = catalogIn(gateway)
+  const mayReplace = policy.replacesModels && earlier.has(client) && replacements === 0
+  if (catalog === undefined || !mayReplace) return { kind: 'nothing-to-try' }
+
+  const requested = modelsIn(requestedFor(request, client))
+  const isGone = ({ model, error }: RejectedModel) =>
+    isModelRejection(error) &&
+    catalogEntry(catalog, model) === undefined &&
+    !requested.includes(model)
+  if (!rejections.some(isGone)) return { kind: 'nothing-to-try' }
+
+  return replaceModels(probed, await chooseModels(context, gateway, client, allRejected(probed)))
 }
 
 /**
@@ -106,7 +113,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
  *
  * @param protocolError why the client cannot use its model over another protocol
  */
-async function askUserForModel(
+async function tryModelFromUser(
   probed: ProbedClient,
   protocolError: UserError | undefined,
 ): Promise<Attempt> {
@@ -137,23 +144,6 @@ function withRejected(choice: ResolvedChoice, rejected: readonly RejectedModel[]
   return { ...choice, input: { ...input, gatewayInfo: { ...input.gatewayInfo, rejected } } }
 }
 
-/**
- * Whether other models may replace these rejected ones. With a catalog, the rules replace previous models,
- * unless only the key changes. Without a catalog and a requested model, the user may know one.
- */
-function mayReplaceModels(
-  { context, gateway, choice }: ProbedClient,
-  unlisted: readonly RejectedModel[],
-): boolean {
-  const { consent, request, earlier, policy } = context
-  const { client } = choice
-  const requested = modelsIn(requestedFor(request, client))
-  if (unlisted.every(({ model }) => requested.includes(model))) return false
-  if (catalogIn(gateway) === undefined)
-    return consent === 'ask' && requested.length === 0 && !earlier.has(client)
-  return earlier.has(client) && policy.replacesModels
-}
-
 /** Whether the gateway may serve a model over another protocol that it rejected over this one. */
 function mayWorkOverOtherProtocol(
   { model, protocol, error }: RejectedModel,
@@ -170,17 +160,4 @@ function mayWorkOverOtherProtocol(
   if (lacksTools(error)) return nativeProtocol(model) !== protocol
   // Without a catalog, a web page says that the address is wrong.
   return error.code !== 'not-an-api' || catalog !== undefined
-}
-
-/**
- * The rejected models that the gateway does not list either. If it lists a model and rejects it, the fault
- * is the gateway's, and no reason to choose another model.
- */
-function rejectedAndUnlisted(
-  rejections: readonly RejectedModel[],
-  catalog: Catalog | undefined,
-): readonly RejectedModel[] {
-  return rejections.filter(
-    ({ model, error }) => isModelRejection(error) && catalogEntry(catalog, model) === undefined,
-  )
 }

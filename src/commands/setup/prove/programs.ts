@@ -54,8 +54,9 @@ export async function expectUsable(
 }
 
 /**
- * Checks that a client can send the key, the headers and the query that the gateway needs. A probe can find
- * out that it needs the key in another header.
+ * Checks that a client can send the key, the headers and the query that the gateway needs. A setup checks it
+ * again after each step that can find out that the gateway needs the key in another header: the catalog and
+ * the probes.
  *
  * @throws UserError `protocol-unsupported`
  */

@@ -3,12 +3,17 @@
  * folder, from the first call to the last:
  *
  *     prove-gateway   step 1, and the next try after a typing error
+ *     import-link     what an import link adds: models, and the next address to try
  *     ask-gateway     step 2: the catalog, and the versions of the programs
+ *     programs        what the installed programs can use, before a model is chosen
  *     prove-clients   steps 3 and 4, for all clients
+ *     results         one result for each client, so that the others continue if one fails
  *     choose-models   step 3 for one client, by its rules or by the user (ask-for-model)
- *     probes          step 4: sends each probe once; first-requests says what it sends
  *     choose-again    from step 4 back to step 3 after a rejection
  *     prove-by-client starts the installed client instead, if the gateway admits only certain clients
+ *     show-proof      the lines that a terminal shows
+ *
+ * `../../probes/` sends the probes of step 4, each once.
  */
 
 import type { Client } from '../../../clients/contract/client.ts'
@@ -28,7 +33,7 @@ import {
   namesGateway,
   type Preset,
 } from '../../find-gateway/preset.ts'
-import { type ResolvedChoice, resolvedChoice } from '../../resolve/client-choice.ts'
+import { type ResolvedChoice, resolveOrThrow } from '../../resolve/client-choice.ts'
 import { inputFor, requestedFor } from '../context.ts'
 import type { ProvenSetup, SetupContext, SetupRequest } from '../types.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
@@ -245,7 +250,7 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
     await expectUsable(context, client, access)
     const program = await installedProgram(context, client)
     const input = inputFor(context, client, access, notAsked)
-    choices.push(resolvedChoice({ client, program, input }))
+    choices.push(resolveOrThrow({ client, program, input }))
   }
   return {
     context,
