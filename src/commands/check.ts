@@ -74,7 +74,7 @@ async function proveAll(
 ): Promise<ProvenSetup> {
   const context: SetupContext = {
     session,
-    request: { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags },
+    request: { command: 'check', clientIds: clients.map(({ id }) => id), flags: noFlags },
     policy: usualPolicy,
     consent: 'none',
     clients,

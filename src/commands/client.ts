@@ -16,7 +16,7 @@ export function clientCommand(row: ClientRow): CommandFactory {
     const requested = typedOptions(row.flags, command)
     return setUpClients(session, {
       command: row.id,
-      clients: [row.id],
+      clientIds: [row.id],
       flags,
       optionsOf: () => requested,
       // `--model` without an ID.

@@ -146,7 +146,7 @@ function sessionIn(
 async function setUp(inside: Session, clients: readonly Client[]): Promise<void> {
   await setUpClients(inside, {
     command: clients.length === 1 ? clients[0]!.id : 'setup',
-    clients: clients.map(({ id }) => id),
+    clientIds: clients.map(({ id }) => id),
     flags: { timeout: 10, verify: true, yes: true },
   })
 }

@@ -49,7 +49,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
     session,
     {
       command: 'setup',
-      clients: offered.map(({ id }) => id),
+      clientIds: offered.map(({ id }) => id),
       flags: noFlags,
       chooseClients: (context, gateway) =>
         promptForClients(

@@ -69,7 +69,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
     {
       command: 'key',
       flags,
-      clients: affected.map(({ client }) => client.id),
+      clientIds: affected.map(({ client }) => client.id),
       preset: {
         gateway: { address, baseUrls: baseUrlsInUse(affected), name: affected[0]?.gateway.name },
         // Enter must not reuse the key that is replaced.

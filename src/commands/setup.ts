@@ -49,7 +49,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
   const { baseUrl, messagesUrl, name } = team ?? {}
   return setUpClients(session, {
     command: 'setup',
-    clients,
+    clientIds: clients,
     // The user's flags override the team's defaults.
     flags: { ...compact({ baseUrl, messagesUrl, name }), ...flags },
     preset: { link },

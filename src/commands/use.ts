@@ -44,7 +44,7 @@ export const command = commandOf(define, async (session, name, ids, flags) => {
   const model = flags.model === true ? undefined : flags.model
   return setUpClients(session, {
     command: 'use',
-    clients,
+    clientIds: clients,
     flags,
     optionsOf: () => compact({ model }),
     picksModel,

@@ -22,8 +22,8 @@ export interface ClientChoice {
 export interface ResolvedChoice extends ClientChoice {
   readonly resolved: ResolvedOptions
   readonly safeguards: SafeguardsAnswer
-  /** The gateway rejects repoint's own request, so the installed client has proven it instead. */
-  readonly isProvenByClient?: boolean
+  /** What has proven the models. `client`: the gateway rejects repoint's own request, and answers the client. */
+  readonly provenBy: 'nothing' | 'probe' | 'client'
 }
 
 /** The result of a client's rules for one gateway. */
@@ -45,5 +45,6 @@ export function resolveClient(choice: ClientChoice): Resolution {
 /** As `resolveClient`, for a caller that cannot ask for a model. @throws UserError as `Client.resolve` does */
 export function resolveOrThrow(choice: ClientChoice): ResolvedChoice {
   const { client, program, input } = choice
-  return { ...choice, resolved: client.resolve(input, program), safeguards: 'not-asked' }
+  const resolved = client.resolve(input, program)
+  return { ...choice, resolved, safeguards: 'not-asked', provenBy: 'nothing' }
 }

@@ -65,11 +65,10 @@ function mismatchesIn({ proven, clients }: SetupPlan): readonly UserError[] {
 }
 
 function gatewayToSave(plan: SetupPlan) {
-  const [{ resolved, safeguards, isProvenByClient }] = plan.clients
+  const [{ resolved, safeguards, provenBy }] = plan.clients
   const proof = { protocol: resolved.protocol, model: resolved.probeModel, safeguards }
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
-  const isProvenByProbe = plan.proven.context.request.flags.verify && !isProvenByClient
-  return { access: plan.proven.access, proof: isProvenByProbe ? proof : undefined }
+  return { access: plan.proven.access, proof: provenBy === 'probe' ? proof : undefined }
 }
 
 /** Starts each client once for `--try-client`. */

@@ -20,7 +20,7 @@ export async function loadContext(
   request: SetupRequest,
   { runs, programs }: Pick<SetupContext, 'runs' | 'programs'>,
 ): Promise<SetupContext> {
-  const clients = await loadClients(request.clients.map(rowOf))
+  const clients = await loadClients(request.clientIds.map(rowOf))
   for (const client of clients) {
     expectUsableOptions(client, requestedFor(request, client))
     if (request.flags.tryClient) expectInstalled(session, client)

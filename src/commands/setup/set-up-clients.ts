@@ -25,14 +25,14 @@ import type { SetupContext, SetupRequest } from './types.ts'
 /**
  * Sets clients up. Returns the exit status.
  *
- * @param started the result of `openRecords`, and the programs that were started, if the command did so
+ * @param opened the result of `openRecords`, and the programs that were started, if the command did so
  */
 export async function setUpClients(
   session: Session,
   request: SetupRequest,
-  started: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
+  opened: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
 ): Promise<number> {
-  const { runs = openRecords(session), programs = new Map() } = started
+  const { runs = openRecords(session), programs = new Map() } = opened
   const context = await loadContext(session, request, { runs, programs })
 
   const proven = await proveGateway(context)

@@ -20,13 +20,13 @@ import type { Consent, Session } from '../screen/session.ts'
 export interface SetupRequest {
   /** The command that the user typed. `setup` if several clients are set up in one run. */
   readonly command: string
-  readonly clients: readonly string[]
+  readonly clientIds: readonly string[]
   readonly flags: SetupFlags
   /** The options that the user requests now, by client ID. Previous options come from the client's files. */
   readonly optionsOf?: (id: string) => ClientOptions | undefined
   /** The user chooses the model from the catalog. */
   readonly picksModel?: boolean
-  /** Asks which of `clients` to set up, once the gateway has answered. Absent: all of them. */
+  /** Asks which of `clientIds` to set up, once the gateway has answered. Absent: all of them. */
   readonly chooseClients?: (
     context: SetupContext,
     gateway: AskedGateway,

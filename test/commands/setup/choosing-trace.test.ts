@@ -42,7 +42,7 @@ test('a rejected model is tried over another protocol, then another model is cho
   const context = {
     session,
     clients,
-    request: { command: 'opencode', clients: ['opencode'], flags: {} },
+    request: { command: 'opencode', clientIds: ['opencode'], flags: {} },
     policy: usualPolicy,
     consent: 'given',
     programs: new Map(),

@@ -35,7 +35,7 @@ import { continueWith, failuresIn, resultFor, type SetupResult, workingChoices }
  *   `cancelled` if the user skips every client
  */
 export async function proveClients(
-  started: SetupContext,
+  initialContext: SetupContext,
   gateway: AskedGateway,
 ): Promise<ProvenSetup> {
   const { requester, catalogAnswer } = gateway
@@ -43,7 +43,7 @@ export async function proveClients(
   const balanceRequest = startBalanceRequest(requester.access, catalog)
 
   try {
-    const context = await withModelFromUser(started, catalog)
+    const context = await withModelFromUser(initialContext, catalog)
     const resolved = await resolveAll(context, gateway)
     const { results, findings } = await proveAll(context, gateway, resolved)
 
@@ -106,7 +106,7 @@ async function proveAll(
     if (results.every(({ kind }) => kind === 'skipped'))
       throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
-    if (!isChanged) return judgeAll(context, gateway, results, answersOf)
+    if (!isChanged) return concludeAll(context, gateway, results, answersOf)
   }
 }
 
@@ -134,8 +134,8 @@ async function probeAll(
   return new Map(await session.step(`Asking ${[...names].join(', ')} for one word`, answers))
 }
 
-/** A client whose chosen models do not all answer has failed. */
-async function judgeAll(
+/** The end of step 4. A client whose chosen models do not all answer has failed. */
+async function concludeAll(
   context: SetupContext,
   { requester }: AskedGateway,
   chosen: readonly SetupResult[],
@@ -152,7 +152,7 @@ async function judgeAll(
     return {
       ...choice,
       safeguards: safeguardsIn(answers),
-      isProvenByClient: rejection !== undefined,
+      provenBy: rejection === undefined ? 'probe' : 'client',
     }
   })
 
@@ -162,7 +162,7 @@ async function judgeAll(
       .get(client)!
       .flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.findings : [])),
   )
-  const isAnyByClient = choices.some(({ isProvenByClient }) => isProvenByClient)
+  const isAnyByClient = choices.some(({ provenBy }) => provenBy === 'client')
   return {
     results,
     findings: [...new Set(findings), ...(isAnyByClient ? [onlyCertainClients] : [])],

@@ -57,15 +57,15 @@ const maxTypingTries = 5
  * the gateway rejects an address or a key that the user typed, repoint asks for it again. If it came from a
  * flag or the environment, that is an error.
  */
-export async function proveGateway(started: SetupContext): Promise<ProvenSetup> {
-  const { session } = started
-  const request = choosingClientsOnce(started.request)
-  let preset = await firstPreset(started)
+export async function proveGateway(initialContext: SetupContext): Promise<ProvenSetup> {
+  const { session } = initialContext
+  const request = choosingClientsOnce(initialContext.request)
+  let preset = await firstPreset(initialContext)
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, request.flags, preset)
     expectNameIsFree(session.platform, request.flags.name, found.access.address)
-    const context = withLink({ ...started, request }, found.link)
+    const context = withLink({ ...initialContext, request }, found.link)
 
     try {
       return reportProof(await proveFound(context, found.access), found)
@@ -141,17 +141,18 @@ function withClients(context: SetupContext, ids: readonly string[]): SetupContex
   const command = ids.length === 1 ? ids[0]! : request.command
   return {
     ...context,
-    request: { ...request, command, clients: ids },
+    request: { ...request, command, clientIds: ids },
     clients: context.clients.filter(({ id }) => ids.includes(id)),
   }
 }
 
 /** The gateway that the client uses, if the user requests other options and no gateway. */
 function gatewayToKeep(
-  { session, request, clients: [client], earlier, policy }: SetupContext,
+  { session, request, clients, earlier, policy }: SetupContext,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
-  const { clients, flags, picksModel = false } = request
+  const { flags, picksModel = false } = request
+  const [client] = clients
   if (client === undefined || clients.length > 1 || !earlier.has(client)) return undefined
 
   const { slotModels, ...otherOptions } = requestedFor(request, client)

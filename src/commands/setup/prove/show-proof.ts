@@ -26,8 +26,8 @@ export function showProof({ context, access, catalog, choices, balance }: Proven
   const { session } = context
   if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
 
-  for (const { client, resolved, isProvenByClient } of choices) {
-    if (isProvenByClient) {
+  for (const { client, resolved, provenBy } of choices) {
+    if (provenBy === 'client') {
       session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
       continue
     }
