@@ -8,21 +8,22 @@ export interface CodeMeaning {
 
 /** What an outcome can blame: the thing to change, or whom to ask. */
 export type Culprit =
-  // The user mistyped it: a setup asks for it again.
+  // The user may have mistyped it: a setup asks for it again.
   | 'key'
   | 'address'
-  | 'network'
+  // Nothing answers, or not the gateway: the host, the network, a proxy or a redirect. A setup asks for the address.
+  | 'connection'
   // Another model, or another protocol, may work.
   | 'model'
   | 'route'
   // The gateway needs a header that repoint did not send.
   | 'header'
-  // The balance, the plan or the rate.
-  | 'account'
+  // What the account has left: its balance, its plan or its rate.
+  | 'quota'
   // The gateway's operator must act.
   | 'gateway'
-  // Who sends the request: the program, the network or the country. The gateway accepts others.
-  | 'sender'
+  // The gateway does not serve this program, network, country, account or text. It serves others.
+  | 'policy'
 
 /**
  * What an outcome means for the caller. Callers ask for a trait (gateway/judge/traits.ts). They compare a
@@ -64,9 +65,9 @@ const fromApi = { isFromApi: true, mayLackList: true, mayBeElsewhere: false }
 /** An answer that other web servers give too. */
 const fromAnyServer = { isFromApi: false, mayLackList: true, mayBeElsewhere: false }
 
-/** No answer, because the network is in the way. */
+/** The gateway did not answer. */
 const unreachable = {
-  blames: 'network',
+  blames: 'connection',
   isFromApi: false,
   mayLackList: false,
   mayBeElsewhere: false,
@@ -230,7 +231,7 @@ export const outcomeCodes = {
     likelyCause: 'The account or the plan of the key has no credit left.',
     cure: "Top it up on the gateway's web page, or use another key.",
     ...fromApi,
-    blames: 'account',
+    blames: 'quota',
     mayHelp: [],
   },
   'rate-limited': {
@@ -238,7 +239,7 @@ export const outcomeCodes = {
     likelyCause: 'Too many requests.',
     cure: 'Wait as long as the hint says, then run the command again.',
     ...fromApi,
-    blames: 'account',
+    blames: 'quota',
     mayHelp: ['retry'],
   },
   'gateway-fault': {
@@ -254,7 +255,7 @@ export const outcomeCodes = {
     likelyCause: "The gateway accepts only certain clients, and rejected repoint's test request.",
     cure: 'Let the installed client test the gateway: `--try-client`.',
     ...fromApi,
-    blames: 'sender',
+    blames: 'policy',
     mayHelp: ['client'],
   },
   forbidden: {
@@ -263,7 +264,7 @@ export const outcomeCodes = {
       'A region, a network, a firewall, a content filter or the account blocks the request.',
     cure: 'The message says which one, if the gateway does. The key is not the cause.',
     ...fromApi,
-    blames: 'sender',
+    blames: 'policy',
     mayHelp: ['client'],
   },
 } as const satisfies Readonly<Record<string, CodeMeaning & Traits>>

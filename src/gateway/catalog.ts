@@ -160,7 +160,7 @@ export function mayStillServe(error: UserError): boolean {
   const traits = traitsOf(error)
   // A key that was rejected in every header is not sent again: gateways block an address after a few
   // attempts.
-  return traits !== undefined && traits.blames !== 'network' && traits.blames !== 'key'
+  return traits !== undefined && traits.blames !== 'connection' && traits.blames !== 'key'
 }
 
 /**

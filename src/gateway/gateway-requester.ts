@@ -275,7 +275,7 @@ function acceptsKeyDespite(error: unknown): boolean {
 }
 
 function isUnreachable(error: unknown): boolean {
-  return error instanceof UserError && traitsOf(error)?.blames === 'network'
+  return error instanceof UserError && traitsOf(error)?.blames === 'connection'
 }
 
 /** What a probe asks, without the place. */

@@ -79,7 +79,7 @@ async function passedBefore(
     blamed !== 'address' && list instanceof UserError && list.code === failure.code
   const passed = isSameFailure ? results.filter(({ code }) => code !== 'catalog') : results
 
-  const isAnswerMissing = blamed !== 'network' && passed.every(({ code }) => code !== 'network')
+  const isAnswerMissing = blamed !== 'connection' && passed.every(({ code }) => code !== 'network')
   return isAnswerMissing ? [...passed, networkCheck(access.address, access)] : passed
 }
 

@@ -18,7 +18,7 @@ export interface Connection {
   stage: RequestStage
   /** The connection was idle before its request, so the server may have closed it. */
   wasIdle: boolean
-  /** Receives errors after which undici would retry forever. The sender of a request sets it. */
+  /** Receives errors after which undici would retry forever. The code that sends a request sets it. */
   onBroken: ((error: Error) => void) | undefined
   /** Opens the connection before its first request. With a proxy, it stays unopened until then. */
   readonly openNow: () => void

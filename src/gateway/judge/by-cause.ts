@@ -49,8 +49,8 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   for (const cause of causesOf(error, status, modelAsked(request))) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
-    const isGatewaysOwnKey = error.isPassedOn && causesOfSender.includes(cause)
-    const caused = outcomeRules[isGatewaysOwnKey ? 'upstream' : cause](evidence)
+    const isAboutGatewaysKey = error.isPassedOn && causesOfAnyKey.includes(cause)
+    const caused = outcomeRules[isAboutGatewaysKey ? 'upstream' : cause](evidence)
     if (caused !== undefined) return caused
   }
 
@@ -62,10 +62,10 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
 }
 
 /**
- * Causes that concern the gateway's own key and account if the service behind the gateway names them:
- * that service never sees the user's.
+ * Causes that concern a key or its account. If the service behind the gateway names them, it means the
+ * gateway's key there, because it never sees the user's.
  */
-const causesOfSender: readonly Cause[] = ['key', 'account', 'quota', 'plan']
+const causesOfAnyKey: readonly Cause[] = ['key', 'account', 'quota', 'plan']
 
 /** Codes for a route that does not exist. */
 const routeCodes = [

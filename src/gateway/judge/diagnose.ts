@@ -17,6 +17,24 @@
  * 4. `errorFor` (ask.ts) makes an error of it, which ends a setup and becomes a finding in `doctor`. Its
  *    traits blame the `key`, so a prompt asks for the key again.
  *
+ * The usual outcome of each cause, what it blames, and whether a setup stops for all clients then, because they
+ * share what it blames (test/gateway/judge/causes.test.ts checks the table):
+ *
+ *     Cause                               Outcome                Blames    Stops all clients
+ *     key                                 key-rejected           key       yes
+ *     quota, plan                         quota                  quota     yes
+ *     rate                                rate-limited           quota     yes
+ *     client                              client-refused         policy    no
+ *     region, network, content, account   forbidden              policy    no
+ *     model-unknown, provider-unknown     model-unknown          model     no
+ *     model-not-allowed, model-unpriced   model-not-allowed      model     no
+ *     protocol                            protocol-unsupported   model     no
+ *     route                               route-not-allowed      route     no
+ *     upstream, gateway                   gateway-fault          gateway   no
+ *
+ * `forbidden` is also the outcome of a firewall and of a rejection without a known cause. Then the gateway may
+ * still serve another client, so no `forbidden` stops them all.
+ *
  * To add an outcome, see "Where to begin" in docs/architecture.md.
  */
 import { isCatalogBody } from '../models/catalog-page.ts'

@@ -97,7 +97,7 @@ test('every outcome of a rejection is in this file', () => {
     rejections.map((rejection) => diagnose(answerTo(rejection), requestOf(rejection))?.code),
   )
   const missing = (Object.keys(outcomeCodes) as OutcomeCode[]).filter(
-    (code) => !['network', 'address'].includes(outcomeCodes[code].blames) && !found.has(code),
+    (code) => !['connection', 'address'].includes(outcomeCodes[code].blames) && !found.has(code),
   )
   expect(missing).toEqual(fromTwoAnswers)
 })

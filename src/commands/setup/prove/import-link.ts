@@ -37,7 +37,7 @@ export function withNextAddress(
   preset: Preset,
 ): Preset | undefined {
   const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
-  if (link === undefined || (blamed !== 'address' && blamed !== 'network')) return undefined
+  if (link === undefined || (blamed !== 'address' && blamed !== 'connection')) return undefined
 
   const current = link.addresses.indexOf(access.address)
   const address = link.addresses[current + 1]

@@ -186,7 +186,7 @@ function retryWith(
     return { ...preset, gateway, inUse: [] }
   }
 
-  const isAddressBlamed = blamed === 'address' || blamed === 'network'
+  const isAddressBlamed = blamed === 'address' || blamed === 'connection'
   if (isAddressBlamed && asksAgain.address) {
     // A key in use must not be sent to another address.
     const gateway = { ...preset.gateway, key: isKeyInUse ? undefined : key }

@@ -71,11 +71,11 @@ function concernsAll(error: UserError): boolean {
 const isSharedByClients: Readonly<Record<Culprit, boolean>> = {
   key: true,
   address: true,
-  network: true,
+  connection: true,
   header: true,
-  account: true,
+  quota: true,
   model: false,
   route: false,
   gateway: false,
-  sender: false,
+  policy: false,
 }

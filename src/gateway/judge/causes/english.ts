@@ -16,7 +16,7 @@ function negated(...verbs: readonly string[]): string {
   return String.raw`${not}(?:[ -][\w-]+){0,3}?[ -]${either(...verbs)}\b`
 }
 
-/** The sender may not use a thing: "You are **not allowed** to use this model". */
+/** The user may not use a thing: "You are **not allowed** to use this model". */
 export const notAllowed = either(
   negated(
     ...phrases`
@@ -46,7 +46,7 @@ const notServed = either(
   String.raw`\b(?:unsupported|unavailable)\b`,
 )
 
-/** The sender may not use a thing, or nobody is served it here. */
+/** The user may not use a thing, or nobody is served it here. */
 export const denied = either(notAllowed, notServed)
 
 /** A thing has ended, or somebody ended it: "This key was **revoked**", "The plan has **expired**". */
@@ -60,7 +60,7 @@ const ended = either(
   `,
 )
 
-/** The same, or a sender is kept out: "Your organization has been **banned**". */
+/** The same, or someone is kept out: "Your organization has been **banned**". */
 const stopped = either(ended, ...phrases`blocked | banned | (?:black|deny)-?listed`)
 
 /** A credential does not work: "**Invalid** API key", "The token could **not be verified**". */

@@ -10,18 +10,19 @@
  */
 import type { ErrorBody } from '../error-body.ts'
 import { keyHolderRows } from './account-rows.ts'
-import { gatewayRows } from './gateway-rows.ts'
+import { gatewayRows, upstreamRows } from './gateway-rows.ts'
 import { keyRows } from './key-rows.ts'
 import { limitRows } from './limit-rows.ts'
 import { modelRows } from './model-rows.ts'
 import { paymentRows } from './payment-rows.ts'
+import { policyRows } from './policy-rows.ts'
 import { type Cause, type CauseRow, noStatus } from './row.ts'
-import { senderRows } from './sender-rows.ts'
 import { causeOfSubject } from './subjects.ts'
 
 /** All rows. The first one that matches counts, so the order is part of the rule. */
 export const causeRows: readonly CauseRow[] = [
-  ...senderRows,
+  ...upstreamRows,
+  ...policyRows,
   // Before payment: "rate limit" and "quota limit" are both called a limit.
   ...limitRows,
   ...paymentRows,
@@ -67,7 +68,7 @@ export function causesOf(error: ErrorBody, status: number, model = ''): readonly
   ]
   if (matches.length > 0) return [...new Set(matches.map(({ cause }) => cause))]
 
-  const mayReadSubject = blamesSender(status) && error.param === ''
+  const mayReadSubject = blamesRequest(status) && error.param === ''
   return mayReadSubject ? causeOfSubject(sentences, status) : []
 }
 
@@ -82,8 +83,8 @@ function sentencesOf({ codes, codeWords, words }: ErrorBody, model: string): rea
   return [...fromCodes, message, isOneWord ? message.replace(/[_-]+/g, ' ') : message]
 }
 
-/** Whether the status says that the sender or the request is at fault. Without a status it may be. */
-function blamesSender(status: number): boolean {
+/** Whether the status says that the request is at fault. Without a status it may be. */
+function blamesRequest(status: number): boolean {
   return status === noStatus || (status >= 400 && status < 500)
 }
 
