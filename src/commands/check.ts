@@ -66,7 +66,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   return isAnyWorking || failure === undefined ? 0 : errorCodes[failure.error.code].exitStatus
 })
 
-/** Proves every client as a setup does, with no previous options. */
+/** Proves every client as a setup does, with no earlier options. */
 async function proveAll(
   session: Session,
   clients: readonly Client[],

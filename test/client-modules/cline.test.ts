@@ -163,7 +163,7 @@ describe('a setup', () => {
         hasWindow ? [] : ['context-window-left-out'],
       )
       const withWindow = { ...options, contextWindow: 90_000 }
-      for (const more of [{ options: withWindow }, { previous: { options: withWindow } }]) {
+      for (const more of [{ options: withWindow }, { earlier: { options: withWindow } }]) {
         const { edits, target } = planOn(cline, {}, { ...ofLimit(limit), ...more })
         expect(text(edits[0]!.after!)).toContain('90000')
         expect(target.resolved.findings).toEqual([])

@@ -14,12 +14,12 @@ import {
   catalog,
   catalogWithWindows,
   type Disk,
+  earlierIn,
   filesOf,
   findingsOn,
   inputFor,
   key,
   planOn,
-  previousIn,
   readValues,
   type Setup,
   waysOf,
@@ -93,7 +93,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           expect(state.login).toBeUndefined()
           const remaining = findingsOn(client, after, machine)
           expect(remaining.filter(({ severity }) => severity === 'error')).toEqual([])
-          expect(client.resolve(inputFor(catalog, {}, previousIn(client, state)))).toMatchObject({
+          expect(client.resolve(inputFor(catalog, {}, earlierIn(client, state)))).toMatchObject({
             probeModel: target.resolved.probeModel,
             ...options,
           })

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
-import type { PreviousSetup } from '../../src/clients/contract/setup.ts'
+import type { EarlierOptions } from '../../src/clients/contract/setup.ts'
 import { clientRows } from '../../src/clients/list.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
 import { byId, catalog, catalogWithWindows, planOn, text, written } from './support.ts'
@@ -19,7 +19,7 @@ const cases = clientRows.flatMap(({ id }) =>
 interface CaseSetup {
   readonly options?: ClientOptions
   /** The values of an earlier setup, if the new one depends on them. */
-  readonly previous?: PreviousSetup
+  readonly earlier?: EarlierOptions
   /** Whether the gateway reports the context windows of its models. */
   readonly saysWindows?: boolean
 }

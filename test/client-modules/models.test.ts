@@ -158,8 +158,8 @@ describe('codex and opencode', () => {
       })
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
       expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })
-      const previous = { options: { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } } }
-      expect(byId(id).resolve(inputFor(catalog, {}, previous))).toMatchObject({
+      const earlier = { options: { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } } }
+      expect(byId(id).resolve(inputFor(catalog, {}, earlier))).toMatchObject({
         probeModel: 'gpt-5.6',
         findings: [],
       })

@@ -9,9 +9,9 @@ import {
   aMachine,
   catalogWithWindows,
   type Disk,
+  earlierIn,
   filesOf,
   planOn,
-  previousIn,
   type Setup,
   text,
   written,
@@ -81,9 +81,9 @@ test.each(casesByValue)(
     if (flag.choices !== undefined)
       expect(state.options, `read() of ${id} and ${name}`).toMatchObject(options)
 
-    const previous = previousIn(client, state)
-    const target = { providerId: previous.options.providerId ?? 'gateway' }
-    const second = planOn(client, disk, { previous, target, catalog })
+    const earlier = earlierIn(client, state)
+    const target = { providerId: earlier.options.providerId ?? 'gateway' }
+    const second = planOn(client, disk, { earlier, target, catalog })
     const lost = second.edits.filter(({ before, after }) => text(before) !== text(after))
     expect(
       lost.map(({ path }) => path),

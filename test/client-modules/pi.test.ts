@@ -12,12 +12,12 @@ import {
   byId,
   catalog,
   type Disk,
+  earlierIn,
   filesOf,
   findingsOn,
   inputFor,
   key,
   planOn,
-  previousIn,
   readValues,
   type StateValues,
   text,
@@ -189,7 +189,7 @@ describe('the protocol', () => {
     const { protocol } = pi.resolve(inputFor(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
     const again = pi.resolve(
-      inputFor(catalog, {}, previousIn(pi, pi.read(filesOf(pi, aMachine(), piHome())))),
+      inputFor(catalog, {}, earlierIn(pi, pi.read(filesOf(pi, aMachine(), piHome())))),
     )
     expect(again.protocol).toBe('chat')
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { emptyState } from '../../src/clients/contract/state.ts'
 import { expectUsableOptions } from '../../src/clients/list.ts'
-import { byId, catalog, findingsOn, inputFor, planOn, previousIn, written } from './support.ts'
+import { byId, catalog, earlierIn, findingsOn, inputFor, planOn, written } from './support.ts'
 
 const refused = expect.objectContaining({
   code: 'usage',
@@ -49,5 +49,5 @@ test('an ID that one client reserves is valid for another', () => {
 test('a provider with an ID that repoint would reject keeps its model', () => {
   const state = { ...emptyState, options: { model: 'gpt-5.4', providerId: 'my.gw' } }
   for (const client of [byId('codex'), byId('opencode')])
-    expect(client.resolve(inputFor(catalog, {}, previousIn(client, state))).model).toBe('gpt-5.4')
+    expect(client.resolve(inputFor(catalog, {}, earlierIn(client, state))).model).toBe('gpt-5.4')
 })

@@ -367,9 +367,9 @@ describe('a setup', () => {
     expect(windowAfter({ catalog: catalogWithWindows, options: { model: 'gpt-5.4' } })).toEqual({
       contextWindowSize: 272_000,
     })
-    const previous = { options: { model: 'big', contextWindow: 9000 } }
-    expect(windowAfter({ previous })).toEqual({ contextWindowSize: 9000 })
-    expect(windowAfter({ previous, options: { contextWindow: 5000 } })).toEqual({
+    const earlier = { options: { model: 'big', contextWindow: 9000 } }
+    expect(windowAfter({ earlier })).toEqual({ contextWindowSize: 9000 })
+    expect(windowAfter({ earlier, options: { contextWindow: 5000 } })).toEqual({
       contextWindowSize: 5000,
     })
   })

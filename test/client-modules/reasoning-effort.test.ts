@@ -14,7 +14,7 @@ test.each(['codex', 'claude', 'opencode', 'kilo'])(
     expect(read(disk).reasoningEffort).toBe('low')
 
     // A later setup keeps the effort, and --defaults removes it.
-    const kept = planOn(client, disk, { previous: { options: { reasoningEffort: 'low' } } })
+    const kept = planOn(client, disk, { earlier: { options: { reasoningEffort: 'low' } } })
     expect(read(written(disk, kept.machine, kept.edits)).reasoningEffort).toBe('low')
     const reset = planOn(client, disk, {
       target: { input: { requested: {}, resetToDefaults: true } },

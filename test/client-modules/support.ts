@@ -4,8 +4,8 @@ import type { LoadedFiles } from '../../src/clients/contract/files.ts'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
 import type { ProgramFacts } from '../../src/clients/contract/program.ts'
 import type {
+  EarlierOptions,
   GatewayInfo,
-  PreviousSetup,
   ResolveInput,
   SetupTarget,
 } from '../../src/clients/contract/setup.ts'
@@ -100,7 +100,7 @@ function absolute(disk: Disk, machine: Machine): Disk {
 
 export interface Setup {
   readonly options?: ClientOptions
-  readonly previous?: PreviousSetup
+  readonly earlier?: EarlierOptions
   readonly catalog?: Catalog | undefined
   readonly gatewayInfo?: Partial<GatewayInfo>
   readonly program?: ProgramFacts
@@ -128,25 +128,25 @@ export function waysOf({ protocols, sends }: Client) {
 export function inputFor(
   catalog: Catalog | undefined,
   requested: ClientOptions = {},
-  previous?: PreviousSetup,
+  earlier?: EarlierOptions,
   gatewayInfo: Partial<GatewayInfo> = {},
 ): ResolveInput {
   return {
     requested,
-    previous,
+    earlier,
     gatewayInfo: { catalogAnswer: toCatalogAnswer(catalog), rejected: [], ...gatewayInfo },
   }
 }
 
 /** The values of a client's files that a setup keeps. */
-export function previousIn(client: Client, state: ClientState): PreviousSetup {
+export function earlierIn(client: Client, state: ClientState): EarlierOptions {
   return { options: optionsToKeep(client, state), defaults: state.defaults }
 }
 
 function targetFor(client: Client, setup: Setup = {}): SetupTarget {
-  const { options = {}, previous, gatewayInfo, program } = setup
+  const { options = {}, earlier, gatewayInfo, program } = setup
   const list = 'catalog' in setup ? setup.catalog : catalog
-  const input = inputFor(list, options, previous, gatewayInfo)
+  const input = inputFor(list, options, earlier, gatewayInfo)
   const resolved = client.resolve(input, program)
   return {
     baseUrl: baseUrlFor({ address: baseUrl }, protocolOf(client, resolved)),

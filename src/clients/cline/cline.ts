@@ -143,7 +143,7 @@ export const cline: ClientModule = {
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
     const chosenWindow =
-      input.requested.contextWindow ?? (keepsModels(input) && input.previous?.options.contextWindow)
+      input.requested.contextWindow ?? (keepsModels(input) && input.earlier?.options.contextWindow)
     if (contextWindow === undefined || isSafe || chosenWindow) return resolved
 
     const note: Finding = {

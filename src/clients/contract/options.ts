@@ -37,7 +37,7 @@ export interface ClientOptions extends EnumOptions {
 
   /** repoint writes a file that describes the gateway's models. */
   readonly writeModelCatalog?: boolean | undefined
-  /** The previous provider keeps its old key, in config.toml. */
+  /** The earlier provider keeps its old key, in config.toml. */
   readonly keepOldGateway?: boolean | undefined
 }
 

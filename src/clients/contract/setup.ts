@@ -18,11 +18,11 @@ import type {
 import type { ClientOptions, Slot } from './options.ts'
 import type { ClientState } from './state.ts'
 
-/** The input for a client's decision about its options. Requested options override previous ones. */
+/** The input for a client's decision about its options. Requested options override earlier ones. */
 export interface ResolveInput {
   readonly requested: ClientOptions
-  /** The part of the previous setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
-  readonly previous?: PreviousSetup | undefined
+  /** The part of the earlier setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
+  readonly earlier?: EarlierOptions | undefined
   /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
   readonly resetToDefaults?: boolean
   readonly gatewayInfo: GatewayInfo
@@ -32,7 +32,7 @@ export interface ResolveInput {
 export class ModelNeeded extends UserError {}
 
 /** The options that an earlier setup left in the client's files. */
-export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
+export interface EarlierOptions extends Pick<ClientState, 'options' | 'defaults'> {
   /** The options were chosen for another gateway. */
   readonly isOtherGateway?: boolean
 }

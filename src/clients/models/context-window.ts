@@ -13,8 +13,8 @@ export interface WindowHandling {
 }
 
 /**
- * The context window to write. It is the requested window, or else the previous one for this gateway, or
- * else the smallest of the models' windows in the catalog, or else the previous one for another gateway.
+ * The context window to write. It is the requested window, or else the earlier one for this gateway, or
+ * else the smallest of the models' windows in the catalog, or else the earlier one for another gateway.
  * None is written if the client itself knows the window of one of the models.
  */
 export function windowOf(
@@ -22,12 +22,12 @@ export function windowOf(
   ids: readonly string[],
   { knows = () => false, otherwise }: WindowHandling,
 ): { readonly contextWindow?: number; readonly notes: readonly Finding[] } {
-  const { requested, previous, gatewayInfo } = input
+  const { requested, earlier, gatewayInfo } = input
   // Notes are only for models that the user has not seen in an earlier setup.
   const notesUnlessKept = (notes: readonly Finding[]) => (keepsModels(input) ? [] : notes)
 
-  const before = previous?.options.contextWindow
-  const chosen = requested.contextWindow ?? (previous?.isOtherGateway ? undefined : before)
+  const before = earlier?.options.contextWindow
+  const chosen = requested.contextWindow ?? (earlier?.isOtherGateway ? undefined : before)
   if (chosen !== undefined)
     return { contextWindow: chosen, notes: notesUnlessKept(smallWindowFindings(chosen)) }
 

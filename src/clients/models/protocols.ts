@@ -51,12 +51,12 @@ export function chooseProtocol(
   input: ResolveInput,
   protocols: readonly Protocol[],
 ): Protocol {
-  const { requested, previous, gatewayInfo } = input
+  const { requested, earlier, gatewayInfo } = input
   const entry = catalogEntry(catalogIn(gatewayInfo), model) ?? { id: model }
   const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
   const possible = withoutRejected(entry, allowed, gatewayInfo)
 
-  const before = previous?.options.protocol
+  const before = earlier?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
   const isUnknown =
     gatewayInfo.noProbeFollows === true && possible[0] !== gatewayInfo.proven?.protocol

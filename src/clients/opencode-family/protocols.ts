@@ -38,11 +38,11 @@ export function sdkBaseUrl({ baseUrl, resolved }: SetupTarget): string {
  * client used it so far without a name.
  */
 export function packageOf(
-  { input: { previous } }: SetupTarget,
+  { input: { earlier } }: SetupTarget,
   { id, protocol }: OfferedModel,
 ): string | undefined {
   const wasUnnamed =
-    previous?.defaults?.includes('protocol') && previous.options.protocol === protocol
+    earlier?.defaults?.includes('protocol') && earlier.options.protocol === protocol
   const isUnnamed = protocol === 'chat' && (nativeProtocol(id) === 'chat' || wasUnnamed)
   return isUnnamed ? undefined : packages[protocol]
 }

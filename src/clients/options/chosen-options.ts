@@ -4,15 +4,15 @@ import { type ClientOptions, defaultSlot, type OptionName, slots } from '../cont
 import type { ResolveInput } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
 
-/** The options in effect: requested options override previous ones. */
+/** The options in effect: requested options override earlier ones. */
 export function effectiveOptions({
   requested,
-  previous,
+  earlier,
 }: Omit<ResolveInput, 'gatewayInfo'>): ClientOptions {
   return {
-    ...previous?.options,
+    ...earlier?.options,
     ...compact(requested),
-    slotModels: { ...previous?.options.slotModels, ...requested.slotModels },
+    slotModels: { ...earlier?.options.slotModels, ...requested.slotModels },
   }
 }
 
@@ -106,6 +106,6 @@ function withModels(
  * Whether an earlier setup chose the models and the user requests no others. Then they stay as they are, and
  * repoint does not look for them under another name.
  */
-export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
-  return previous !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
+export function keepsModels({ requested, earlier }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
+  return earlier !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
 }

@@ -241,7 +241,7 @@ function setupNow(
   catalogAnswer: CatalogAnswer,
 ): ResolvedChoice {
   const gatewayInfo = { catalogAnswer, rejected: [] }
-  const input = { requested: {}, previous: { options, defaults }, gatewayInfo }
+  const input = { requested: {}, earlier: { options, defaults }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })
   if (resolution.kind === 'decided') return resolution.choice

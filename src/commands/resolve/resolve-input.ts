@@ -67,7 +67,7 @@ export function resolveInputFor(
       : servableOptions(client, earlier, { requested, gatewayInfo, isOtherGateway })
   return {
     requested,
-    previous: { options, defaults: earlier.defaults, isOtherGateway },
+    earlier: { options, defaults: earlier.defaults, isOtherGateway },
     gatewayInfo,
   }
 }

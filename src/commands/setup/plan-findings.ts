@@ -69,7 +69,7 @@ function* unlistedModelFindings(
     }
 }
 
-/** Reports previous choices that no longer apply: models, and the window or protocol of models that stay. */
+/** Reports earlier choices that no longer apply: models, and the window or protocol of models that stay. */
 function* lostModelFindings(
   { context: { earlier, policy } }: ProvenSetup,
   { client, input }: ResolvedChoice,

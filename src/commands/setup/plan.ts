@@ -97,7 +97,7 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
 }
 
 /**
- * A proven choice as the files will say it. Its models stay as they were proven. Only the previous options are
+ * A proven choice as the files will say it. Its models stay as they were proven. Only the earlier options are
  * compared again, because the probes may have found other base URLs.
  */
 function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {

@@ -5,11 +5,11 @@ import type { Catalog } from '../../../src/gateway/types.ts'
 import {
   aMachine,
   byId,
+  earlierIn,
   filesOf,
   inputFor,
   key,
   planOn,
-  previousIn,
   text,
   written,
 } from '../support.ts'
@@ -219,7 +219,7 @@ describe('repoint reads model names as the client does', () => {
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
     const known = client.read(filesOf(client, aMachine(), disk))
-    return client.resolve(inputFor(everything, {}, previousIn(client, known)), { version })
+    return client.resolve(inputFor(everything, {}, earlierIn(client, known)), { version })
       .probeModel
   }
 

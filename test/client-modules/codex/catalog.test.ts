@@ -5,10 +5,10 @@ import {
   aMachine,
   byId,
   type Disk,
+  earlierIn,
   filesOf,
   findingsOn,
   planOn,
-  previousIn,
   readValues,
   type Setup,
   text,
@@ -48,7 +48,7 @@ function entriesOn(disk: Disk): readonly Entry[] {
 }
 
 function previousOn(disk: Disk) {
-  return previousIn(codex, codex.read(filesOf(codex, aMachine(), disk)))
+  return earlierIn(codex, codex.read(filesOf(codex, aMachine(), disk)))
 }
 
 describe('the catalog file', () => {
@@ -149,14 +149,14 @@ describe('an existing catalog file', () => {
       ['unchanged', 'unchanged'],
     ],
   ])('%s', (_, setup, actions) => {
-    const { edits } = setUp(before, { previous: previousOn(before), ...setup })
+    const { edits } = setUp(before, { earlier: previousOn(before), ...setup })
     const actionOf = (edit: (typeof edits)[number]) =>
       Buffer.compare(edit.before!, edit.after!) === 0 ? 'unchanged' : 'updated'
     expect(edits.map(actionOf)).toEqual(actions)
   })
 
   test.each([
-    ['--no-catalog', { previous: previousOn(before), options: { writeModelCatalog: false } }],
+    ['--no-catalog', { earlier: previousOn(before), options: { writeModelCatalog: false } }],
     ['--defaults', { options: {}, target: { input: { requested: {}, resetToDefaults: true } } }],
   ])('%s removes it from config.toml, then deletes it', (_, setup) => {
     const { edits, disk } = setUp(before, setup)
@@ -184,7 +184,7 @@ describe('an existing catalog file', () => {
       fix: { fileKind: 'config', changes: [{ path: ['model_catalog_json'], value: undefined }] },
     })
     // The next setup needs no repair.
-    const again = setUp(disk, { previous: previousOn(disk) })
+    const again = setUp(disk, { earlier: previousOn(disk) })
     expect(entriesOn(again.disk)).toHaveLength(3)
   })
 

@@ -34,9 +34,9 @@ export function fillSlots(options: {
   readonly version: string | undefined
 }): Pins {
   const { input, slot, pins, version } = options
-  const { gatewayInfo, previous } = input
+  const { gatewayInfo, earlier } = input
   const mayBeRejected =
-    gatewayInfo.rejected.length > 0 || (gatewayInfo.noProbeFollows && previous?.isOtherGateway)
+    gatewayInfo.rejected.length > 0 || (gatewayInfo.noProbeFollows && earlier?.isOtherGateway)
   if (keepsModels(input) && !mayBeRejected) return {}
 
   const catalog = catalogIn(gatewayInfo)

@@ -77,15 +77,15 @@ export function askForOtherModel(
   const { input } = choice
   // The answer replaces the requested models, which the gateway rejected.
   const { model: requestedModel, slotModels: _, ...requested } = input.requested
-  const previous = input.previous && {
-    ...input.previous,
-    options: optionsForNewModel(input, input.previous.options, requestedModel !== undefined),
+  const earlier = input.earlier && {
+    ...input.earlier,
+    options: optionsForNewModel(input, input.earlier.options, requestedModel !== undefined),
   }
-  const withoutRejected = { ...choice, input: { ...input, requested, previous } }
+  const withoutRejected = { ...choice, input: { ...input, requested, earlier } }
   return askForModel(context, gateway, withoutRejected, rejection)
 }
 
-/** The previous options that stay when the user names another model. */
+/** The earlier options that stay when the user names another model. */
 function optionsForNewModel(
   { gatewayInfo }: ResolveInput,
   options: ClientOptions,
