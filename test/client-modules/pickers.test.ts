@@ -22,7 +22,7 @@ const gateway = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id 
 
 function setUp(id: string, disk: Disk, catalog: Catalog | undefined, more: Setup = {}): Disk {
   // The file did not exist before the first run.
-  const target = { earlier: () => [null], ...more.target }
+  const target = { earlierVersionsOf: () => [null], ...more.target }
   const { edits } = planOn(byId(id), disk, { catalog, ...more, target })
   return written(disk, machine, edits)
 }

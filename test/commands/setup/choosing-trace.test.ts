@@ -54,9 +54,11 @@ test('a rejected model is tried over another protocol, then another model is cho
   const proven = await proveClients(context, await askGateway(context, connection))
   await connection.hangUp()
 
-  const requests = server.seen.slice(1).map(({ url, body }) => {
+  const requests = server.seen.flatMap(({ method, url, body }) => {
+    // If a busy machine makes the list seem slow, the probe looks for another base URL too.
+    if (method === 'GET' || !url.startsWith('/v1/')) return []
     const { model, tools } = JSON.parse(body)
-    return `${model} ${url}${tools === undefined ? ' without tools' : ''}`
+    return [`${model} ${url}${tools === undefined ? ' without tools' : ''}`]
   })
   expect(requests).toEqual([
     'gpt-5.6-sol /v1/chat/completions',
