@@ -116,9 +116,17 @@ export class GatewayRequester {
     }
   }
 
-  /** Probes once more with the header that the search for headers finds, or that it has found. */
+  /**
+   * Probes once more with the key in another header. Each protocol may take the key in a different one:
+   *
+   *     The search for a header    The rejected header    The next request
+   *     has not started            the original one       is the search
+   *     finds none                 the original one       none
+   *     finds one                  the original one       has the header that it finds
+   *     has found one              the found one          has the original header
+   */
   async #probeWithOtherHeader(
-    rejectedAccess: GatewayAccess,
+    rejected: GatewayAccess,
     request: ProbeQuestion,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
@@ -126,10 +134,7 @@ export class GatewayRequester {
 
     const found = await this.#headerSearch
     if (found === undefined) throw rejection
-    // The rejected request already used the header that was found for another protocol. This protocol may
-    // take the key in the original one.
-    if (found === rejectedAccess) return this.#probeAt(this.#original, request)
-    return this.#probeAt(found, request)
+    return this.#probeAt(rejected === found ? this.#original : found, request)
   }
 
   /**
