@@ -18,7 +18,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
   const auth = { ...editable, kind: 'auth', content: 'credentials', holdsSecret: true } as const
-  const whole = { format: 'json', isReplacedWhole: true } as const
+  const whole = { format: 'json', scope: 'whole' } as const
 
   return [
     // The key precedes the config: a config that names the gateway is never next to another login.

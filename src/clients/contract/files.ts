@@ -18,8 +18,8 @@ export interface ConfigFile {
   readonly isProfile?: true
   /** Most setups do not need this file. Reports leave it out if the file does not exist. */
   readonly isOptional?: true
-  /** A setup replaces the whole file, because parts of two versions must not be mixed. */
-  readonly isReplacedWhole?: true
+  /** `whole`: a setup replaces the file, because parts of two versions must not be mixed. Absent: `keys`. */
+  readonly scope?: FileEdit['scope']
 }
 
 /** The part of the disk that `files` may read. */

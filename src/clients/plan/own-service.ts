@@ -108,7 +108,7 @@ function undoRuns(
 
   return files.map((file) => {
     const earlierFile = sameFile(earlier.withoutRuns, file)
-    if (earlierFile === undefined || file.isReplacedWhole) return file
+    if (earlierFile === undefined || file.scope === 'whole') return file
     const written = earlier.written.get(file.path) ?? []
     const paths = settingsWithoutRole(file, written, settings[file.kind] ?? [])
     return withSettingsOf(earlierFile, file, paths)
@@ -148,7 +148,7 @@ function removeSettings(
     if (paths.length === 0) return file
 
     const earlier = sameFile(atOwnService, file)
-    if (earlier !== undefined && file.isReplacedWhole) return { ...file, bytes: earlier.bytes }
+    if (earlier !== undefined && file.scope === 'whole') return { ...file, bytes: earlier.bytes }
     const isWholeFile = paths.some((path) => path.length === 0)
     if (isWholeFile) return { ...file, bytes: null }
 
@@ -185,13 +185,13 @@ function editOf(
   after: LoadedFile['bytes'],
   touched: readonly TouchedSetting[],
 ): FileEdit {
-  const { path, format, content, holdsSecret, bytes: before, isReplacedWhole = false } = file
+  const { path, format, content, holdsSecret, bytes: before, scope = 'keys' } = file
   const [oldDocument, newDocument] = [documentOf(file, before), documentOf(file, after)]
   const roots = [oldDocument?.root ?? {}, newDocument?.root ?? {}]
   const all = [...new Set(roots.flatMap(Object.keys))].map((name) => ({ path: [name] }))
   const isLogin = content === 'credentials'
 
-  const changes = outermost(isReplacedWhole ? all : touched)
+  const changes = outermost(scope === 'whole' ? all : touched)
     .map((change): SettingChange => {
       const role = change.role ?? roleIn(client, file, change.path)
       const isSecret = change.isSecret || role === 'key' || isLogin
@@ -208,7 +208,7 @@ function editOf(
     client: client.id,
     path,
     format,
-    scope: isReplacedWhole ? 'whole' : 'keys',
+    scope,
     changes,
     before,
     after: sameBytes(before, after) ? before : after,
