@@ -11,7 +11,10 @@ import type { FileVersion, RecordedFile, World } from './record.ts'
 import { readBlob } from './records/blobs.ts'
 import { readIfExists, resolveFile } from './resolve-file.ts'
 
-/** The bytes of files by their paths. */
+/**
+ * The bytes of some files, by their paths. Null: there is no such file. A path that is missing here: the undo,
+ * or the records, have no part in the file, so that it is as on the disk.
+ */
 export type FileContents = ReadonlyMap<string, Bytes | null>
 
 /** The same thing before an undo and after it. */
@@ -63,6 +66,14 @@ export function withChanges(
     planned: changes,
     get: (path) => (changes.has(path) ? (changes.get(path) ?? null) : contents.get(path)),
   }
+}
+
+/** The bytes of the files that a plan has changed so far, before the step from `start` to `result` and after it. */
+export function plannedBytes(start: Contents, result: Contents): StartAndResult<FileContents> {
+  const paths = [...result.planned.keys()]
+  const bytesIn = ({ copies, get }: Contents): FileContents =>
+    new Map(paths.map((path) => [path, copies.bytesOf(get(path))]))
+  return { start: bytesIn(start), result: bytesIn(result) }
 }
 
 /** The copies in the state folder. Each is read when it is needed. */

@@ -25,12 +25,7 @@ import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, type SettingPath } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply-plan.ts'
-import {
-  type Contents,
-  currentContents,
-  type FileContents,
-  type StartAndResult,
-} from './contents.ts'
+import { type Contents, currentContents } from './contents.ts'
 import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
@@ -47,7 +42,7 @@ import {
 import { listRuns } from './records/records.ts'
 import { activeRuns, isSelected } from './undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from './undo/choose-runs.ts'
-import type { UndoOptions } from './undo/undo-client.ts'
+import type { BreaksClient, UndoOptions } from './undo/undo-client.ts'
 import type { UndoPlan } from './undo/undo-runs.ts'
 
 export interface RollbackOptions {
@@ -68,13 +63,6 @@ export interface RollbackOptions {
   readonly isHere?: ((file: RecordedFile) => boolean) | undefined
   readonly breaksClient?: BreaksClient | undefined
 }
-
-/**
- * Whether an undo would give a client a problem that it does not have now.
- *
- * @param contents the contents of the files by path: `start`, before the undo, and `result`, after it
- */
-export type BreaksClient = (client: string, contents: StartAndResult<FileContents>) => boolean
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan {
@@ -151,23 +139,12 @@ function planUndo(
   now: Contents,
   { run, original, redo: isRedo, force, clients, breaksClient }: RollbackOptions,
 ): UndoPlan | undefined {
-  const options: UndoOptions = { force, clients, breaksClient: onContents(breaksClient) }
+  const options: UndoOptions = { force, clients, breaksClient }
   if (isRedo) return redo(runs, now, options)
   if (original) return undoAll(runs, now, options)
   if (run === undefined) return undoLatest(runs, now, options)
 
   return undoTo(runs, findRun(runs, run, clients).id, now, options)
-}
-
-/** The check of a command, which gets the bytes of the files that the undo has computed so far. */
-function onContents(breaksClient: BreaksClient | undefined): UndoOptions['breaksClient'] {
-  if (breaksClient === undefined) return undefined
-  return (client, { start, result }) => {
-    const bytesIn = ({ copies, get }: Contents): FileContents =>
-      new Map([...result.planned.keys()].map((path) => [path, copies.bytesOf(get(path))]))
-
-    return breaksClient(client, { start: bytesIn(start), result: bytesIn(result) })
-  }
 }
 
 function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord {

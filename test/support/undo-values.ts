@@ -45,11 +45,7 @@ export class UndoMachine {
   }
 
   text(path: string): string | null {
-    return this.textIn(this.contents, path)
-  }
-
-  textIn(contents: Contents, path: string): string | null {
-    const bytes = this.copies.bytesOf(contents.get(path))
+    const bytes = this.copies.bytesOf(this.contents.get(path))
     return bytes && new TextDecoder().decode(bytes)
   }
 

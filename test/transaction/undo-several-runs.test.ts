@@ -4,11 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import {
-  applyRollback,
-  type BreaksClient,
-  planRollback,
-} from '../../src/transaction/plan-rollback.ts'
+import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
+import type { BreaksClient } from '../../src/transaction/undo/undo-client.ts'
 import {
   aPairPlan,
   authEdit,

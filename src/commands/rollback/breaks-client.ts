@@ -7,8 +7,9 @@ import { clientRows, familyIds, familyRows, loadClients } from '../../clients/li
 import type { Bytes, FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { FileContents, StartAndResult } from '../../transaction/contents.ts'
-import type { BreaksClient, RollbackPlan } from '../../transaction/plan-rollback.ts'
+import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
 import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
+import type { BreaksClient } from '../../transaction/undo/undo-client.ts'
 import { asRecorded, readClientFiles } from '../client-state/client-files.ts'
 import { runsOf, writtenBaseUrls } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
@@ -92,9 +93,10 @@ function movedAddressCheck(client: Client, files: LoadedFiles, runs: Runs): Clie
   const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
 
   return ({ start, result }) => {
+    const isUntouched = (path: string) => !result.has(path)
     const isGone = (path: string) => result.get(path) === null && start.get(path) === null
     if (!addressPaths.some(isGone)) return false
-    return files.some(({ path, bytes }) => !result.has(path) && namesOurGateway(bytes))
+    return files.some(({ path, bytes }) => isUntouched(path) && namesOurGateway(bytes))
   }
 }
 

@@ -14,7 +14,13 @@
  * for. The command checks that (`breaksClient`), because it reads all files of the client.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type Contents, type StartAndResult, withChanges } from '../contents.ts'
+import {
+  type Contents,
+  type FileContents,
+  plannedBytes,
+  type StartAndResult,
+  withChanges,
+} from '../contents.ts'
 import {
   decidesEndpoint,
   type FileVersion,
@@ -39,14 +45,16 @@ export interface UndoOptions {
   readonly force?: boolean | undefined
   /** Only the files of these clients. */
   readonly clients?: readonly string[] | undefined
-  /**
-   * Whether an undo would give a client a problem that it does not have: it could no longer read its
-   * files, or it would send a login or a key to an address for which it was not given.
-   */
-  readonly breaksClient?:
-    | ((client: string, contents: StartAndResult<Contents>) => boolean)
-    | undefined
+  readonly breaksClient?: BreaksClient | undefined
 }
+
+/**
+ * Whether an undo would give a client a problem that it does not have: it could no longer read its files, or
+ * it would send a login or a key to an address for which it was not given.
+ *
+ * @param contents the files that the undo has changed so far: before the step for this client, and after it
+ */
+export type BreaksClient = (client: string, contents: StartAndResult<FileContents>) => boolean
 
 export interface UndoneClient {
   /** All files after the undo. */
@@ -72,9 +80,8 @@ export function undoClient(
   for (const way of sharedTableWays) {
     const outcome = undoFiles(files, start, way)
     // A file that keeps the gateway's key needs the gateway's address.
-    const contents = { start, result: outcome.result }
-    const isSound = !outcome.keepsOurKey && !breaksClient?.(client, contents)
-    if (isSound) return outcome
+    if (outcome.keepsOurKey) continue
+    if (!breaksClient?.(client, plannedBytes(start, outcome.result))) return outcome
   }
 
   return undoFiles(files, start, 'keep-all')
@@ -124,22 +131,28 @@ export function isRedirected(files: readonly RecordedFile[], start: Contents): b
 }
 
 /**
- * The endpoint settings of a file that someone changed since the run. A file with scope `whole` that
- * someone wrote since is a new login, even if it has no key, as before the run.
+ * The endpoint settings of a file that someone changed since the run. The first row that applies decides:
+ *
+ *     scope    written    now                   changed settings
+ *     any      any        written, or before    none
+ *     keys     any        another               those with a value that is neither ours nor the earlier one
+ *     whole    no file    a file                all: someone wrote them since
+ *     whole    a file     another, or none      those with a value that is not ours: it is a new login,
+ *                                               even if it has no key, as before the run
  */
 function changedEndpoint(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
+  const { scope, before, written } = file
   if (!file.settings.some(decidesEndpoint)) return []
-  const version = start.get(file.path)
-  if (isSameContent(version, file.written) || isSameContent(version, file.before)) return []
+  const now = start.get(file.path)
+  if (isSameContent(now, written) || isSameContent(now, before)) return []
 
-  const compared = compareSettings(historyOf(start, file))
-  const endpoint = compared.filter(({ setting }) => decidesEndpoint(setting))
-  if (file.scope !== 'whole')
-    return endpoint.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
-
-  // The run removed the file, so everything in it was written since.
-  if (file.written === null) return endpoint
-  return endpoint.filter(({ isOurs }) => !isOurs)
+  const isChanged = ({ isOurs, isEarlier }: ComparedSetting) => {
+    if (scope === 'keys') return !isOurs && !isEarlier
+    return written === null || !isOurs
+  }
+  return compareSettings(historyOf(start, file)).filter(
+    (compared) => decidesEndpoint(compared.setting) && isChanged(compared),
+  )
 }
 
 function hadAddress(files: readonly RecordedFile[], start: Contents): boolean {

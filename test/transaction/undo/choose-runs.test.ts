@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Contents, StartAndResult } from '../../../src/transaction/contents.ts'
 import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
 import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
-import type { UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
+import type { BreaksClient, UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
 import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
 import type { UndoPlan } from '../../../src/transaction/undo/undo-runs.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
@@ -291,14 +290,15 @@ describe('a client with two files', () => {
 
 describe('no undo creates a problem', () => {
   const isAt =
-    (machine: UndoMachine, url: string) =>
-    (_: string, { result }: StartAndResult<Contents>) =>
-      JSON.parse(machine.textIn(result, settingsPath) ?? '{}').url === url
+    (url: string): BreaksClient =>
+    (_, { result }) =>
+      JSON.parse(new TextDecoder().decode(result.get(settingsPath) ?? undefined) || '{}').url ===
+      url
 
   test('nothing of the client is undone if every attempt has a problem', () => {
     const machine = aMachine()
     const before = machine.text(settingsPath)
-    const plan = rollBack(machine, { breaksClient: isAt(machine, 'vendor') })
+    const plan = rollBack(machine, { breaksClient: isAt('vendor') })
     expect(machine.text(settingsPath)).toBe(before)
     expect(keptIn(plan)).toContainEqual(['url', 'together'])
     expect(rollBack(machine)).toBeUndefined()
@@ -308,7 +308,7 @@ describe('no undo creates a problem', () => {
     const machine = aMachine()
     const set = machine.text(settingsPath)
     rollBack(machine)
-    const plan = redoLast(machine, { breaksClient: isAt(machine, 'gw') })
+    const plan = redoLast(machine, { breaksClient: isAt('gw') })
     expect(keptIn(plan)).not.toEqual([])
     expect(machine.text(settingsPath)).toBe(original)
     redoLast(machine, { force: true })
