@@ -1,6 +1,17 @@
 /**
- * The way back to a client's own service. Three steps follow each other: `undoRuns` undoes what repoint wrote,
- * `removeSettings` removes whatever else points at a gateway, and `editOf` compares the result with the files.
+ * The way back to a client's own service:
+ *
+ * 1. `filesWithoutRuns` undoes what repoint wrote.
+ * 2. `removeSettings` removes whatever else points at a gateway, or gives it its value at the own service.
+ * 3. `editOf` compares the result with the files.
+ *
+ * For example, the user wrote a comment, and another tool wrote an address and a key:
+ *
+ *     at own service    written by repoint    now                       result                    step
+ *     model = "gpt"     model = "gw/a"        model = "gw/a"  # mine    model = "gpt"  # mine     1
+ *                       limit = 100           limit = 100                                         1
+ *                                             url = "https://other"                               2
+ *     key = "vendor"    key = "gw"            key = "other"             key = "vendor"            2
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -56,9 +67,12 @@ export function planOwnService(
 
   const isReadable = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) === undefined
   const isUndone = earlier !== undefined && earlier.withoutRuns !== files
-  // An undo can restore syntax that the client cannot read, such as comments that a setup removed.
-  if (isUndone && !isReadable(after) && isReadable(files))
-    return planOwnService(client, files, { ...earlier, withoutRuns: files, written: new Map() })
+  // An undo can restore syntax that the client cannot read, such as comments that a setup removed. Then the plan
+  // undoes no run, and only removes what points at a gateway.
+  if (isUndone && !isReadable(after) && isReadable(files)) {
+    const withoutUndo = { ...earlier, withoutRuns: files, written: new Map() }
+    return planOwnService(client, files, withoutUndo)
+  }
 
   return files
     .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
@@ -80,7 +94,7 @@ function withoutGateway(
   earlier: EarlierFiles | undefined,
 ): { readonly after: LoadedFiles; readonly removed: (file: LoadedFile) => readonly SettingPath[] } {
   const settings = client.gatewaySettings(files)
-  const withoutRuns = undoRuns(files, settings, earlier)
+  const withoutRuns = filesWithoutRuns(files, settings, earlier)
   const first = removeSettings(withoutRuns, settings, earlier?.atOwnService)
 
   // A setting can have had no effect so far, for example because of another default model. Such a setting can
@@ -98,7 +112,7 @@ function withoutGateway(
  *
  * @param settings those that `removeSettings` removes
  */
-function undoRuns(
+function filesWithoutRuns(
   files: LoadedFiles,
   settings: GatewaySettings,
   earlier: EarlierFiles | undefined,
