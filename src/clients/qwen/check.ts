@@ -215,10 +215,10 @@ function* checkVariables(context: ClientContext): Findings {
     }
 }
 
-/** The lines at which .env files of these roles set a variable. */
-function envLines(files: LoadedFiles, name: string, roles: readonly string[]): readonly string[] {
-  return roles.flatMap((role) =>
-    layersOf(files, role).flatMap((file) =>
+/** The lines at which .env files of these kinds set a variable. */
+function envLines(files: LoadedFiles, name: string, kinds: readonly string[]): readonly string[] {
+  return kinds.flatMap((kind) =>
+    layersOf(files, kind).flatMap((file) =>
       exportedVariables(file.path, textOf(file))
         .filter((found) => found.name === name)
         .map(({ line }) => `${file.path}:${line}`),

@@ -1,11 +1,16 @@
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { protocols } from '../../gateway/types.ts'
+import { type CatalogModel, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { DiskReader } from '../contract/files.ts'
-import { catalogIn, type ResolvedOptions, type ResolveInput } from '../contract/setup.ts'
+import {
+  catalogIn,
+  type OfferedModel,
+  type ResolvedOptions,
+  type ResolveInput,
+} from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf, layersOf, originOf, unreadable } from '../files/parse-file.ts'
@@ -172,14 +177,7 @@ export const qwen: ClientModule = {
     })
 
     const listed = new Map(catalogIn(input.gatewayInfo)?.models.map((model) => [model.id, model]))
-    const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
-      const listedWindow = listed.get(model.id)?.contextWindow
-      return compact({
-        ...model,
-        contextWindow: knowsWindow(model.id) ? listedWindow : contextWindow,
-      })
-    })
-
+    const offered = resolved.offered?.map((model) => withWindowToWrite(model, listed.get(model.id)))
     const withWindows = { ...resolved, ...compact({ offered }) }
     return { ...withWindows, findings: [...resolved.findings, ...aboutModelFlag(withWindows)] }
   },
@@ -212,6 +210,15 @@ function projectEnvFile(machine: Machine, disk: DiskReader): readonly string[] {
     if (dirname(folder) === folder) break
   }
   return []
+}
+
+/**
+ * If Qwen Code knows the window of a model, only the gateway's catalog overrides that, and not the facts that
+ * repoint knows.
+ */
+function withWindowToWrite(model: OfferedModel, listed: CatalogModel | undefined): OfferedModel {
+  if (!knowsWindow(model.id)) return model
+  return compact({ ...model, contextWindow: listed?.contextWindow })
 }
 
 /** For an ID of another list, `qwen --model` silently uses the first model of this one (0.24.4, 2026-11-26). */

@@ -98,9 +98,9 @@ export function newFirstPath(protocol: Protocol, id: string): SettingPath {
   return [...listPath(protocol), { ...elementOf(id), isFirst: true }]
 }
 
-/** The path of the first of our entries, whatever its model is. */
+/** The path of the first of our entries, whatever its model is: a path finds the first match. */
 export function firstOwnPath(protocol: Protocol): SettingPath {
-  return [...listPath(protocol), { element: { envKey: keyVariable }, isFirst: true }]
+  return [...listPath(protocol), { element: { envKey: keyVariable } }]
 }
 
 /** Identifies our entry for a model in its list. */
@@ -182,17 +182,22 @@ function entryInUse(settings: ConfigValue, protocol: Protocol): Table | undefine
   )
 }
 
-/** Whether another entry for that model precedes ours. A new entry will be the first. */
+/**
+ * Whether another entry for that model precedes ours: the one for this model, or else the first of ours, which
+ * gets this model. If there is none, a setup writes a new one at the start of the list.
+ */
 export function isBehindAnother(
   { document }: ParsedFile,
   { model, protocol }: ModelRoute,
 ): boolean {
   const entries = entriesIn(document?.root, protocol)
   const isOurs = ({ envKey }: Table) => envKey === keyVariable
-  const exact = entries.findIndex((entry) => isOurs(entry) && entry['id'] === model)
-  const ourIndex = exact === -1 ? entries.findIndex(isOurs) : exact
-  const first = entries.findIndex(({ id }) => id === model)
-  return first !== -1 && first < ourIndex
+  const isOfModel = ({ id }: Table) => id === model
+  const our = entries.find((entry) => isOurs(entry) && isOfModel(entry)) ?? entries.find(isOurs)
+  if (our === undefined) return false
+
+  const first = entries.findIndex(isOfModel)
+  return first !== -1 && first < entries.indexOf(our)
 }
 
 /** The model in use, its address and its key, as far as the files tell. */
