@@ -190,8 +190,12 @@ function changesTable() {
   return table(
     ['Command', 'Files', 'What in them'],
     [
-      ...clientRows.map(({ id, changes }) => [`\`repoint ${id}\``, changes.files, changes.keys]),
-      ...environmentRows.map(({ id, changes }) => [`\`repoint ${id}\``, 'none', changes.keys]),
+      ...clientRows.map(({ id, changes }) => [
+        `\`repoint ${id}\``,
+        changes.files,
+        changes.settings,
+      ]),
+      ...environmentRows.map(({ id, changes }) => [`\`repoint ${id}\``, 'none', changes.settings]),
     ],
   )
 }

@@ -1,4 +1,4 @@
-/** Schemas for data that people write, such as scenario files and the defaults of a team, with messages for them. */
+/** Schemas for data that people write, such as scenario files and team files, with messages for them. */
 import * as v from 'valibot'
 
 /** A problem in the data, with the path from the root. */

@@ -27,7 +27,7 @@ import { qwenName } from './qwen/name.ts'
 /** What the command line must know about a client before the user chooses it. */
 export interface ClientRow extends EnvironmentRow {
   /** What a setup changes on the machine, in Markdown for the README. */
-  readonly changes: { readonly files: string; readonly keys: string }
+  readonly changes: { readonly files: string; readonly settings: string }
   /** The flags in addition to those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
   /** @throws UserError `usage` for flags that contradict each other */
@@ -43,7 +43,7 @@ export interface EnvironmentRow extends ClientName {
   /** For its help. */
   readonly examples: readonly string[]
   /** The changed settings, in Markdown for the README. */
-  readonly changes: { readonly keys: string }
+  readonly changes: { readonly settings: string }
   /** A run loads only the clients that it needs. */
   readonly load: () => Promise<ClientModule>
 }
@@ -60,7 +60,8 @@ export const clientRows: readonly ClientRow[] = [
     changes: {
       files:
         '`~/.codex/auth.json`, then `~/.codex/config.toml`; with `--catalog` also `~/.codex/repoint-models.json`',
-      keys: 'the key; `model`, `model_provider`, `openai_base_url`, with `--catalog` `model_catalog_json`; one `[model_providers.gateway]` table, with `query_params` if the address has a query; an entry in `[notice.model_migrations]`, so that Codex does not offer a newer model; settings in the tables of other providers, so that they do not get the key',
+      settings:
+        'the key; `model`, `model_provider`, `openai_base_url`, with `--catalog` `model_catalog_json`; one `[model_providers.gateway]` table, with `query_params` if the address has a query; an entry in `[notice.model_migrations]`, so that Codex does not offer a newer model; settings in the tables of other providers, so that they do not get the key',
     },
     flags: codexFlags,
     load: async () => (await import('./codex/codex.ts')).codex,
@@ -72,7 +73,8 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
     changes: {
       files: '`~/.claude/settings.json`',
-      keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; if the gateway has other model IDs than Claude Code sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway does not support auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
+      settings:
+        '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; if the gateway has other model IDs than Claude Code sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway does not support auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
     },
     flags: claudeFlags,
     expectConsistentFlags: expectDistinctModelFlags,
@@ -84,7 +86,8 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
     changes: {
       files: 'the same',
-      keys: 'also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`, `CLAUDE_CODE_SUBAGENT_MODEL`',
+      settings:
+        'also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`, `CLAUDE_CODE_SUBAGENT_MODEL`',
     },
     flags: claudeFlags,
     load: async () => (await import('./claude/claude.ts')).claudeGpt,
@@ -96,7 +99,8 @@ export const clientRows: readonly ClientRow[] = [
     changes: {
       files:
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
-      keys: 'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`',
+      settings:
+        'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
@@ -109,7 +113,8 @@ export const clientRows: readonly ClientRow[] = [
     changes: {
       files:
         '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc`, or the file that overrides it',
-      keys: 'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`; an empty `permission.bash` if Kilo has never started',
+      settings:
+        'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`; an empty `permission.bash` if Kilo has never started',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
@@ -120,7 +125,8 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
-      keys: 'one provider with the key, its address and its models, each with its protocol; `defaultProvider`, `defaultModel`; removes a login for the same provider from `auth.json`',
+      settings:
+        'one provider with the key, its address and its models, each with its protocol; `defaultProvider`, `defaultModel`; removes a login for the same provider from `auth.json`',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./pi/pi.ts')).pi,
@@ -131,7 +137,8 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.openclaw/openclaw.json`',
-      keys: 'one provider with the key, its address and its models, each with its protocol (it overrides logins in OpenClaw’s database); `agents.defaults.model`; removes the separate model of the agent that answers',
+      settings:
+        'one provider with the key, its address and its models, each with its protocol (it overrides logins in OpenClaw’s database); `agents.defaults.model`; removes the separate model of the agent that answers',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
@@ -143,7 +150,8 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
     changes: {
       files: '`~/.qwen/settings.json`',
-      keys: '`env.QWEN_GATEWAY_API_KEY`, an entry of `modelProviders` for each model, in the list of its protocol, `security.auth.selectedType`, `model.name`',
+      settings:
+        '`env.QWEN_GATEWAY_API_KEY`, an entry of `modelProviders` for each model, in the list of its protocol, `security.auth.selectedType`, `model.name`',
     },
     flags: [modelFlag, protocolFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./qwen/qwen.ts')).qwen,
@@ -155,7 +163,8 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
     changes: {
       files: '`~/.factory/settings.json`',
-      keys: 'an entry of `customModels` for each model, with its protocol and our `id`; `sessionDefaultSettings.model`. The interactive droid still needs a Factory login, `droid exec` does not',
+      settings:
+        'an entry of `customModels` for each model, with its protocol and our `id`; `sessionDefaultSettings.model`. The interactive droid still needs a Factory login, `droid exec` does not',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
@@ -166,7 +175,8 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint cline', 'repoint cline --model gpt-5.6-sol --context-window 400000'],
     changes: {
       files: '`~/.cline/data/settings/providers.json`',
-      keys: 'the provider `openai-compatible` with the key, its address and its model; `lastUsedProvider`',
+      settings:
+        'the provider `openai-compatible` with the key, its address and its model; `lastUsedProvider`',
     },
     flags: [modelFlag, contextWindowFlag],
     load: async () => (await import('./cline/cline.ts')).cline,
@@ -182,7 +192,8 @@ export const environmentRows: readonly EnvironmentRow[] = [
       'check the key and print the variables that point GitHub Copilot CLI at the gateway',
     examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
     changes: {
-      keys: 'nothing. repoint prints the variables without the key, and `repoint run NAME -- copilot` sets them for one process',
+      settings:
+        'nothing. repoint prints the variables without the key, and `repoint run NAME -- copilot` sets them for one process',
     },
     load: async () => (await import('./copilot/copilot.ts')).copilot,
   },

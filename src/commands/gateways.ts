@@ -14,7 +14,7 @@ import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand } from './command-line/flags.ts'
 import { addGateway } from './gateways/add.ts'
 import type { Session } from './screen/session.ts'
-import { type ClientDefaults, flagsFor, formatDefaults } from './setup/team-defaults.ts'
+import { flagsFor, formatTeamFile, type TeamClient } from './setup/team-file.ts'
 
 function define() {
   return gatewayCommand('gateways')
@@ -115,12 +115,12 @@ async function exportDefaults(session: Session, name: string): Promise<number> {
   const { messages } = baseUrlsOf(saved)
   const messagesUrl = messages === address ? undefined : messages
   const users = usersOf(saved, await clientReports(session, runsSoFar(session)))
-  const clients = users.map(({ client, options }): ClientDefaults => {
+  const clients = users.map(({ client, options }): TeamClient => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
 
   session.platform.terminal.out(
-    session.redact(formatDefaults({ name, baseUrl: address, messagesUrl, clients })),
+    session.redact(formatTeamFile({ name, baseUrl: address, messagesUrl, clients })),
   )
   return 0
 }

@@ -8,7 +8,7 @@ import { gatewayCommand, type SetupFlags, withSetupFlags } from './command-line/
 import { importLinkFor } from './find-gateway/find-key.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
-import { fetchDefaults, formatDefaults, type TeamDefaults } from './setup/team-defaults.ts'
+import { fetchTeamFile, formatTeamFile, type TeamFile } from './setup/team-file.ts'
 
 function define() {
   const command = gatewayCommand('setup')
@@ -50,7 +50,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
   return setUpClients(session, {
     command: 'setup',
     clientIds: clients,
-    // The user's flags override the team's defaults.
+    // The user's flags override the team file.
     flags: { ...compact({ baseUrl, messagesUrl, name }), ...flags },
     preset: { link },
     optionsOf: (id) => team?.clients.find((client) => client.id === id)?.options,
@@ -67,7 +67,7 @@ async function acceptTeamFile(
   session: Session,
   from: string,
   flags: SetupFlags,
-): Promise<TeamDefaults> {
+): Promise<TeamFile> {
   if (flags.baseUrl !== undefined)
     throw new UserError({
       code: 'usage',
@@ -75,9 +75,9 @@ async function acceptTeamFile(
       hint: 'Use one of them.',
     })
 
-  const team = await fetchDefaults(session, from, flags)
+  const team = await fetchTeamFile(session, from, flags)
   session.say(`${from} contains:`)
-  for (const line of formatDefaults(team).trimEnd().split('\n')) session.say(`  ${line}`)
+  for (const line of formatTeamFile(team).trimEnd().split('\n')) session.say(`  ${line}`)
 
   await session.requireConsent(
     session.consent(flags.yes),

@@ -43,7 +43,7 @@ export type ConfigValue =
  */
 export type SettingRole = 'address' | 'key' | 'provider' | 'model'
 
-/** A change of one key. `value: undefined` removes the key. The value of an element is the element. */
+/** A change of one setting. `value: undefined` removes the setting. The value of an element is the element. */
 export interface SettingChange {
   readonly path: SettingPath
   readonly value: ConfigValue | undefined
@@ -77,11 +77,11 @@ export interface FileEdit {
   readonly path: string
   readonly format: FileFormat
   /**
-   * `keys`: the user's file with our settings in it. An undo decides setting by setting.
-   * `whole`: the whole file is ours after the run; an undo restores all of it or nothing.
+   * The records store these words. `keys`: the user's file with our settings in it. An undo decides setting by
+   * setting. `whole`: the whole file is ours after the run; an undo restores all of it or nothing.
    */
   readonly scope: 'keys' | 'whole'
-  /** The keys that this edit sets, removes or confirms. In `whole` scope: the keys to show. */
+  /** The settings that this edit sets, removes or confirms. In `whole` scope: the settings to show. */
   readonly changes: readonly SettingChange[]
   readonly before: Bytes | null
   readonly after: Bytes | null

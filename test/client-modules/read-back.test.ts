@@ -85,7 +85,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
     { '.codex/config.toml': 'model = ' },
     { broken: expect.stringMatching(/config\.toml.*line 1/) as unknown as string },
   ],
-  ['claude', 'nothing', {}, { model: 'opus', slot: 'opus', defaults: ['slot'] }],
+  ['claude', 'nothing', {}, { model: 'opus', slot: 'opus', unsetOptions: ['slot'] }],
   [
     'claude',
     'a mapping',
@@ -122,7 +122,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
     'claude',
     'a saved login without a token',
     { '.claude/.credentials.json': '{}' },
-    { model: 'opus', slot: 'opus', defaults: ['slot'], login: 'a saved login' },
+    { model: 'opus', slot: 'opus', unsetOptions: ['slot'], login: 'a saved login' },
   ],
   ['opencode', 'nothing', {}, {}],
   [
@@ -138,7 +138,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
     {
       baseUrl: 'https://gw.example/v1',
       protocol: 'chat',
-      defaults: ['protocol'],
+      unsetOptions: ['protocol'],
       providerId: 'gw',
       model: 'a/b',
       smallModel: 'other/c',

@@ -140,7 +140,7 @@ export function inputFor(
 
 /** The values of a client's files that a setup keeps. */
 export function earlierIn(client: Client, state: ClientState): EarlierOptions {
-  return { options: optionsToKeep(client, state), defaults: state.defaults }
+  return { options: optionsToKeep(client, state), unsetOptions: state.unsetOptions }
 }
 
 function targetFor(client: Client, setup: Setup = {}): SetupTarget {
@@ -231,7 +231,7 @@ export function findingsOn(
 export interface StateValues
   extends Omit<Endpoint, 'keyHeader'>,
     ClientOptions,
-    Pick<ClientState, 'defaults' | 'login'> {
+    Pick<ClientState, 'unsetOptions' | 'login'> {
   /** Absent: the usual one. */
   readonly keyHeader?: OtherKeyHeader | undefined
   readonly keyPath?: string | undefined
@@ -239,10 +239,19 @@ export interface StateValues
 }
 
 export function valuesOf(state: ClientState): StateValues {
-  const { endpoint, options, defaults, sources, login } = state
+  const { endpoint, options, unsetOptions, sources, login } = state
   const [model, broken, keyPath] = [shownModel(state), whyUnreadable(state), sources.key]
   const keyHeader = unusualKeyHeader(endpoint.keyHeader)
-  return compact({ ...endpoint, keyHeader, ...options, defaults, model, keyPath, login, broken })
+  return compact({
+    ...endpoint,
+    keyHeader,
+    ...options,
+    unsetOptions,
+    model,
+    keyPath,
+    login,
+    broken,
+  })
 }
 
 /** The values that a client reads from its files. */

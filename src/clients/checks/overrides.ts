@@ -87,15 +87,15 @@ function whyUnknown(
   if (content !== 'settings') return undefined
   const { document, problem } = parseFile(file)
   if (problem !== undefined) return problem
-  const hasVariableKeys =
-    interpolation.isInKeys && hasKeyLike(document?.root ?? null, interpolation.names)
-  return hasVariableKeys ? 'makes other keys' : undefined
+  const hasVariableNames =
+    interpolation.isInSettingNames && hasNameLike(document?.root ?? null, interpolation.names)
+  return hasVariableNames ? 'makes other keys' : undefined
 }
 
-function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
+function hasNameLike(value: ConfigValue, pattern: RegExp | null): boolean {
   if (pattern === null || typeof value !== 'object' || value === null) return false
   return Object.entries(value).some(
-    ([key, below]) => pattern.test(key) || hasKeyLike(below, pattern),
+    ([name, below]) => pattern.test(name) || hasNameLike(below, pattern),
   )
 }
 

@@ -188,7 +188,7 @@ const shared = {
         discoverModels: isDiscovering(settings) || undefined,
         disableAttribution: env[names.attribution] === '0' || undefined,
       },
-      defaults: model?.isNamed === false ? ['slot'] : undefined,
+      unsetOptions: model?.isNamed === false ? ['slot'] : undefined,
       shownModel: model?.name,
       sources: sourcesIn(file.path, {
         baseUrl: url,

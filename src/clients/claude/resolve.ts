@@ -192,7 +192,7 @@ function usesOfMapping(
 
 /** The slot that Claude Code starts with: its own default if no file names a model, and the user names none. */
 function startSlot(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
-  const isUnnamed = input.earlier?.defaults?.includes('slot') === true && keepsModels(input)
+  const isUnnamed = input.earlier?.unsetOptions?.includes('slot') === true && keepsModels(input)
   return isUnnamed && version !== undefined ? slotWithoutModel(version) : slot
 }
 

@@ -70,7 +70,7 @@ export interface Interpolation {
   /** The texts in API keys and values of headers. */
   readonly values: RegExp | null
   /** The client also replaces them in the names of settings. */
-  readonly isInKeys?: true
+  readonly isInSettingNames?: true
 }
 
 /** Environment variables that point a client at a gateway, whatever its files say. */

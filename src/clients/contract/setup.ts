@@ -32,7 +32,7 @@ export interface ResolveInput {
 export class ModelNeeded extends UserError {}
 
 /** The options that an earlier setup left in the client's files. */
-export interface EarlierOptions extends Pick<ClientState, 'options' | 'defaults'> {
+export interface EarlierOptions extends Pick<ClientState, 'options' | 'unsetOptions'> {
   /** The options were chosen for another gateway. */
   readonly isOtherGateway?: boolean
 }
@@ -47,9 +47,9 @@ export function catalogIn({
 /** The gateway's answers so far. */
 export interface GatewayInfo {
   readonly catalogAnswer: CatalogAnswer
-  /** The route that the gateway answered last, for any client. */
+  /** The model route that the gateway answered last, for any client. */
   readonly proven?: ModelRoute | undefined
-  /** The routes that the gateway rejected for this client. `resolve` avoids them if it has a choice. */
+  /** The model routes that the gateway rejected for this client. `resolve` avoids them if it has a choice. */
   readonly rejected: readonly RejectedModel[]
   /**
    * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.

@@ -8,7 +8,7 @@ export interface ClientState {
   /** The options, as they are in the files. Absent: no file sets them, or the client cannot read it. */
   readonly options: ClientOptions
   /** Options that no file sets: their values here are the client's default. */
-  readonly defaults?: readonly OptionName[] | undefined
+  readonly unsetOptions?: readonly OptionName[] | undefined
   /** The model as the file names it, for reports. Absent: `options.model`. */
   readonly shownModel?: string | undefined
   /** The model IDs in the client's picker, for the provider in use. Absent: the client has no picker. */

@@ -82,7 +82,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       interpolation: {
         names: /\{(?:env|file):|^constructor$/,
         values: /\{(?:env|file):/,
-        isInKeys: true,
+        isInSettingNames: true,
       },
       reservedProviderIds,
       gatewayVariables: {
@@ -125,7 +125,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
           contextWindow: numberIn(entry, ['limit', 'context']),
           ...readSettingOptions(settingOptions(protocol), entry),
         },
-        defaults: source === 'provider' ? ['protocol'] : undefined,
+        unsetOptions: source === 'provider' ? ['protocol'] : undefined,
         offered: Object.keys(tableIn(table, ['models'])),
         sources: {
           baseUrl: originOf(configFiles, ['provider', providerId ?? '', 'options', 'baseURL']),

@@ -42,7 +42,7 @@ export function packageOf(
   { id, protocol }: OfferedModel,
 ): string | undefined {
   const wasUnnamed =
-    earlier?.defaults?.includes('protocol') && earlier.options.protocol === protocol
+    earlier?.unsetOptions?.includes('protocol') && earlier.options.protocol === protocol
   const isUnnamed = protocol === 'chat' && (nativeProtocol(id) === 'chat' || wasUnnamed)
   return isUnnamed ? undefined : packages[protocol]
 }

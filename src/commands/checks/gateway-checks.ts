@@ -237,11 +237,11 @@ function* checkPicker(
  * @throws UserError if the client's model cannot be used, or only the catalog could have decided it
  */
 function setupNow(
-  { client, options, state: { defaults }, version, modelTable }: ClientWithProgram,
+  { client, options, state: { unsetOptions }, version, modelTable }: ClientWithProgram,
   catalogAnswer: CatalogAnswer,
 ): ResolvedChoice {
   const gatewayInfo = { catalogAnswer, rejected: [] }
-  const input = { requested: {}, earlier: { options, defaults }, gatewayInfo }
+  const input = { requested: {}, earlier: { options, unsetOptions }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })
   if (resolution.kind === 'decided') return resolution.choice

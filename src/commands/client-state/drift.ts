@@ -173,9 +173,9 @@ export function driftSinceSetup(
   const { fixedFiles, reasons } = planned
   const changedFiles = [...findChangedFiles(session, fixedFiles, runs)]
 
-  const ofKeys = changedFiles.filter(({ setup }) => setup.file.scope === 'keys')
+  const ofSettings = changedFiles.filter(({ setup }) => setup.file.scope === 'keys')
   const ofWholeFiles = changedFiles.filter(({ setup }) => setup.file.scope === 'whole')
-  const fixes = ofKeys.map(({ file, changes }) => ({ fileKind: file.kind, changes }))
+  const fixes = ofSettings.map(({ file, changes }) => ({ fileKind: file.kind, changes }))
   const edits = ofWholeFiles.map((changed) => restoringEdit(session, report, changed))
 
   // repoint offers only a complete restore: it must not restore the address without the key.
@@ -209,13 +209,13 @@ function* findChangedFiles(
 }
 
 /** A report names this many settings of a file, and counts the others. */
-const maxNamedKeys = 4
+const maxNamedSettings = 4
 
 function describeChanges(session: Session, { file, setup, changes }: ChangedFile): string {
   const all = changes.map((change) => plainPath(change.path))
-  const more = all.length > maxNamedKeys ? ` and ${all.length - maxNamedKeys} more` : ''
-  const keys = all.slice(0, maxNamedKeys).join(', ') + more
-  return `${keys} in ${session.showPath(file.path)}, written by run ${setup.run.id}`
+  const more = all.length > maxNamedSettings ? ` and ${all.length - maxNamedSettings} more` : ''
+  const settings = all.slice(0, maxNamedSettings).join(', ') + more
+  return `${settings} in ${session.showPath(file.path)}, written by run ${setup.run.id}`
 }
 
 /** The edit that makes a file what the setup wrote, which replaced the whole file. */

@@ -20,7 +20,7 @@ import type { Session } from '../screen/session.ts'
 import type { SetupPolicy } from './policy.ts'
 
 /** A client's setup that a command finds in its files. */
-export interface EarlierSetup extends Pick<ClientState, 'options' | 'defaults'> {
+export interface EarlierSetup extends Pick<ClientState, 'options' | 'unsetOptions'> {
   readonly baseUrl: string
 }
 
@@ -35,8 +35,8 @@ export function earlierSetups(
     const baseUrl = state?.endpoint.baseUrl
     if (state === undefined || baseUrl === undefined) return []
     if (!isSetUpByRepoint(client, state, runs)) return []
-    const { defaults } = state
-    return [[client, { baseUrl, options: configuredOptions(client, state, runs), defaults }]]
+    const { unsetOptions } = state
+    return [[client, { baseUrl, options: configuredOptions(client, state, runs), unsetOptions }]]
   })
   return new Map(setups)
 }
@@ -67,7 +67,7 @@ export function resolveInputFor(
       : servableOptions(client, earlier, { requested, gatewayInfo, isOtherGateway })
   return {
     requested,
-    earlier: { options, defaults: earlier.defaults, isOtherGateway },
+    earlier: { options, unsetOptions: earlier.unsetOptions, isOtherGateway },
     gatewayInfo,
   }
 }
@@ -92,7 +92,7 @@ function servableOptions(
 
   // The protocol belongs to the models and the gateway. If no file names it, nobody chose it: earlier
   // versions of repoint wrote chat for every model.
-  const isChosenProtocol = earlier.defaults?.includes('protocol') !== true
+  const isChosenProtocol = earlier.unsetOptions?.includes('protocol') !== true
   const keepsProtocol = keepsModels && !isOtherGateway && isChosenProtocol
 
   return {

@@ -92,7 +92,7 @@ export function clientDocument({ report, expectedGateway, drift }: StatusReport)
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, state, gateway, findings, fileStates } = report
-  const { endpoint, options, defaults, sources, login } = state
+  const { endpoint, options, unsetOptions, sources, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const {
     startModel: _,
@@ -114,7 +114,7 @@ export function clientDocument({ report, expectedGateway, drift }: StatusReport)
     ...compact({
       ...others,
       model: shownModel(state),
-      isModelUnnamed: defaults?.includes('slot') || undefined,
+      isModelUnnamed: unsetOptions?.includes('slot') || undefined,
       ...{ keyPath, keyHeader: unusualKeyHeader(keyHeader), caFile, alsoSendsTo, login },
       isDiscovering: discoverModels,
       hidesAttribution: disableAttribution,

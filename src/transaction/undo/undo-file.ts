@@ -59,7 +59,7 @@ export function undoFile(
   if (now === null)
     return { result: null, kept: before === null ? [] : [keptSetting(file, [], 'changed')] }
   if (file.scope === 'whole') return undoWholeFile(history)
-  return undoKeysFile(() => undoSettings(history, now, way, isOurModel))
+  return withForceHint(() => undoSettings(history, now, way, isOurModel))
 }
 
 function restoreCopy(history: FileHistory): UndoneFile {
@@ -105,9 +105,9 @@ function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
   return file.settings.map(({ path }) => keptSetting(file, path, why))
 }
 
-/** Undoes a file with scope `keys`. */
-function undoKeysFile(undoKeys: () => UndoneFile): UndoneFile {
-  const result = valueOrError(undoKeys)
+/** Adds to the error of an impossible undo that `--force` needs no edit. */
+function withForceHint(undo: () => UndoneFile): UndoneFile {
+  const result = valueOrError(undo)
   if (!(result instanceof UserError)) return result
   if (result.code === 'backup-missing') throw result
 

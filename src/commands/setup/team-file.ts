@@ -21,15 +21,15 @@ import type { Session } from '../screen/session.ts'
  * What an operator publishes for a team: an address, and for each client the values of its command's
  * flags. The file can contain nothing else, and never a key.
  */
-export interface TeamDefaults {
+export interface TeamFile {
   readonly baseUrl: string
   /** The messages base URL, if it is not `baseUrl`. */
   readonly messagesUrl?: string | undefined
   readonly name?: string | undefined
-  readonly clients: readonly ClientDefaults[]
+  readonly clients: readonly TeamClient[]
 }
 
-export interface ClientDefaults {
+export interface TeamClient {
   readonly id: string
   /** By the name of the flag without leading dashes: `opus-model`. */
   readonly flags: Readonly<Record<string, FlagValue | undefined>>
@@ -37,30 +37,30 @@ export interface ClientDefaults {
 }
 
 /** The largest accepted file, in bytes. */
-const maxDefaultsBytes = 64 * 1024
+const maxTeamFileBytes = 64 * 1024
 
-const tooLarge = `too large for a team file (more than ${maxDefaultsBytes} bytes)`
+const tooLarge = `too large for a team file (more than ${maxTeamFileBytes} bytes)`
 
 /**
- * Reads a file of defaults from the disk or from the web. On the web, it accepts https only, follows no
+ * Reads a team file from the disk or from the web. On the web, it accepts https only, follows no
  * redirect to another origin and sends no key.
  *
  * @throws UserError
  */
-export async function fetchDefaults(
+export async function fetchTeamFile(
   session: Session,
   source: string,
   flags: GatewayFlags,
-): Promise<TeamDefaults> {
+): Promise<TeamFile> {
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(source)
   const bytes = isAddress ? await download(session, source, flags) : readLocal(session, source)
   const place = isAddress ? source : session.showPath(source)
-  return readDefaults(bytes, place, flags)
+  return readTeamFile(bytes, place, flags)
 }
 
 function readLocal(session: Session, path: string): Uint8Array {
   try {
-    return session.platform.files.read(path, maxDefaultsBytes)
+    return session.platform.files.read(path, maxTeamFileBytes)
   } catch (error) {
     throw new UserError({
       code: 'usage',
@@ -101,7 +101,7 @@ async function download(
     method: 'GET',
     url: access.address,
     headers: { accept: 'application/json', 'user-agent': 'repoint' },
-    maxBytes: maxDefaultsBytes,
+    maxBytes: maxTeamFileBytes,
   })
   const judged = judge(access, result, { route: 'catalog' })
   if (judged.kind === 'failed') throw errorFor(judged.outcome)
@@ -122,7 +122,7 @@ async function download(
 }
 
 /** @throws UserError `config-invalid` with the place in the file; `usage` for a rejected address or name */
-function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions): TeamDefaults {
+function readTeamFile(bytes: Uint8Array, place: string, allowed: AddressOptions): TeamFile {
   const refusal = (what: string) =>
     new UserError({
       code: 'config-invalid',
@@ -136,7 +136,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
     return address
   }
 
-  const { name, clients, ...addresses } = parseDefaults(bytes, refusal)
+  const { name, clients, ...addresses } = parseTeamFile(bytes, refusal)
   if (name !== undefined) expectGatewayName(name)
   return {
     baseUrl: readAddress(addresses.baseUrl),
@@ -150,7 +150,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
 }
 
 /** @throws the error that `refusal` creates for the first invalid place */
-function parseDefaults(bytes: Uint8Array, refusal: (what: string) => UserError) {
+function parseTeamFile(bytes: Uint8Array, refusal: (what: string) => UserError) {
   try {
     return parseData(fileSchema, jsonIn(new TextDecoder().decode(bytes)))
   } catch (error) {
@@ -176,7 +176,7 @@ function flagsSchema({ flags }: ClientRow) {
   )
 }
 
-function optionsOfFlags(row: ClientRow, values: ClientDefaults['flags']): ClientOptions {
+function optionsOfFlags(row: ClientRow, values: TeamClient['flags']): ClientOptions {
   const options = row.flags.flatMap((flag) => {
     const value = values[nameOfFlag(flag)]
     return value === undefined ? [] : [flag.toOptions(value)]
@@ -190,7 +190,7 @@ function nameOfFlag({ flag }: ClientFlag): string {
 }
 
 /** The file's text, for display and for writing. */
-export function formatDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefaults): string {
+export function formatTeamFile({ baseUrl, messagesUrl, name, clients }: TeamFile): string {
   const byId = Object.fromEntries(clients.map(({ id, flags }) => [id, flags]))
   const document = compact({ version: 1, name, baseUrl, messagesUrl, clients: byId })
   return `${JSON.stringify(document, undefined, 2)}\n`
@@ -200,7 +200,7 @@ export function formatDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefa
  * The flags for these options, for a file that sets up other machines in the same way. A flag belongs to the
  * options if one of their values, given to it, yields a part of them. Two flags never yield the same member.
  */
-export function flagsFor(row: ClientRow, options: ClientOptions): ClientDefaults['flags'] {
+export function flagsFor(row: ClientRow, options: ClientOptions): TeamClient['flags'] {
   const values = leavesOf(options)
   const namedValues = row.flags.flatMap((flag) => {
     const value = values.find(
