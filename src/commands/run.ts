@@ -23,7 +23,7 @@ import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './find-gateway/folder-gateway.ts'
-import { checkFolders } from './run/check-folders.ts'
+import { confirmFolders } from './run/confirm-folders.ts'
 import { clientsCalled, exitStatusOf, type LaunchRequest, pointProgram } from './run/launch.ts'
 import { firstInstalled, pointShell, shellOf } from './run/shell.ts'
 import type { Session } from './screen/session.ts'
@@ -124,7 +124,7 @@ function processFor(
 /**
  * Checks the folders where the clients start, and asks the gateway for its models.
  *
- * @throws UserError as `checkFolders` does, or why the gateway cannot serve anybody
+ * @throws UserError as `confirmFolders` does, or why the gateway cannot serve anybody
  */
 async function launchRequestFor(
   session: Session,
@@ -141,7 +141,7 @@ async function launchRequestFor(
     readonly verify: boolean
   },
 ): Promise<LaunchRequest> {
-  await checkFolders(session, access, installed, process.args)
+  await confirmFolders(session, access, installed, process.args)
   const [catalog, versions] = await Promise.all([
     verify ? catalogOf(session, access, saved) : undefined,
     installedVersions(session, installed),

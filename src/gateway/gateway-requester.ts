@@ -105,6 +105,7 @@ export class GatewayRequester {
     options?: Omit<ProbeOptions, 'candidates'>,
   ): Promise<ProbeResult> {
     const request: ProbeQuestion = { protocol, model, options }
+    // A search for the header may replace `#current` before the answer arrives.
     const access = this.#current
     try {
       return await this.#probeAt(access, request)

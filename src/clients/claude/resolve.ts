@@ -43,8 +43,8 @@ function gptMapping(
  */
 export function resolveSlots(input: ResolveInput, { version }: ProgramFacts = {}): ResolvedOptions {
   const { slot = defaultSlot } = effectiveOptions(input)
-  const pins = checkedPins(input, slot)
-  const subagentModel = checkedSubagent(input)
+  const pins = usablePins(input, slot)
+  const subagentModel = usableSubagent(input)
 
   const filled = fillSlots({ input, slot, pins, version })
   const catalog = catalogIn(input.gatewayInfo)
@@ -70,8 +70,8 @@ export function resolveMapping(
 ): ResolvedOptions {
   const catalog = catalogIn(input.gatewayInfo)
   const { slot = defaultSlot } = effectiveOptions(input)
-  const pins = checkedPins(input, slot)
-  const subagentModel = checkedSubagent(input)
+  const pins = usablePins(input, slot)
+  const subagentModel = usableSubagent(input)
   const slotModels = mappedSlots(input.gatewayInfo, pins)
 
   const chosenByUser: Readonly<Record<string, string | undefined>> = {
@@ -196,25 +196,25 @@ function startSlot(input: ResolveInput, slot: Slot, version: string | undefined)
   return isUnnamed && version !== undefined ? slotWithoutModel(version) : slot
 }
 
-function checkedPins(input: ResolveInput, slot: Slot): Pins {
+function usablePins(input: ResolveInput, slot: Slot): Pins {
   const { model, slotModels } = effectiveOptions(input)
   const pins: Partial<Record<Slot, string>> = { ...slotModels }
   // A flag for one slot overrides the model for the slot that is chosen.
   if (model !== undefined) pins[slot] ??= model
   for (const name of slots) {
     const id = pins[name]
-    if (id !== undefined) pins[name] = checkedAsWritten(input, id)
+    if (id !== undefined) pins[name] = usableAsWritten(input, id)
   }
   return pins
 }
 
-function checkedSubagent(input: ResolveInput): string | undefined {
+function usableSubagent(input: ResolveInput): string | undefined {
   const { subagentModel } = effectiveOptions(input)
-  return subagentModel ? checkedAsWritten(input, subagentModel) : undefined
+  return subagentModel ? usableAsWritten(input, subagentModel) : undefined
 }
 
-/** The catalog's ID, with the window suffix that the user wrote. */
-function checkedAsWritten(input: ResolveInput, written: string): string {
+/** The catalog's ID, with the window suffix that the user wrote. @throws as `expectUsableModel` */
+function usableAsWritten(input: ResolveInput, written: string): string {
   const id = withoutWindow(written)
   return expectUsableModel(input, id, ['messages']) + written.slice(id.length)
 }

@@ -21,7 +21,7 @@ import type { Session } from '../screen/session.ts'
  *
  * @throws UserError `config-conflict` if repoint cannot ask; `Declined` if the user says no
  */
-export async function checkFolders(
+export async function confirmFolders(
   session: Session,
   access: GatewayAccess,
   clients: readonly Client[],
