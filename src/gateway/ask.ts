@@ -54,7 +54,7 @@ export function judge(
   result: HttpResponse | NetworkFailure,
   sent: Pick<
     SentRequest,
-    'route' | 'model' | 'client' | 'catalog' | 'baseAnswers' | 'routeAnswers'
+    'route' | 'model' | 'sender' | 'catalog' | 'baseAnswers' | 'routeAnswers'
   >,
 ): Judged {
   const sentRequest: SentRequest = {

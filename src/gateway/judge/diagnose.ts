@@ -1,7 +1,7 @@
 /**
  * Says what a response of the gateway means. network-failure.ts does so if there is none.
  *
- * - The **cause** is what the codes and words of a rejection blame, such as `key` or `quota` (causes/).
+ * - The **cause** is the reason that the codes and words of a rejection name, such as `key` or `quota` (causes/).
  * - The **subject** is the one thing that a sentence is about. It replaces the cause if no known pattern
  *   matches (causes/subjects.ts).
  * - The **outcome** is the verdict: a code with a message and a hint (outcomes.ts). A rule makes it from the
@@ -105,7 +105,7 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
   if (response.cut === 'limit' && isCutOff(evidence)) return cutOff(evidence)
 
   if (inference.kind === 'answered') {
-    const { rejects } = acceptedBy(request.client, protocol)
+    const { rejects } = acceptedBy(request.sender, protocol)
     const rejectedFlaw = inference.flaws.find((flaw) => rejects.includes(flaw))
     if (rejectedFlaw === undefined) return undefined
     if (inference.error === undefined) return diagnoseFlaw(evidence, rejectedFlaw)
@@ -119,7 +119,7 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
 }
 
 function clientLabel({ request }: Evidence): string {
-  return request.client?.label ?? 'the client'
+  return request.sender?.label ?? 'the client'
 }
 
 function diagnoseFlaw(evidence: Evidence, flaw: Flaw): Outcome {

@@ -17,10 +17,10 @@ export type Inference =
 
 /** What a client does with responses. Of a client that nobody has tried: what most of them do. */
 export function acceptedBy(
-  client: Pick<Sender, 'accepts'> | undefined,
+  sender: Pick<Sender, 'accepts'> | undefined,
   protocol: Protocol,
 ): AcceptedResponses {
-  return client?.accepts ?? usuallyAccepted[protocol]
+  return sender?.accepts ?? usuallyAccepted[protocol]
 }
 
 const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {

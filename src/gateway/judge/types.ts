@@ -57,7 +57,7 @@ export interface SentRequest {
   /** The requested model. */
   readonly model?: string
   /** The client that would receive the answer. Absent: any. */
-  readonly client?: Pick<Sender, 'label' | 'accepts'> | undefined
+  readonly sender?: Pick<Sender, 'label' | 'accepts'> | undefined
   /** For naming the nearest models. */
   readonly catalog?: Catalog
   /** This base URL answers a catalog request with this key, so that neither is at fault. */

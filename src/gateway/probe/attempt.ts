@@ -188,7 +188,7 @@ export async function judgeResult(
 ): Promise<Judged> {
   const { access, protocol, model, sender } = input
   const catalog = await catalogOf(input)
-  const request = { route: protocol, model, client: sender, ...others }
+  const request = { route: protocol, model, sender, ...others }
   return judge(access, result, catalog === undefined ? request : { ...request, catalog })
 }
 

@@ -1,4 +1,4 @@
-/** What a rejection blames, by its codes and words. by-cause.ts turns it into an outcome. */
+/** The reason that the codes and words of a rejection name. by-cause.ts turns it into an outcome. */
 export type Cause =
   | 'upstream'
   | 'gateway'
