@@ -14,6 +14,13 @@ export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
  */
 export type SettingPath = readonly (string | ListElement)[]
 
+/** The path of a whole file, where others are paths of its settings. */
+export const wholeFile: SettingPath = []
+
+export function isWholeFile(path: SettingPath): boolean {
+  return path.length === 0
+}
+
 export function isElementPath(path: SettingPath): boolean {
   return typeof path.at(-1) === 'object'
 }

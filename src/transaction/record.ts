@@ -109,7 +109,7 @@ export interface FileVersion {
 export interface KeptSetting {
   readonly client: string
   readonly file: string
-  /** Empty: the whole file. */
+  /** Also `wholeFile`. */
   readonly path: SettingPath
   /** `changed`: someone changed it since the run. `together`: it stays because another one stays. */
   readonly why: 'changed' | 'together'

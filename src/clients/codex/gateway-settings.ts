@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/types.ts'
+import { type SettingPath, wholeFile } from '../../edits/types.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { fileOf, parseKind } from '../files/parse-file.ts'
@@ -32,7 +32,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
       ...(hasCatalog ? [catalogPath] : []),
       ...(isKeyForced ? [['forced_login_method']] : []),
     ],
-    catalog: hasCatalog && fileOf(files, 'catalog').bytes !== null ? [[]] : [],
+    catalog: hasCatalog && fileOf(files, 'catalog').bytes !== null ? [wholeFile] : [],
     auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
   }
 }
@@ -46,5 +46,5 @@ function keySettings(file: LoadedFile): readonly SettingPath[] {
   const { root } = readStrictly(file)
   const ofKey = ['OPENAI_API_KEY', 'auth_mode'].filter((name) => root[name] !== undefined)
   const others = Object.keys(root).filter((name) => !ofKey.includes(name) && root[name] !== null)
-  return others.length === 0 ? [[]] : ofKey.map((name) => [name])
+  return others.length === 0 ? [wholeFile] : ofKey.map((name) => [name])
 }

@@ -80,5 +80,5 @@ export interface GatewayVariables {
   readonly others: readonly string[]
 }
 
-/** Settings by the kind of their file. The empty path is the whole file. */
+/** Settings by the kind of their file. A path may be `wholeFile`. */
 export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>

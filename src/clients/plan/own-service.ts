@@ -18,6 +18,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { documentOf, formatOf } from '../../edits/format.ts'
 import {
   type FileEdit,
+  isWholeFile,
   type SettingChange,
   type SettingPath,
   type SettingRole,
@@ -163,8 +164,7 @@ function removeSettings(
 
     const earlier = sameFile(atOwnService, file)
     if (earlier !== undefined && file.scope === 'whole') return { ...file, bytes: earlier.bytes }
-    const isWholeFile = paths.some((path) => path.length === 0)
-    if (isWholeFile) return { ...file, bytes: null }
+    if (paths.some(isWholeFile)) return { ...file, bytes: null }
 
     const after = withSettingsOf(earlier, file, paths)
     const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(textOf(after))

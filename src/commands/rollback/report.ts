@@ -1,6 +1,7 @@
 /** What `repoint rollback` shows before it asks, and what it reports afterwards: as lines, and as JSON. */
 import { familyIds } from '../../clients/list.ts'
 import { actionText, describeChanges } from '../../edits/describe.ts'
+import { isWholeFile } from '../../edits/types.ts'
 import { plainPath } from '../../edits/values/paths.ts'
 import { errorCodes } from '../../error-codes.ts'
 import type { Finding } from '../../finding.ts'
@@ -70,13 +71,15 @@ function keptIn({ kept }: RollbackPlan, path: string): readonly KeptSetting[] {
 
 /** `model stays: you changed it after the setup`, for the settings of one file. */
 function describeKept(settings: readonly KeptSetting[]): string {
-  const namesFor = (reason: KeptSetting['why']) =>
-    settings.filter(({ why }) => why === reason).map(({ path }) => plainPath(path))
-  const changed = namesFor('changed')
-  const grouped = namesFor('together')
+  const pathsFor = (reason: KeptSetting['why']) =>
+    settings.filter(({ why }) => why === reason).map(({ path }) => path)
+  if (pathsFor('changed').some(isWholeFile))
+    return 'stays: you changed or deleted this file after the setup'
 
-  const isWholeFile = changed.includes('')
-  if (isWholeFile) return 'stays: you changed or deleted this file after the setup'
+  const changed = pathsFor('changed').map(plainPath)
+  const grouped = pathsFor('together').map((path) =>
+    isWholeFile(path) ? 'the file' : plainPath(path),
+  )
 
   const reasons: string[] = []
   if (changed.length > 0) {

@@ -10,6 +10,7 @@
  *     A         B          another, `keys`     each setting: see `undo-settings.ts`
  */
 import { isDeepStrictEqual } from 'node:util'
+import { wholeFile } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { isSameContent, type KeptSetting, type RecordedFile } from '../record.ts'
 import {
@@ -57,7 +58,7 @@ export function undoFile(
 
   if (!changesContent(file)) return { result: now, kept: [] }
   if (now === null)
-    return { result: null, kept: before === null ? [] : [keptSetting(file, [], 'changed')] }
+    return { result: null, kept: before === null ? [] : [keptSetting(file, wholeFile, 'changed')] }
   if (file.scope === 'whole') return undoWholeFile(history)
   return withForceHint(() => undoSettings(history, now, way, isOurModel))
 }
@@ -101,7 +102,7 @@ function undoWholeFile(history: FileHistory): UndoneFile {
 
 function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {
   const why = isSameContent(now, file.written) ? 'together' : 'changed'
-  if (file.settings.length === 0) return [keptSetting(file, [], why)]
+  if (file.settings.length === 0) return [keptSetting(file, wholeFile, why)]
   return file.settings.map(({ path }) => keptSetting(file, path, why))
 }
 

@@ -3,6 +3,7 @@
  * each undo starts with the files that the previous one left in memory.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { isWholeFile } from '../../edits/types.ts'
 import type { Contents } from '../contents.ts'
 import {
   hasOnlyKey,
@@ -172,7 +173,7 @@ function stillKept(
     const file = files.find(({ path }) => path === setting.file)
     const version = result.get(setting.file)
     if (file === undefined || isSameContent(file.before, version)) return false
-    if (setting.path.length === 0 || file.scope === 'whole') return true
+    if (isWholeFile(setting.path) || file.scope === 'whole') return true
 
     const earlier = copies.documentOf(file, file.before)?.get(setting.path)
     const left = copies.documentOf(file, version)?.get(setting.path)
