@@ -6,8 +6,8 @@ import { loadPrograms } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { catalogOrError, mayStillServe } from '../gateway/catalog.ts'
-import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import { catalogOrError, mayStillServe, toCatalogAnswer } from '../gateway/catalog.ts'
+import type { CatalogAnswer, GatewayAccess } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import type { SavedGateway } from '../state/gateways.ts'
@@ -142,13 +142,13 @@ async function launchRequestFor(
   },
 ): Promise<LaunchRequest> {
   await confirmFolders(session, access, installed, process.args)
-  const [catalog, versions] = await Promise.all([
-    verify ? catalogOf(session, access, saved) : undefined,
+  const [catalogAnswer, versions] = await Promise.all([
+    verify ? askForCatalog(session, access, saved) : ({ kind: 'not-asked' } as const),
     installedVersions(session, installed),
   ])
   return {
     access,
-    catalog,
+    catalogAnswer,
     process,
     model,
     proven: saved?.proven,
@@ -268,17 +268,17 @@ function noteUnsetHeaders(
     )
 }
 
-/** Undefined: the gateway has no catalog, but may serve the client anyway. */
-async function catalogOf(
+/** @throws UserError why the gateway cannot serve anybody. Without a catalog it may serve the client anyway */
+async function askForCatalog(
   session: Session,
   access: GatewayAccess,
   saved: SavedGateway | undefined,
-): Promise<Catalog | undefined> {
+): Promise<CatalogAnswer> {
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
-  if (!(answer instanceof UserError)) return answer
+  if (!(answer instanceof UserError)) return toCatalogAnswer(answer)
   // The next request to the gateway is the command's own.
   if (!mayStillServe(answer))
     throw saved === undefined ? answer : withSavedGatewayHint(saved, answer)
   session.remark(`note: Cannot read the gateway's list of models (${answer.message})`)
-  return undefined
+  return toCatalogAnswer(answer)
 }

@@ -7,7 +7,7 @@ import { UserError } from '../errors.ts'
 import { usualBaseUrls } from '../gateway/base-urls.ts'
 import { readCatalog } from '../gateway/catalog.ts'
 import { isLoopback } from '../gateway/input/local-host.ts'
-import type { Catalog } from '../gateway/types.ts'
+import type { Catalog, CatalogAnswer } from '../gateway/types.ts'
 import {
   builtInCatalog,
   type Gateway,
@@ -214,13 +214,16 @@ async function launchWithGateway(
     timeoutMs: catalogTimeoutMs,
   })
 
-  const catalog = called.length > 0 ? (catalogIfKnown ?? (await readCatalog(access))) : undefined
+  const catalogAnswer: CatalogAnswer =
+    called.length === 0
+      ? { kind: 'not-asked' }
+      : { kind: 'received', catalog: catalogIfKnown ?? (await readCatalog(access)) }
   const process = { args, env, tempFolder: newFolder(platform) }
   const versions = await installedVersions(session, called)
 
   const launch = await pointProgram(session, called, {
     access,
-    catalog,
+    catalogAnswer,
     process,
     safeguards: 'not-asked',
     versions,

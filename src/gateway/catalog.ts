@@ -23,9 +23,8 @@ export function catalogRequest(baseUrl: string): RequestSpec {
 const maxPages = 100
 const maxModels = 10_000
 
-/** @param response undefined: repoint does not ask */
-export function toCatalogAnswer(response: Catalog | UserError | undefined): CatalogAnswer {
-  if (response === undefined) return { kind: 'not-asked' }
+/** What `catalogOrError` has returned, as a value that says which it is. */
+export function toCatalogAnswer(response: Catalog | UserError): CatalogAnswer {
   if (response instanceof UserError) return { kind: 'failed', error: response }
   return { kind: 'received', catalog: response }
 }

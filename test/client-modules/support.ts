@@ -134,7 +134,11 @@ export function inputFor(
   return {
     requested,
     earlier,
-    gatewayInfo: { catalogAnswer: toCatalogAnswer(catalog), rejected: [], ...gatewayInfo },
+    gatewayInfo: {
+      catalogAnswer: catalog === undefined ? { kind: 'not-asked' } : toCatalogAnswer(catalog),
+      rejected: [],
+      ...gatewayInfo,
+    },
   }
 }
 

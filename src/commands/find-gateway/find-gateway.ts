@@ -2,11 +2,13 @@
  * Step 1 of a setup, and of every other command that needs a gateway: its address, key and headers. The first
  * source that has a value wins:
  *
- *     address   preset, --base-url, import link, REPOINT_BASE_URL (in a script), a prompt
- *     key       preset, import link, --key-stdin, --key-file or --key-env, REPOINT_API_KEY, a prompt
+ *     address   preset, --base-url, REPOINT_BASE_URL (if repoint cannot ask, or with --yes), a prompt
+ *     key       preset, --key-stdin, --key-file or --key-env, REPOINT_API_KEY, a prompt
  *     the rest  flags, then the preset, then what repoint saved for this address
  *
- * The *preset* is what the command knows already: the gateway of `repoint key`, or of a first try.
+ * The *preset* is what the command knows already: the gateway of `repoint key`, or of a first try. A key may
+ * be an import link, which contains an address too. Then the address is the first of --base-url, preset and
+ * link, and it must be one of the link's.
  */
 import { compact } from '../../compact.ts'
 import { UserError, valueOrError } from '../../errors.ts'
@@ -28,22 +30,21 @@ import type { Session } from '../screen/session.ts'
 import { accessTo } from './access.ts'
 import { type AddressFlags, type FoundAddress, findAddress } from './find-address.ts'
 import { type FoundKey, findKey, keyByFlag, linkIn, secretFile } from './find-key.ts'
-import type { Preset } from './preset.ts'
+import type { KeySource, Preset } from './preset.ts'
 
 /** The gateway of a command, and where its address and key came from. */
 export interface FoundGateway {
   readonly access: GatewayAccess
   readonly findings: readonly Finding[]
-  /** The values for which repoint asks again if the gateway rejects them: the user typed or chose them. */
-  readonly asksAgain: { readonly address: boolean; readonly key: boolean }
-  /** The key belongs to a client or a saved gateway. It must not be sent to another address. */
-  readonly isKeyInUse: boolean
+  /** If the gateway rejects an address from a prompt, repoint asks again. */
+  readonly isAddressFromPrompt: boolean
+  readonly keySource: KeySource
   /** The content of the import link, if the key came from one. */
   readonly link?: ImportLink | undefined
 }
 
 /**
- * Finds the gateway of this command in the flags, then in the environment, or else asks the user.
+ * Finds the gateway of this command, or asks the user for it.
  *
  * @throws UserError `usage` or `key-missing`, with the flags to use, if repoint cannot ask
  */
@@ -65,7 +66,6 @@ export async function findGateway(
   const query = applyHeaderChanges(saved.query ?? [], address.query ?? [])
   const caFile = caFileFor(session.platform, address.value, flags.caFile ?? known.caFile)
 
-  const isSavedChosen = address.saved !== undefined
   return {
     access: accessTo(session, {
       ...gateway,
@@ -82,11 +82,8 @@ export async function findGateway(
       ...(key.findings ?? []),
       ...worldWritableCaFile(session, caFile),
     ],
-    asksAgain: {
-      address: address.isFromPrompt === true,
-      key: key.isFromPrompt === true || preset.isKeyTyped === true || isSavedChosen,
-    },
-    isKeyInUse: key.isInUse === true || isSavedChosen,
+    isAddressFromPrompt: address.isFromPrompt === true,
+    keySource: address.saved === undefined ? key.source : 'saved',
     link: key.link,
   }
 }
@@ -109,7 +106,7 @@ async function findAddressAndKey(
   const link = preset.link ?? linkIn(flagKey, flags)
   if (link !== undefined) {
     const address = addressIn(link, { flags, known: gateway })
-    return { address, key: { value: link.key, link }, known: gateway }
+    return { address, key: { value: link.key, source: 'given', link }, known: gateway }
   }
 
   const address = await findAddress(session, flags, preset, flagKey !== undefined)

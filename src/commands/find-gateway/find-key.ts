@@ -7,15 +7,13 @@ import { isImportLink } from '../../text.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 import type { AddressFlags, FoundAddress } from './find-address.ts'
-import type { Preset } from './preset.ts'
+import type { KeySource, Preset } from './preset.ts'
 
 /** The key of the gateway, and where it came from. */
 export interface FoundKey {
   readonly value: string
   readonly findings?: readonly Finding[]
-  readonly isFromPrompt?: boolean
-  /** It is the key of an active setup, which the user reuses. */
-  readonly isInUse?: boolean
+  readonly source: KeySource
   /** The import link that contained the key. */
   readonly link?: ImportLink
 }
@@ -29,11 +27,11 @@ export interface FoundKey {
 export async function findKey(
   session: Session,
   flags: GatewayFlags,
-  { gateway, inUse = [] }: Preset,
+  { gateway, keySource = 'given', inUse = [] }: Preset,
   given: { readonly key: string | undefined; readonly address: FoundAddress },
 ): Promise<FoundKey> {
-  if (gateway?.key !== undefined) return { value: gateway.key }
-  if (given.key !== undefined) return cleanedKey(given.key, flags)
+  if (gateway?.key !== undefined) return { value: gateway.key, source: keySource }
+  if (given.key !== undefined) return { ...cleanedKey(given.key, flags), source: 'given' }
   if (!session.canAsk)
     throw new UserError({
       code: 'key-missing',
@@ -54,12 +52,12 @@ export async function findKey(
   })
 
   if (answer === '' && reusable !== undefined)
-    return { ...cleanedKey(reusable.key, flags), isFromPrompt: true, isInUse: true }
-  return { ...cleanedKey(answer, flags), isFromPrompt: true }
+    return { ...cleanedKey(reusable.key, flags), source: 'reused' }
+  return { ...cleanedKey(answer, flags), source: 'typed' }
 }
 
 /** The key without spaces and prefixes that people copy with it. An import link contains a key too. */
-function cleanedKey(text: string, flags: AddressFlags): FoundKey {
+function cleanedKey(text: string, flags: AddressFlags): Omit<FoundKey, 'source'> {
   const link = linkIn(text, flags)
   if (link !== undefined) return { value: link.key, link }
   const { key, findings } = cleanKey(text)

@@ -9,14 +9,24 @@ import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/client-rep
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 
+/**
+ * Where a key comes from. If the gateway rejects it, repoint asks for another, unless it was `given`.
+ *
+ * - `given`: by a flag, the environment, or the command itself.
+ * - `typed`: at a prompt.
+ * - `reused`, `saved`: at a prompt, the user chose the key of an active setup, or a saved gateway. Such a key
+ *   must not be sent to another address.
+ */
+export type KeySource = 'given' | 'typed' | 'reused' | 'saved'
+
 /** What repoint knows of the gateway before it looks for it, from an earlier run or a first attempt. */
 export interface Preset {
   /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly gateway?: Partial<Gateway> | undefined
   /** The default answer to the question for the address. */
   readonly lastAddress?: string | undefined
-  /** The user typed the known key for an address that was rejected. */
-  readonly isKeyTyped?: boolean | undefined
+  /** Where an earlier try found the known key. Absent: it is `given`. */
+  readonly keySource?: KeySource | undefined
   /** The gateways of active setups. At the question for a key, Enter reuses the key of the same address. */
   readonly inUse?: readonly GatewayInUse[]
   /** An import link that was already read. */

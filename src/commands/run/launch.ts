@@ -6,18 +6,18 @@
 import { basename } from 'node:path'
 import { type Client, notLaunchable } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
-import type { RejectedModel } from '../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { refuseBlocked } from '../../finding.ts'
-import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import type {
   Catalog,
+  CatalogAnswer,
   GatewayAccess,
   ModelRoute,
   Protocol,
@@ -45,7 +45,7 @@ import type { Session } from '../screen/session.ts'
 /** A process to start and the gateway that it should use. */
 export interface LaunchRequest {
   readonly access: GatewayAccess
-  readonly catalog: Catalog | undefined
+  readonly catalogAnswer: CatalogAnswer
   readonly process: ProcessToStart
   /** The model that the user named. */
   readonly model?: string | undefined
@@ -123,7 +123,7 @@ export async function pointProgram(
 async function proveAccess(
   session: Session,
   { client, resolved }: ResolvedClient,
-  { access, catalog, probe }: LaunchRequest,
+  { access, catalogAnswer, probe }: LaunchRequest,
 ): Promise<GatewayAccess> {
   if (probe.kind === 'none') return access
   const saved = probe.kind === 'saved' ? probe.saved : undefined
@@ -135,7 +135,8 @@ async function proveAccess(
   const proof = { protocol, model: resolved.probeModel, safeguards: 'not-asked' } as const
   try {
     const answer = requester.probe(proof.protocol, proof.model, {
-      catalog: catalog && Promise.resolve(catalog),
+      catalog:
+        catalogAnswer.kind === 'received' ? Promise.resolve(catalogAnswer.catalog) : undefined,
     })
     await session.step(`Asking ${proof.model} for one word`, answer)
     if (saved !== undefined)
@@ -172,24 +173,26 @@ function isMessagesUnproven(
 function resolveForLaunch(
   session: Session,
   clients: readonly Client[],
-  { access, catalog, model, proven, versions }: LaunchRequest,
+  { access, catalogAnswer, model, proven, versions }: LaunchRequest,
 ): ResolvedClient {
   const earlierByClient = earlierSetups(session, clients, runsSoFar(session))
-  const models = model === undefined && proven !== undefined ? [model, proven.model] : [model]
+  const catalog = catalogIn({ catalogAnswer })
 
-  const resolve = (client: Client, model: string | undefined): Resolution => {
+  const resolve = (client: Client, requestedModel: string | undefined): Resolution => {
     const earlier = earlierByClient.get(client)
     const isOtherGateway = earlier !== undefined && !pointsAt(client, earlier, access)
     const rejected = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
-    const catalogAnswer = toCatalogAnswer(catalog)
     const gatewayInfo = { catalogAnswer, rejected, noProbeFollows: true, proven, gateway: access }
-    const sources = { requested: compact({ model }), earlier, policy: usualPolicy }
+    const sources = { requested: compact({ model: requestedModel }), earlier, policy: usualPolicy }
     const input = resolveInputFor(client, sources, access, gatewayInfo)
     const program = versions.get(client.program.command) ?? {}
     return resolveClient({ client, program, input })
   }
 
-  const resolutions = models.flatMap((model) => clients.map((client) => resolve(client, model)))
+  const resolutions = clients.map((client) => resolve(client, model))
+  // Tried last: for these the rules would choose no model.
+  if (model === undefined && proven !== undefined)
+    resolutions.push(...clients.map((client) => resolve(client, proven.model)))
   const best = resolutions.find(({ kind }) => kind === 'decided') ?? resolutions[0]!
   if (best.kind !== 'decided') throw best.error
   return best.choice

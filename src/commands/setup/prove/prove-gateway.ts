@@ -172,25 +172,25 @@ function* keyHeaderFindings(
   yield { code: 'key-header', severity: 'note', message }
 }
 
-/** The preset for another try, in which the user is asked again. Undefined: no typed value is at fault. */
+/** The preset for another try, in which the user is asked again. Undefined: nothing from a prompt is at fault. */
 function retryWith(
   error: unknown,
-  { access, asksAgain, isKeyInUse }: FoundGateway,
+  { access, isAddressFromPrompt, keySource }: FoundGateway,
   preset: Preset,
 ): Preset | undefined {
   const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
   const { address, baseUrls, query, key, name } = access
 
-  if (blamed === 'key' && asksAgain.key) {
+  if (blamed === 'key' && keySource !== 'given') {
     const gateway = { ...preset.gateway, address, baseUrls, query, name, key: undefined }
     return { ...preset, gateway, inUse: [] }
   }
 
   const isAddressBlamed = blamed === 'address' || blamed === 'connection'
-  if (isAddressBlamed && asksAgain.address) {
-    // A key in use must not be sent to another address.
-    const gateway = { ...preset.gateway, key: isKeyInUse ? undefined : key }
-    return { ...preset, gateway, lastAddress: address, isKeyTyped: asksAgain.key }
+  if (isAddressBlamed && isAddressFromPrompt) {
+    const staysSecret = keySource === 'reused' || keySource === 'saved'
+    const gateway = { ...preset.gateway, key: staysSecret ? undefined : key }
+    return { ...preset, gateway, lastAddress: address, keySource }
   }
   return undefined
 }
