@@ -12,7 +12,7 @@ import { resolve } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { compact } from '../../src/compact.ts'
 import { builtInCatalog } from '../../src/serve/index.ts'
-import { tlsFile } from '../gateway/forged.ts'
+import { accessTo, aServer, goodGateway, sendJson, tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -387,6 +387,21 @@ cat "$path"
     const result = await runInProcess(home, ['run', ...args])
     expect(result.status).toBe(status)
     expect(result.stderr).toContain(words)
+  })
+
+  test('says that the gateway has no list of models, if no rule can choose one', async () => {
+    const gateway = await aServer((request, response) =>
+      request.method === 'GET'
+        ? sendJson(response, 404, { detail: 'Not Found' })
+        : goodGateway(request, response),
+    )
+    const { address } = accessTo(gateway)
+    const env = { PATH: pathOf(sharedHome), REPOINT_API_KEY: keys.one }
+    const words = ['run', '--base-url', address, '--', 'codex']
+    const { status, stderr } = await runInProcess(aHome(), words, { env })
+    expect(status).toBe(2)
+    expect(stderr).toContain('The gateway has no list of models')
+    expect(stderr).not.toContain('--no-verify')
   })
 
   test('reports that the gateway rejects the key, before it starts anything', async () => {
