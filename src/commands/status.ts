@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
-import { familyRows, loadClients, rowOf } from '../clients/list.ts'
+import { rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
 import { UserError, valueOrError } from '../errors.ts'
@@ -12,6 +12,7 @@ import { savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
 import { type CheckResult, reportFindings } from './checks/client-checks.ts'
 import { showClients, showTable } from './checks/show.ts'
+import { clientsInUse } from './client-state/client-report.ts'
 import { driftFrom, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
 import { type CheckedClient, examineClient } from './client-state/examine-client.ts'
 import { isInstalled } from './client-state/program/program.ts'
@@ -59,10 +60,9 @@ export async function status(
   session.addFindings(...wslFinding(session.platform))
 
   const expected = expect === undefined ? undefined : parseExpected(session, expect)
-  const rows = familyRows.filter(({ family }) => !isNamed || families.includes(family))
-  const clients = (await loadClients(rows)).map((client) =>
-    reportOf(session, client, { runs, expected, isNamed, isJudged }),
-  )
+  const clients = (await clientsInUse(session, runs ?? []))
+    .filter(({ family }) => !isNamed || families.includes(family))
+    .map((client) => reportOf(session, client, { runs, expected, isNamed, isJudged }))
 
   if (flags.all || isNamed) showClients(session, clients, true)
   else showTable(session, clients)

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { setUpOffline } from '../support/setup.ts'
+import { setUp, setUpOffline } from '../support/setup.ts'
 
 const key = 'sk-canary-d41f0c7b93aa4412'
 /** A loopback address where nothing listens, because drift is reported without a network. */
@@ -25,6 +26,17 @@ describe('status --exit-code', () => {
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, drifted: false })
     await setUpOffline(home, 'codex', { url, key })
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
+  })
+
+  test('the hint names the client of the family that was set up', async () => {
+    const home = aHome()
+    const gateway = await withGateway({ key }, onTestFinished)
+    await setUp(home, 'claude-gpt', gateway)
+    home.replace('.claude/settings.json', gateway.url, 'https://x.example')
+    const { json } = await runInProcess(home, ['status', '--json'])
+    const { clients } = json as { clients: { id: string; obstacles?: { cure?: string }[] }[] }
+    const claude = clients.find(({ id }) => id === 'claude')
+    expect(claude?.obstacles?.map(({ cure }) => cure).join()).toContain('repoint claude-gpt')
   })
 
   test.each<[string, (home: Home) => void, RegExp]>([
