@@ -122,7 +122,7 @@ describe('a gateway that accepts the key in one header only', () => {
     protocolsForKey(
       client,
       inputFor(undefined, { protocol: requested }, undefined, {
-        gateway: { baseUrls: usualBaseUrls('https://gw.example'), keyHeader },
+        accessSoFar: { baseUrls: usualBaseUrls('https://gw.example'), keyHeader },
       }),
     )
 
@@ -145,10 +145,13 @@ describe('a gateway that accepts the key in one header only', () => {
   })
 
   test.each(['opencode', 'kilo', 'droid'])('%s: never over a protocol that cannot', (id) => {
-    const gateway = { baseUrls: usualBaseUrls('https://gw.example'), keyHeader: 'api-key' } as const
+    const accessSoFar = {
+      baseUrls: usualBaseUrls('https://gw.example'),
+      keyHeader: 'api-key',
+    } as const
     const catalog = listed('claude-opus-5-5', 'anthropic', 'openai')
     const resolve = (requested: ClientOptions) =>
-      byId(id).resolve(inputFor(catalog, requested, undefined, { gateway }))
+      byId(id).resolve(inputFor(catalog, requested, undefined, { accessSoFar }))
     const messages = valueOrError(() => resolve({ protocol: 'messages' }))
     expect(messages).toMatchObject({ code: 'protocol-unsupported' })
     const { protocol = 'chat' } = resolve({ model: 'claude-opus-5-5' })
@@ -179,7 +182,7 @@ describe('a model that is only offered', () => {
       protocolsOfProvider(first, protocols, {
         catalogAnswer: { kind: 'not-asked' },
         rejected: [],
-        gateway: { baseUrls: { chat, messages }, keyHeader: 'authorization' },
+        accessSoFar: { baseUrls: { chat, messages }, keyHeader: 'authorization' },
       })
     expect(beside('chat', 'https://gw.example/v1', 'https://gw.example')).toEqual(protocols)
     const apart = ['https://gw.example/v1', 'https://gw.example/anthropic'] as const

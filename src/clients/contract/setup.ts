@@ -44,17 +44,15 @@ export function catalogIn({
   return catalogAnswer.kind === 'received' ? catalogAnswer.catalog : undefined
 }
 
-/** The gateway's answers so far. */
+/** What is known of the gateway when a client's options are decided. */
 export interface GatewayInfo {
   readonly catalogAnswer: CatalogAnswer
   /** The model route that the gateway answered last, for any client. */
   readonly proven?: ModelRoute | undefined
   /** The model routes that the gateway rejected for this client. `resolve` avoids them if it has a choice. */
   readonly rejected: readonly RejectedModel[]
-  /**
-   * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.
-   */
-  readonly gateway?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
+  /** The base URLs and the key header, as far as requests have found them. Absent: nothing is known yet. */
+  readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
   readonly noProbeFollows?: boolean | undefined
 }

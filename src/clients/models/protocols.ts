@@ -73,9 +73,9 @@ export function chooseProtocol(
  */
 export function protocolsForKey(
   { label, protocols, sends }: Pick<Client, 'label' | 'protocols' | 'sends'>,
-  { requested, gatewayInfo: { gateway } }: ResolveInput,
+  { requested, gatewayInfo: { accessSoFar } }: ResolveInput,
 ): Client['protocols'] {
-  const { keyHeader = 'authorization' } = gateway ?? {}
+  const { keyHeader = 'authorization' } = accessSoFar ?? {}
   if (keyHeader === 'authorization') return protocols
   const usable = protocols.filter((protocol) =>
     sends?.otherKeyHeaders?.[protocol]?.includes(keyHeader),
@@ -179,10 +179,10 @@ export function protocolToOffer(
 export function protocolsOfProvider(
   first: Protocol,
   protocols: readonly Protocol[],
-  { gateway }: GatewayInfo,
+  { accessSoFar }: GatewayInfo,
   isShared: (baseUrls: BaseUrls) => boolean = isSharedButVersion,
 ): readonly Protocol[] {
-  const baseUrls = gateway?.baseUrls
+  const baseUrls = accessSoFar?.baseUrls
   if (baseUrls === undefined || isShared(baseUrls)) return protocols
   const isMessages = first === 'messages'
   return protocols.filter((protocol) => (protocol === 'messages') === isMessages)

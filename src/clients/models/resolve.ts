@@ -93,7 +93,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
 /** Where to see the rest of a list that shows the first `shown` models. */
 export function allModels(gatewayInfo: GatewayInfo, shown: number): string {
   const count = catalogIn(gatewayInfo)?.models.length ?? 0
-  const chat = gatewayInfo.gateway?.baseUrls?.chat
+  const chat = gatewayInfo.accessSoFar?.baseUrls?.chat
   if (count <= shown || chat === undefined) return ''
   return `. All ${count}: repoint models --base-url ${chat}`
 }

@@ -1,4 +1,13 @@
-/** Which runs has repoint recorded? An unfinished run is recovered first. */
+/**
+ * Which runs has repoint recorded?
+ *
+ *     openRecords        warns about root, recovers, lists     commands that write clients' files
+ *     recoverAndReport   recovers                              commands that only read the records, or none
+ *     runsOrError        recovers, lists                       status and doctor, which work without records
+ *     runsSoFar          lists                                 after one of the others
+ *
+ * To recover is to end an unfinished run, such as one whose process was killed.
+ */
 import { errorCodes } from '../../error-codes.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'
@@ -7,10 +16,6 @@ import { type RecoveredRun, recoverRun } from '../../transaction/recover.ts'
 import { superuserFinding } from '../../transaction/resolve-file.ts'
 import type { Session } from '../screen/session.ts'
 
-/**
- * Warns about root, recovers an unfinished run and lists the recorded runs. Every command that changes
- * clients starts with this, before its first question.
- */
 export function openRecords(session: Session): Runs {
   session.addFindings(...superuserFinding(session.platform))
   session.showFindings()
@@ -18,7 +23,7 @@ export function openRecords(session: Session): Runs {
   return runsSoFar(session)
 }
 
-/** Recovers an unfinished run, and reports that. Every command that reads the records starts with it. */
+/** Reports the recovered run. */
 export function recoverAndReport(session: Session): void {
   const recovered = recoverRun(session.platform)
   if (recovered === undefined) return
@@ -53,7 +58,7 @@ export function runsSoFar(session: Session): Runs {
   return runs
 }
 
-/** Lists the runs for a command that changes no client, or returns why the records cannot be read. */
+/** Returns why the records cannot be read, if the user may not. @throws UserError for any other reason */
 export function runsOrError(session: Session): Runs | UserError {
   const result = valueOrError(() => {
     recoverAndReport(session)

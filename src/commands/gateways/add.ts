@@ -26,13 +26,17 @@ export async function addGateway(
   const { requester, answer, probe } = await askCatalog(
     session,
     { ...flags, baseUrl: address },
-    (gateway) =>
-      probeFor(flags.model, { catalogAnswer: { kind: 'pending' }, rejected: [], gateway }),
+    (access) =>
+      probeFor(flags.model, {
+        catalogAnswer: { kind: 'pending' },
+        rejected: [],
+        accessSoFar: access,
+      }),
   )
   expectNameIsFree(session.platform, flags.name, requester.access.address)
 
   const catalogAnswer = toCatalogAnswer(answer)
-  const gatewayInfo = { catalogAnswer, rejected: [], gateway: requester.access }
+  const gatewayInfo = { catalogAnswer, rejected: [], accessSoFar: requester.access }
   const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
 
   const { name = flags.name, ...access } = requester.access

@@ -182,7 +182,13 @@ function resolveForLaunch(
     const earlier = earlierByClient.get(client)
     const isOtherGateway = earlier !== undefined && !pointsAt(client, earlier, access)
     const rejected = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
-    const gatewayInfo = { catalogAnswer, rejected, noProbeFollows: true, proven, gateway: access }
+    const gatewayInfo = {
+      catalogAnswer,
+      rejected,
+      noProbeFollows: true,
+      proven,
+      accessSoFar: access,
+    }
     const sources = { requested: compact({ model: requestedModel }), earlier, policy: usualPolicy }
     const input = resolveInputFor(client, sources, access, gatewayInfo)
     const program = versions.get(client.program.command) ?? {}

@@ -1,6 +1,7 @@
 /**
  * From step 4 back to step 3: what a client uses after the gateway has rejected its models. If nothing is
- * left to try, it keeps its choice, and step 4 reports the rejection.
+ * left to try, the client keeps its choice, and step 4 reports the rejection; or it can use these models over
+ * no protocol at all, which is an error here.
  */
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
@@ -34,8 +35,11 @@ export type Attempt =
   | { readonly kind: 'probe'; readonly choice: ResolvedChoice }
   | { readonly kind: 'nothing-to-try' }
 
-/** As `Attempt`, for the models that the client has: it may be able to use them over no protocol. */
-type ProtocolAttempt = Attempt | { readonly kind: 'impossible'; readonly error: UserError }
+/** As `Attempt`, for the models that the client has. */
+type ProtocolAttempt =
+  | Attempt
+  /** The client can use them over no protocol that the gateway has not rejected. */
+  | { readonly kind: 'no-protocol'; readonly error: UserError }
 
 /**
  * Tries the rows of docs/choosing-models.md in their order.
@@ -46,7 +50,7 @@ type ProtocolAttempt = Attempt | { readonly kind: 'impossible'; readonly error: 
 export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
   const otherProtocol = tryOtherProtocol(probed)
   if (otherProtocol.kind === 'probe') return otherProtocol
-  const protocolError = otherProtocol.kind === 'impossible' ? otherProtocol.error : undefined
+  const protocolError = otherProtocol.kind === 'no-protocol' ? otherProtocol.error : undefined
 
   const byRules = await tryModelByRules(probed)
   if (byRules.kind === 'probe') return byRules
@@ -66,14 +70,14 @@ function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): Protoc
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
-  const known = input.gatewayInfo.gateway?.baseUrls
-  const isMoved = known !== undefined && !sameBaseUrls(known, access.baseUrls)
+  const knownBaseUrls = input.gatewayInfo.accessSoFar?.baseUrls
+  const isMoved = knownBaseUrls !== undefined && !sameBaseUrls(knownBaseUrls, access.baseUrls)
   if (retryable.length === 0 && !isMoved) return { kind: 'nothing-to-try' }
 
   const rejected = [...input.gatewayInfo.rejected, ...retryable]
-  const gatewayInfo = { ...input.gatewayInfo, rejected, gateway: access }
+  const gatewayInfo = { ...input.gatewayInfo, rejected, accessSoFar: access }
   const resolution = resolveClient({ ...choice, input: { ...input, gatewayInfo } })
-  if (resolution.kind !== 'decided') return { kind: 'impossible', error: resolution.error }
+  if (resolution.kind !== 'decided') return { kind: 'no-protocol', error: resolution.error }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const next = resolution.choice
@@ -81,7 +85,7 @@ function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): Protoc
   const repeated = rejected.find((route) =>
     routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
   )
-  if (repeated !== undefined) return { kind: 'impossible', error: repeated.error }
+  if (repeated !== undefined) return { kind: 'no-protocol', error: repeated.error }
   return { kind: 'probe', choice: next }
 }
 

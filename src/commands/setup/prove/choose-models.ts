@@ -55,7 +55,7 @@ export async function choiceFor(
 ): Promise<ClientChoice> {
   const { access } = requester
   const program = await installedProgram(context, client)
-  const gatewayInfo = { catalogAnswer, gateway: access, rejected }
+  const gatewayInfo = { catalogAnswer, accessSoFar: access, rejected }
   return { client, program, input: inputFor(context, client, access, gatewayInfo) }
 }
 
