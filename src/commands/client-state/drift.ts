@@ -1,6 +1,10 @@
 /**
- * Does a client still use the gateway, the key and the models that its last setup wrote? If not: what
- * differs, and which edits restore it?
+ * Does a client still use the gateway, the key and the models that it should?
+ *
+ * - `driftFrom` compares what the client uses with any gateway, for `status --expect` and `--exit-code`. Its
+ *   reasons include other findings, such as a variable that wins over the files.
+ * - `driftSinceSetup` compares the client's own files with its last setup, and has the edits that restore it
+ *   (`doctor --fix`).
  */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'

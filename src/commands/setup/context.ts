@@ -46,6 +46,11 @@ export function requestedFor(
   return optionsOf?.(id) ?? {}
 }
 
+/** Whether the user can choose another model, or skip a client, if something is rejected. */
+export function canAskUser({ consent }: SetupContext): boolean {
+  return consent === 'ask'
+}
+
 /** The input with which a client of this setup decides its options. */
 export function inputFor(
   { request, earlier, policy }: SetupContext,

@@ -20,7 +20,7 @@ import { targetFor } from '../client-state/point-client.ts'
 import { isFromOtherGateway } from '../client-state/written-files.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
-import { inputFor } from './context.ts'
+import { canAskUser, inputFor } from './context.ts'
 import { planFindings } from './plan-findings.ts'
 import type { ProvenSetup } from './types.ts'
 
@@ -73,7 +73,7 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
  */
 async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<ClientPlan> {
   const { context, access } = proven
-  const { session, runs, consent } = context
+  const { session, runs } = context
   const { client } = choice
   const files = readClientFiles(session, client)
   const final = finalChoice(proven, choice)
@@ -83,7 +83,7 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
   const clientContext = contextOf(session, client, files, runs)
   const configured = { baseUrl, providerId, model: resolved.model }
   const problems = checkFiles(session, client, clientContext, { target, configured })
-  if (consent !== 'ask') refuseRedirectedKey(client, problems)
+  if (!canAskUser(context)) refuseRedirectedKey(client, problems)
 
   const fixes = problems.flatMap(({ fix }) => (fix ? [fix] : []))
   const edits = client.plan(files, { ...target, fixes })
@@ -97,8 +97,8 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
 }
 
 /**
- * A proven choice as the files will say it. Its models stay as they were proven. Only the earlier options are
- * compared again, because the probes may have found other base URLs.
+ * A proven choice as the files will say it. Its models stay as they were proven. Its input is computed again:
+ * at the base URLs that the probes have found, the earlier setup may turn out to be for this gateway.
  */
 function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {
   const { context, access } = proven

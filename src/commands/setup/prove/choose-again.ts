@@ -14,7 +14,7 @@ import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { isModelRejection } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
-import { requestedFor } from '../context.ts'
+import { canAskUser, requestedFor } from '../context.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
@@ -125,7 +125,7 @@ async function tryModelFromUser(
   const { replacements = 0 } = choice
   const errors = rejections.map(({ error }) => error)
   const modelError = [protocolError, ...errors].find(isModelRejection)
-  const canAsk = context.consent === 'ask' && replacements < maxReplacements
+  const canAsk = canAskUser(context) && replacements < maxReplacements
   if (modelError === undefined || !canAsk) return { kind: 'nothing-to-try' }
 
   const rejectedChoice = withRejected(choice, allRejected(probed))

@@ -10,7 +10,7 @@ import {
   type ResolvedChoice,
   resolveClient,
 } from '../../resolve/client-choice.ts'
-import { inputFor } from '../context.ts'
+import { canAskUser, inputFor } from '../context.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { askForModel } from './ask-for-model.ts'
 import { installedProgram } from './programs.ts'
@@ -42,7 +42,7 @@ export async function chooseModels(
 
   // If the catalog failed for another reason, such as a wrong key, a model would not help.
   const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
-  if (context.consent !== 'ask' || isOtherFailure) throw reason
+  if (!canAskUser(context) || isOtherFailure) throw reason
   return askForModel(context, gateway, choice, reason)
 }
 

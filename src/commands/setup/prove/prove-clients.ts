@@ -145,15 +145,9 @@ async function concludeAll(
     const { client } = choice
     const answers = answersOf.get(client)!
     await expectTrustedBy(client, requester.access)
-    const rejection = await rejectionOfProbe(context, requester.access, choice, answers)
-    if (rejection !== undefined)
-      await proveByClient(context.session, requester.access, choice, rejection)
+    const provenBy = await proveChoice(context, requester.access, choice, answers)
     expectCanSend(client, requester.access)
-    return {
-      ...choice,
-      safeguards: safeguardsIn(answers),
-      provenBy: rejection === undefined ? 'probe' : 'client',
-    }
+    return { ...choice, safeguards: safeguardsIn(answers), provenBy }
   })
 
   const choices = workingChoices(results)
@@ -170,22 +164,26 @@ async function concludeAll(
 }
 
 /**
- * The rejection of repoint's own request, if the gateway may accept the installed client's. Undefined: every
- * model answers.
+ * Returns what proves the models: the answers to the probes, or the installed client itself, if the gateway
+ * may accept its request although it rejects repoint's.
  *
  * @throws UserError why a model does not work for this client
  */
-async function rejectionOfProbe(
+async function proveChoice(
   context: SetupContext,
   access: GatewayAccess,
   choice: ResolvedChoice,
   answers: readonly ProbeAnswer[],
-): Promise<UserError | undefined> {
+): Promise<'probe' | 'client'> {
   const rejections = rejectionsIn(answers)
+  const [first] = rejections
+  if (first === undefined) return 'probe'
+
   const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
   if (finalRejection !== undefined)
     throw await withClientsOfMoreProtocols(finalRejection, choice.client, access)
-  return rejections[0]?.error
+  await proveByClient(context.session, access, choice, first.error)
+  return 'client'
 }
 
 /** What the gateway does with the safeguards. They are answered if it answers them for every model. */

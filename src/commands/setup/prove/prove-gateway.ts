@@ -34,7 +34,7 @@ import {
   type Preset,
 } from '../../find-gateway/preset.ts'
 import { type ResolvedChoice, resolveOrThrow } from '../../resolve/client-choice.ts'
-import { inputFor, requestedFor } from '../context.ts'
+import { canAskUser, inputFor, requestedFor } from '../context.ts'
 import type { ProvenSetup, SetupContext, SetupRequest } from '../types.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { askGateway, openGateway } from './ask-gateway.ts'
@@ -85,11 +85,11 @@ export async function proveGateway(initialContext: SetupContext): Promise<Proven
 
 /** Steps 2 to 4, with a gateway that may turn out to be the wrong one. */
 async function proveFound(context: SetupContext, access: GatewayAccess): Promise<ProvenSetup> {
-  const { session, request, consent } = context
+  const { session, request } = context
   if (!request.flags.verify) return unverified(context, access)
 
-  // Nobody can skip a client. So its error comes before a probe, if possible before anything is sent.
-  const isEachClientNeeded = consent !== 'ask'
+  // If nobody can skip a client, its error comes before a probe, if possible before anything is sent.
+  const isEachClientNeeded = !canAskUser(context)
   if (isEachClientNeeded) for (const client of context.clients) expectCanSend(client, access)
 
   const requester = openGateway(context, access)
@@ -146,7 +146,7 @@ function withClients(context: SetupContext, ids: readonly string[]): SetupContex
   }
 }
 
-/** The gateway that the client uses, if the user requests other options and no gateway. */
+/** The gateway that the client uses, if the user requests other options, or none (`--defaults`), and no gateway. */
 function gatewayToKeep(
   { session, request, clients, earlier, policy }: SetupContext,
   inUse: readonly GatewayInUse[],
@@ -203,10 +203,10 @@ function retryWith(
  */
 function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
   const { context, choices, failed, access, findings } = proven
-  const { session, consent, request } = context
+  const { session, request } = context
   for (const [client, error] of failed) {
     if (choices.length === 0) throw error
-    if (consent !== 'ask') throw withWorkingClients(error, client, proven)
+    if (!canAskUser(context)) throw withWorkingClients(error, client, proven)
     session.remark(`✗ Skipped ${client.label}: ${error.message}`)
   }
 
