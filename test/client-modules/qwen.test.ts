@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { launchSettingsOf } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
+import { asPlanned, fileOf, textOf } from '../../src/clients/files/parse-file.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -513,3 +514,20 @@ test('a run says of a model what the setup says of it', () => {
     customHeaders: {},
   })
 })
+
+test.each([
+  ['claude-opus-5-5', 100_000, 100_000],
+  ['claude-opus-5-5', 128_000, undefined],
+  ['claude-sonnet-5-5', 100_000, undefined],
+])(
+  'the limit of %s, %i tokens, is written if Qwen Code would request more: %s',
+  (id, maxOutputTokens, written) => {
+    const model = { id, maxOutputTokens, contextWindow: 1_000_000 }
+    const { files, edits } = planOn(qwen, home(), {
+      catalog: { models: [model] },
+      options: { model: id, protocol: 'messages' },
+    })
+    const { modelProviders } = JSON.parse(textOf(fileOf(asPlanned(files, edits), 'settings')))
+    expect(modelProviders.anthropic[0].generationConfig.samplingParams?.max_tokens).toBe(written)
+  },
+)

@@ -218,12 +218,11 @@ export function membersOf(
   const isNamed = textWithoutVariables(now, ['name']) !== undefined
   const differsFromGuess = images !== undefined && images !== knowsToSee(id)
 
-  // Qwen Code itself requests this many tokens at most.
-  const isBelowUsual = maxOutputTokens !== undefined && maxOutputTokens < usualOutputTokens
+  const requestedTokens = outputTokensFor(id, undefined, contextWindow ?? usualWindow)
+  const most = Math.max(usualOutputTokens, requestedTokens)
+  const isBelowUsual = maxOutputTokens !== undefined && maxOutputTokens < most
   const isLimitRequested = maxOutputTokens === target.input.requested.maxOutputTokens
-  const limit = isBelowUsual
-    ? maxOutputTokens
-    : outputTokensFor(id, undefined, contextWindow ?? usualWindow)
+  const limit = isBelowUsual ? maxOutputTokens : requestedTokens
   // Otherwise Qwen Code requests as many tokens for thinking as for the whole answer, and the API rejects that.
   const isTooShort = protocol === 'messages' && !isAdaptive(id) && limit <= thinkingBudget
 
