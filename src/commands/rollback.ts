@@ -90,7 +90,7 @@ export async function rollback(
 
   await refuseUnknownClient(session, undo)
   const clientUndos = clientUndosOf(context, undo)
-  // Only --force can restore an address without its key.
+  // Without --force, an undo changes address and key together, or neither.
   if (flags.force) refuseWrongKey(context, clientUndos)
 
   session.addFindings(...checkPlannedFiles(platform, undo.plan, undo.details))

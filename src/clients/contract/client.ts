@@ -35,8 +35,8 @@ export interface Client extends ClientName, ClientModule {}
 /**
  * A client says which files it reads, what they mean, and what a setup changes in them. Its functions return
  * edits, findings and requests; the commands write the files and send the requests. The functions are pure,
- * except those with a `ClientWorld`: they may also look at processes and at files that no setup writes, and
- * return a function that stops the client's background server.
+ * except those that get a `ClientWorld`: they may also look at processes, and at files that no setup writes.
+ * One of them returns a function that stops the client's background server.
  */
 export interface ClientModule {
   // What the client is, and what it can send.

@@ -6,7 +6,8 @@ const run = '0.15.10 and 0.24.4, 2026-11-22'
 const stronger = ['project', 'managed']
 const folder = ['project']
 /**
- * If an entry names the variable of its key, `OPENAI_BASE_URL` and similar variables change nothing there.
+ * `OPENAI_BASE_URL` and similar variables have no effect in the user's own file, because our entry names the
+ * variable of its key.
  */
 const variables = ['project', 'project-env']
 

@@ -22,9 +22,9 @@ import { isTable, type Table, valueIn } from '../files/tables.ts'
 export const keyVariable = 'QWEN_GATEWAY_API_KEY'
 
 /**
- * The version of the layout that both write. At their start they rewrite a file without it, or with another:
- * comments and other keys stay, but then others can read the file, and a symlink becomes a file. 0.15.10
- * leaves the old contents next to it, as settings.json.orig.
+ * The version of the layout that both versions of Qwen Code write. When they start, they rewrite a file that
+ * has no version or another one. Comments and other keys stay, but afterwards other users can read the file,
+ * and a symlink becomes a file. 0.15.10 leaves the old contents next to it, as settings.json.orig.
  */
 export const layoutVersion = 4
 

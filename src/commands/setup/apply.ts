@@ -45,7 +45,7 @@ function writeFiles(plan: SetupPlan): ApplyResult {
   })
 }
 
-/** Changes by others that this setup keeps no longer count as drift, although nothing is written. */
+/** Records changes by others that this setup keeps, so that they no longer count as drift. Writes no file of the client. */
 function acceptUnchanged(plan: SetupPlan): void {
   const { session, runs } = plan.proven.context
   const keptEdits = plan.edits.filter(

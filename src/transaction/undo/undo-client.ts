@@ -137,8 +137,10 @@ export function isRedirected(files: readonly RecordedFile[], start: Contents): b
  *     any      any        written, or before    none
  *     keys     any        another               those with a value that is neither ours nor the earlier one
  *     whole    no file    a file                all: someone wrote them since
- *     whole    a file     another, or none      those with a value that is not ours: it is a new login,
- *                                               even if it has no key, as before the run
+ *     whole    a file     another, or none      those with a value that is not ours
+ *
+ * In the last row, a key that is gone counts as changed even if there was none before the run: someone has
+ * logged in, and a login need not have a key.
  */
 function changedEndpoint(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
   const { scope, before, written } = file

@@ -23,7 +23,7 @@ import { type UndoOptions, undoClient } from './undo-client.ts'
 export interface UndoPlan {
   /** The undone runs, newest first. */
   readonly runs: Runs
-  /** The parts to record as outcome. They can include runs without an effect. */
+  /** The undone parts, to be recorded. They include runs that changed nothing which is still there. */
   readonly undoes: readonly RunPart[]
   /** The files of the undone runs in write order, including those that do not change. */
   readonly files: readonly RecordedFile[]
@@ -129,14 +129,14 @@ function mergeSettings(older: RecordedFile, newer: RecordedFile): RecordedFile['
 }
 
 /**
- * Sorts the files of each client for an undo, in which no login may reach a gateway. A client's newest run
- * that wrote its key and its address into two files knows which of the two must be first. Its undo leads
- * back, and so takes the other order:
+ * Sorts the files of each client for an undo. No login may reach a gateway, not even between two renames. So
+ * a setup writes the key before the address, and an undo of it the address before the key. In general, an undo
+ * takes the opposite order of the newest run that wrote a client's key and address into two files:
  *
- *     newest run    it wrote first    because the client      its undo writes first
- *     setup         the key           left its own service    the address
- *     off           the address       left the gateway        the key
- *     undo, redo    as this table says                        the other one
+ *     newest run     it wrote first    its undo writes first
+ *     setup          the key           the address
+ *     off            the address       the key
+ *     undo of one    the opposite      the same as that run: it is a redo
  *
  * @param runs newest first
  */

@@ -79,6 +79,7 @@ export function undoSettings(
     return formatOf(file.format).undo(versions, { restore, keep }, file.path)
   }
 
+  // Which tables others share shows only in a result without our settings.
   const plain = way === 'keep-plain' ? plainInSharedTables(history, ours, undoExcept([])) : []
   const bytes = undoExcept(plain)
 
