@@ -9,8 +9,8 @@ type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']
 
 /**
- * The command that adds the completion to the file that each shell reads at its start. In zsh, `compinit`
- * must come before that line.
+ * The command that adds the completion to the file that each shell reads at its start, and one that adds the
+ * hook for folders too. In zsh, `compinit` must come before that line.
  */
 const startupFileExamples: readonly string[] = [
   "echo 'source <(repoint completion bash)' >> ~/.bashrc",
