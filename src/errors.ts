@@ -10,28 +10,29 @@ import { asSentence, printable } from './text.ts'
  */
 export type FilesState = 'unchanged' | 'changed' | 'pending' | 'unknown'
 
+interface UserErrorOptions {
+  readonly code: ErrorCode
+  /** What failed and where. A sentence about the state of the files is added to it. */
+  readonly message: string
+  /** The next thing to type or do. */
+  readonly hint?: string | undefined
+  /** The hint at a prompt, where the user types an answer and cannot use flags. Absent: the same as `hint`. */
+  readonly hintAtPrompt?: string | undefined
+  /** The hint tells the user to change the address with `--base-url`. Not every command has that flag. */
+  readonly advisesAddress?: boolean | undefined
+  readonly filesState?: FilesState
+  readonly cause?: unknown
+}
+
 /** A failure that the user can act on. Any other thrown error is a bug in repoint. */
 export class UserError extends Error {
   readonly code: ErrorCode
-  /** The next thing to type or do. */
   readonly hint: string | undefined
-  /** The hint at a prompt, where the user types an answer and cannot use flags. */
   readonly hintAtPrompt: string | undefined
-  /** The hint tells the user to change the address with `--base-url`. Not every command has that flag. */
   readonly advisesAddress: boolean
   readonly filesState: FilesState
 
-  constructor(options: {
-    code: ErrorCode
-    /** What failed and where. A sentence about the state of the files is added to it. */
-    message: string
-    hint?: string | undefined
-    /** Absent: the same as `hint`. */
-    hintAtPrompt?: string | undefined
-    advisesAddress?: boolean | undefined
-    filesState?: FilesState
-    cause?: unknown
-  }) {
+  constructor(options: UserErrorOptions) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'UserError'
     this.code = options.code
@@ -39,6 +40,16 @@ export class UserError extends Error {
     this.hintAtPrompt = options.hintAtPrompt ?? options.hint
     this.advisesAddress = options.advisesAddress ?? false
     this.filesState = options.filesState ?? 'unchanged'
+  }
+
+  /**
+   * A copy with these changes. `hintAtPrompt` and `advisesAddress` belong to the hint: a new hint replaces
+   * them too. The copy of a subclass is a plain `UserError`.
+   */
+  with(changes: Partial<UserErrorOptions>): UserError {
+    const { code, message, hint, hintAtPrompt, advisesAddress, filesState, cause } = this
+    const sameHint = 'hint' in changes ? {} : { hint, hintAtPrompt, advisesAddress }
+    return new UserError({ code, message, filesState, cause, ...sameHint, ...changes })
   }
 }
 

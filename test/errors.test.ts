@@ -25,6 +25,28 @@ hint:  Delete one of the two lines, then run \`repoint codex\` again.
   })
 })
 
+test('a changed copy of an error keeps everything else', () => {
+  const members = {
+    code: 'usage',
+    message: 'Wrong address',
+    hint: 'Pass another: --base-url URL',
+    hintAtPrompt: 'Type another.',
+    advisesAddress: true,
+    filesState: 'pending',
+    cause: new Error('why'),
+  } as const
+  expect(new UserError(members).with({ message: 'Other' })).toMatchObject({
+    ...members,
+    message: 'Other',
+  })
+  expect(new UserError(members).with({ hint: 'Ask.' })).toMatchObject({
+    ...members,
+    hint: 'Ask.',
+    hintAtPrompt: 'Ask.',
+    advisesAddress: false,
+  })
+})
+
 test('the JSON form is one document with the documented keys', () => {
   const error = new UserError({ code: 'locked', message: 'Another run is at work' })
   const { text } = renderError(error, { ...plain, json: true })

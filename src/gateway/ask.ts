@@ -86,16 +86,8 @@ export function withHint(
   { advisesAddress = error.advisesAddress } = {},
 ): UserError {
   if (more === '') return error
-  const { code, message, hint, filesState, cause } = error
-  const before = hint === undefined ? '' : `${asSentence(hint)} `
-  return new UserError({
-    code,
-    message,
-    hint: before + more,
-    advisesAddress,
-    filesState,
-    cause,
-  })
+  const before = error.hint === undefined ? '' : `${asSentence(error.hint)} `
+  return error.with({ hint: before + more, advisesAddress })
 }
 
 /** The gateway rejected the key in this header. In another header it may accept it. */

@@ -131,9 +131,7 @@ export function errorCode(error: unknown): string | undefined {
 
 /** A copy of the error that reports another state of the files. */
 export function withFilesState(error: unknown, filesState: FilesState): unknown {
-  if (!(error instanceof UserError)) return error
-  const { code, message, hint, cause } = error
-  return new UserError({ code, message, hint, cause, filesState })
+  return error instanceof UserError ? error.with({ filesState }) : error
 }
 
 /** Turns Node's file error into a `UserError`. Returns every other error unchanged. */

@@ -142,18 +142,15 @@ function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
       hint: 'Name another model: --model ID',
     })
 
-  const { code, message, hint, advisesAddress } = main.error
   const others = reasons.filter((reason) => reason !== main)
   const earlier = others
     .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
     .join('')
-  const problem = {
-    code,
+  const { message } = main.error
+  const error = main.error.with({
     message: earlier === '' ? message : `${message} (over ${main.protocol}).${earlier}`,
-    hint,
-    advisesAddress,
-  }
-  return lacksModel(main.error) ? new ModelNeeded(problem) : new UserError(problem)
+  })
+  return lacksModel(error) ? new ModelNeeded(error) : error
 }
 
 /**

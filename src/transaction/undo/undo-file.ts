@@ -111,11 +111,7 @@ function withForceHint(undo: () => UndoneFile): UndoneFile {
   const result = valueOrError(undo)
   if (!(result instanceof UserError)) return result
   if (result.code === 'backup-missing') throw result
-
-  const { code, message } = result
-  throw new UserError({
-    code,
-    message,
+  throw result.with({
     hint: 'Fix the file, or restore the old one: repoint rollback --force',
     cause: result,
   })

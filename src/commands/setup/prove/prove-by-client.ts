@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { launchKeyVariable } from '../../../clients/contract/program.ts'
-import { canContinueAfter, UserError } from '../../../errors.ts'
+import { canContinueAfter, type UserError } from '../../../errors.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { pointClient } from '../../client-state/point-client.ts'
 import { installedVersion, isInstalled } from '../../client-state/program/program.ts'
@@ -31,7 +31,7 @@ export async function proveByClient(
   const { pingArgs, pingEnv, command } = client.program
   const program = processes.which(command)
   if (program === undefined || client.launchSettings === 'impossible')
-    throw withOtherHint(rejection, {
+    throw rejection.with({
       hint: isInstalled(session, client)
         ? `repoint cannot start ${client.label} for one word. Ask the gateway's operator.`
         : `Install ${client.label}, then run the command again.`,
@@ -63,18 +63,9 @@ export async function proveByClient(
     answerOf(session, client, result)
   } catch (error) {
     if (!canContinueAfter(error)) throw error
-    throw withOtherHint(rejection, {
-      clientError: error.message,
+    throw rejection.with({
+      message: `${rejection.message}. ${error.message}`,
       hint: "Ask the gateway's operator which clients it admits.",
     })
   }
-}
-
-/** The rejection with another hint, and with the client's own error. */
-function withOtherHint(
-  { code, message, cause }: UserError,
-  { clientError, hint }: { readonly clientError?: string; readonly hint: string },
-): UserError {
-  const both = clientError === undefined ? message : `${message}. ${clientError}`
-  return new UserError({ code, message: both, hint, cause })
 }

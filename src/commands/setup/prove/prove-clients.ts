@@ -238,9 +238,7 @@ async function withClientsOfMoreProtocols(
 
   const otherModel = isOtherNative ? ' Name another model: --model ID.' : ''
   const otherClient = `Use another client: repoint ${first} --base-url ${address} (or ${more.join(', ')})`
-  return new UserError({
-    code: error.code,
-    message: error.message,
+  return error.with({
     hint: `${client.label} supports only the ${protocol} protocol.${otherModel} ${otherClient}`,
     cause: error,
   })
