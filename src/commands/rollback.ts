@@ -21,7 +21,7 @@ import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { breaksClientCheck, refuseUnknownClient } from './rollback/breaks-client.ts'
-import { clientUndosOf, isInstalledHere, type RollbackContext } from './rollback/context.ts'
+import { clientUndosOf, isHereCheck, type RollbackContext } from './rollback/context.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'
 import {
   changesAny,
@@ -123,7 +123,7 @@ function optionsFor(
     original,
     redo,
     force,
-    isHere: isInstalledHere(context),
+    isHere: isHereCheck(context),
     breaksClient: breaksClientCheck(context),
   }
 }

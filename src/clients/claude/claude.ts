@@ -40,7 +40,10 @@ const shared = {
     /** Claude Code exits if it does not know an option (each was looked up in the packages, 2026-11-22). */
     pingArgs: (prompt, version = tableVersions.newest) => [
       ...(isBefore(version, '2.1.81') ? [] : ['--bare']),
-      ...['-p', prompt, '--output-format', 'json'],
+      '-p',
+      prompt,
+      '--output-format',
+      'json',
       ...(isBefore(version, '2.1.1') ? [] : ['--no-session-persistence']),
     ],
     // It reads this from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).

@@ -1,7 +1,7 @@
 import type { SensitiveSettings } from '../contract/config.ts'
 import { providerId } from './providers.ts'
 
-const run = '3.0.57 and 3.0.65, 2026-11-23'
+const tried = '3.0.57 and 3.0.65, 2026-11-23'
 const newest = '3.0.65, 2026-11-23'
 
 const all = ['providers']
@@ -12,12 +12,17 @@ export const sensitiveSettings: SensitiveSettings = {
   codeWord: 'settings',
   providerTable: () => providerId,
   rows: [
-    { path: 'providers.:provider.settings.baseUrl', role: 'address', fileKinds: all, source: run },
-    { path: 'providers.:provider.settings.apiKey', role: 'key', fileKinds: all, source: run },
+    {
+      path: 'providers.:provider.settings.baseUrl',
+      role: 'address',
+      fileKinds: all,
+      source: tried,
+    },
+    { path: 'providers.:provider.settings.apiKey', role: 'key', fileKinds: all, source: tried },
     // Cline sends an access token instead of the key.
-    { path: 'providers.:provider.settings.auth', role: 'key', fileKinds: all, source: run },
-    { path: 'lastUsedProvider', role: 'model', fileKinds: [], source: run },
-    { path: 'providers.:provider.settings.model', role: 'model', fileKinds: [], source: run },
+    { path: 'providers.:provider.settings.auth', role: 'key', fileKinds: all, source: tried },
+    { path: 'lastUsedProvider', role: 'model', fileKinds: [], source: tried },
+    { path: 'providers.:provider.settings.model', role: 'model', fileKinds: [], source: tried },
     // CLINE_DIR, CLINE_DATA_DIR, CLINE_PROVIDER_SETTINGS_PATH and CLINE_SANDBOX select other settings.
     { path: 'env.CLINE_*', role: 'provider', fileKinds: variables, source: newest },
     { path: 'env.HTTP*_PROXY', role: 'proxy', fileKinds: variables, source: newest },

@@ -65,10 +65,7 @@ export const copilot: ClientModule = {
     interpolation: { names: null, values: /\\n/ },
     gatewayVariables: {
       addresses: [names.baseUrl],
-      others: [
-        ...[names.key, names.type, names.wireApi, names.headers, names.model],
-        ...names.others,
-      ],
+      others: [names.key, names.type, names.wireApi, names.headers, names.model, ...names.others],
     },
   },
 

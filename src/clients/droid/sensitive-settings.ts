@@ -1,7 +1,7 @@
 import type { SensitiveSettings } from '../contract/config.ts'
 import { idOf } from './settings.ts'
 
-const run = '0.215.0 and 0.225.2, 2026-11-22'
+const tried = '0.215.0 and 0.225.2, 2026-11-22'
 
 /** Files that override the user's own. */
 const stronger = ['project', 'upper', 'managed']
@@ -13,15 +13,20 @@ export const sensitiveSettings: SensitiveSettings = {
   providerTable: idOf,
   rows: [
     // An entry with our ID replaces our whole entry.
-    { path: 'customModels.:provider.baseUrl', role: 'address', fileKinds: all, source: run },
-    { path: 'customModels.:provider.apiKey', role: 'key', fileKinds: all, source: run },
-    { path: 'customModels.:provider.extraHeaders', role: 'key', fileKinds: folder, source: run },
-    { path: 'customModels.:provider.provider', role: 'provider', fileKinds: all, source: run },
-    { path: 'customModels.:provider.authMode', role: 'provider', fileKinds: all, source: run },
-    { path: 'customModels.:provider.bedrock', role: 'provider', fileKinds: all, source: run },
-    { path: 'customModels.:provider.model', role: 'model', fileKinds: [], source: run },
-    { path: 'model', role: 'model', fileKinds: [...stronger, 'project-agent'], source: run },
-    { path: 'sessionDefaultSettings.model', role: 'model', fileKinds: stronger, source: run },
-    { path: 'sessionDefaultSettings.specModeModel', role: 'model', fileKinds: folder, source: run },
+    { path: 'customModels.:provider.baseUrl', role: 'address', fileKinds: all, source: tried },
+    { path: 'customModels.:provider.apiKey', role: 'key', fileKinds: all, source: tried },
+    { path: 'customModels.:provider.extraHeaders', role: 'key', fileKinds: folder, source: tried },
+    { path: 'customModels.:provider.provider', role: 'provider', fileKinds: all, source: tried },
+    { path: 'customModels.:provider.authMode', role: 'provider', fileKinds: all, source: tried },
+    { path: 'customModels.:provider.bedrock', role: 'provider', fileKinds: all, source: tried },
+    { path: 'customModels.:provider.model', role: 'model', fileKinds: [], source: tried },
+    { path: 'model', role: 'model', fileKinds: [...stronger, 'project-agent'], source: tried },
+    { path: 'sessionDefaultSettings.model', role: 'model', fileKinds: stronger, source: tried },
+    {
+      path: 'sessionDefaultSettings.specModeModel',
+      role: 'model',
+      fileKinds: folder,
+      source: tried,
+    },
   ],
 }

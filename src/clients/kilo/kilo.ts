@@ -35,8 +35,17 @@ const layout: Layout = {
   folderFiles: [
     {
       patterns: [
-        ...['kilo.json', 'kilo.jsonc', 'opencode.json', 'opencode.jsonc', 'tui.json', 'tui.jsonc'],
-        ...['config.json', '.kilocodemodes', '.kilo/**', '.kilocode/**', '.opencode/**'],
+        'kilo.json',
+        'kilo.jsonc',
+        'opencode.json',
+        'opencode.jsonc',
+        'tui.json',
+        'tui.jsonc',
+        'config.json',
+        '.kilocodemodes',
+        '.kilo/**',
+        '.kilocode/**',
+        '.opencode/**',
       ],
       reach: 'all',
       // Only the older version reads .opencode.
@@ -109,7 +118,7 @@ export const kilo: ClientModule = {
   },
 }
 
-/** The file that Kilo creates at its first start: it marks the migration that `firstStart` describes. */
+/** The file that Kilo creates at its first start: it marks the migration that `checkFirstStart` describes. */
 function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const path = join(xdgFolder(machine, 'CONFIG'), 'kilo', '.bash-permission-migrated')

@@ -48,11 +48,7 @@ export function launchSettings(
   const id = runProviderId(files, target.providerId)
   const provider = { id, ...providerFor(target), headers }
   return {
-    args: [
-      ...['-e', `${tempFolder}/${fileName}`, '--provider', id],
-      ...['--model', model],
-      ...args,
-    ],
+    args: ['-e', `${tempFolder}/${fileName}`, '--provider', id, '--model', model, ...args],
     env: { ...env, [providerVariable]: JSON.stringify(provider) },
     files: { [fileName]: extension },
   }
@@ -79,12 +75,13 @@ function providerFor(target: SetupTarget) {
 }
 
 /**
- * pi would send a login or headers of the provider to the new address: in that case the run uses a separate
- * provider.
+ * The provider that the extension registers: the one in use, or `repoint-run` if its files give it a login,
+ * headers or overrides of models. pi would use them at the new address too.
  */
 function runProviderId(files: LoadedFiles, id: string): string {
   const { table, models } = providerOf(providers, readModels(files), id)
-  const hasMore = [table, ...models].some(({ headers }) => headers !== undefined)
-  const isOwn = hasMore || table['modelOverrides'] !== undefined || loginOf(files, id) !== undefined
-  return isOwn ? 'repoint-run' : id
+  const hasHeaders = [table, ...models].some(({ headers }) => headers !== undefined)
+  const hasOverrides = table['modelOverrides'] !== undefined
+  const hasLogin = loginOf(files, id) !== undefined
+  return hasHeaders || hasOverrides || hasLogin ? 'repoint-run' : id
 }

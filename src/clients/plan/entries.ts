@@ -93,26 +93,29 @@ export interface OtherEntry {
 }
 
 /**
- * Removes entries that are for another gateway, and entries that repoint wrote, if the gateway has reported
- * all its models. Entries that others wrote for this gateway stay.
+ * Removes entries that the setup does not write:
+ *
+ *     the entry is for       repoint wrote it    the gateway has reported    the entry
+ *     another gateway        any                 any                         is removed
+ *     this gateway           yes                 all its models              is removed
+ *     this gateway           yes                 not all its models          stays
+ *     this gateway           no                  any                         stays
+ *
+ * repoint wrote an entry if it is marked, or if a setup added it.
  */
 export function removedEntries(
   file: LoadedFile,
   entries: readonly OtherEntry[],
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const ofThisGateway = target.resolved.offersWholeCatalog
-    ? entries.filter(({ isOtherGateway }) => !isOtherGateway)
-    : []
-  const unmarked = ofThisGateway.filter(({ isMarked }) => !isMarked).map(({ path }) => path)
-  const added = addedSince(file, unmarked, target)
+  const hasAllModels = target.resolved.offersWholeCatalog === true
+  const unmarked = entries.filter(({ isOtherGateway, isMarked }) => !isOtherGateway && !isMarked)
+  const paths = hasAllModels ? unmarked.map(({ path }) => path) : []
+  const added = addedSince(file, paths, target)
 
-  return entries
-    .filter((entry) => {
-      const isOurs = entry.isMarked || added.includes(entry.path)
-      return entry.isOtherGateway || (isOurs && ofThisGateway.includes(entry))
-    })
-    .map(({ path }) => ({ path, value: undefined }))
+  const isRemoved = ({ path, isOtherGateway, isMarked }: OtherEntry) =>
+    isOtherGateway || (hasAllModels && (isMarked === true || added.includes(path)))
+  return entries.filter(isRemoved).map(({ path }) => ({ path, value: undefined }))
 }
 
 /** The settings that a setup added: an earlier version of the file, from before a run, does not have them. */

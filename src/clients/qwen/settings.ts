@@ -33,8 +33,20 @@ export const layoutVersion = 4
  * with other keys may have an older layout, which the client migrates if the file has no version.
  */
 const currentKeys: readonly string[] = [
-  ...['$schema', 'env', 'mcpServers', 'modelProviders', 'hooks', 'permissions'],
-  ...['ui', 'tools', 'mcp', 'context', 'security', 'ide', 'privacy', 'advanced'],
+  '$schema',
+  'env',
+  'mcpServers',
+  'modelProviders',
+  'hooks',
+  'permissions',
+  'ui',
+  'tools',
+  'mcp',
+  'context',
+  'security',
+  'ide',
+  'privacy',
+  'advanced',
 ]
 
 /** Whether a file without a version certainly has the current layout. */

@@ -47,8 +47,11 @@ export function readAllFiles(session: Session, client: Client, runs: Runs): Load
   return readClientFiles(session, client, undefined, recorded)
 }
 
-/** Whether a recorded file belongs to a client as it is installed here, or to an unknown client. */
-export function isInstalledHere({
+/**
+ * Makes the check whether a recorded file is in a folder of the clients that are installed here. Files of a
+ * client that repoint does not know pass it.
+ */
+export function isHereCheck({
   session,
   clients,
 }: RollbackContext): (file: RecordedFile) => boolean {

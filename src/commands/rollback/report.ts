@@ -9,7 +9,7 @@ import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
 import type { ApplyResult, KeptSetting, Runs } from '../../transaction/record.ts'
 import { shownAddress } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
-import { type ClientUndo, isInstalledHere, type RollbackContext } from './context.ts'
+import { type ClientUndo, isHereCheck, type RollbackContext } from './context.ts'
 import { describeRun, labelsOf, whatWasUndone } from './list-runs.ts'
 
 /** The messages name this many further runs, and count the others. */
@@ -227,7 +227,7 @@ export function reportNothing(
   const { session } = context
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
 
-  const isHere = isInstalledHere(context)
+  const isHere = isHereCheck(context)
   const foreignRun = runs.find(({ files }) => files.some((file) => !isHere(file)))
   if (foreignRun !== undefined) {
     const paths = foreignRun.files.map(({ path }) => session.showPath(path)).join(', ')

@@ -108,8 +108,20 @@ type Layer = Readonly<Record<string, unknown>>
  * `faultstring`.
  */
 const wordMembers = [
-  ...['message', 'msg', 'errormessage', 'errormsg', 'errmsg', 'errordescription', 'detail'],
-  ...['faultstring', 'statusmsg', 'statusmessage', 'description', 'error', 'reason', 'title'],
+  'message',
+  'msg',
+  'errormessage',
+  'errormsg',
+  'errmsg',
+  'errordescription',
+  'detail',
+  'faultstring',
+  'statusmsg',
+  'statusmessage',
+  'description',
+  'error',
+  'reason',
+  'title',
 ]
 
 /**
@@ -117,8 +129,19 @@ const wordMembers = [
  * FastAPI write `error`.
  */
 const codeMembers = [
-  ...['code', 'type', 'status', 'errorcode', 'errorcodes', 'errcode', 'errno', 'errortype'],
-  ...['reason', 'statuscode', 'subcode', 'error', 'title'],
+  'code',
+  'type',
+  'status',
+  'errorcode',
+  'errorcodes',
+  'errcode',
+  'errno',
+  'errortype',
+  'reason',
+  'statuscode',
+  'subcode',
+  'error',
+  'title',
 ]
 
 /** Members that only a failure has. */
@@ -126,8 +149,19 @@ const failureMembers = ['error', 'errors', 'err', 'fault', 'detail', 'errorcode'
 
 /** Members that contain the rest of an error: gateways wrap the errors that they pass on. */
 const wrappers = [
-  ...['error', 'errors', 'err', 'fault', 'detail', 'message', 'baseresp', 'response'],
-  ...['responsemetadata', 'header', 'extensions', 'metadata', 'raw'],
+  'error',
+  'errors',
+  'err',
+  'fault',
+  'detail',
+  'message',
+  'baseresp',
+  'response',
+  'responsemetadata',
+  'header',
+  'extensions',
+  'metadata',
+  'raw',
 ]
 
 /** OpenRouter names the provider of an error that it passes on. Merge names its source (2026-11-26). */

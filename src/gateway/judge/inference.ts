@@ -26,14 +26,24 @@ export function acceptedBy(
 const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
   chat: {
     rejects: [
-      ...['whole', 'cut', 'no-finish-no-end', 'finish-null', 'finish-error', 'choice-error'],
+      'whole',
+      'cut',
+      'no-finish-no-end',
+      'finish-null',
+      'finish-error',
+      'choice-error',
       'error-late',
     ],
     retries: [],
   },
   responses: {
     rejects: [
-      ...['whole', 'cut', 'cut-at-end', 'no-end', 'no-finish-no-end', 'incomplete-filter'],
+      'whole',
+      'cut',
+      'cut-at-end',
+      'no-end',
+      'no-finish-no-end',
+      'incomplete-filter',
       'error-late',
     ],
     retries: [],

@@ -55,10 +55,33 @@ export function readPage(body: string, secrets: readonly string[], limit: number
 
 /** The members that contain the list, the most common first, by {@link plainName}. */
 const listNames = [
-  ...['data', 'models', 'items', 'result', 'results', 'list', 'records', 'rows', 'entries'],
-  ...['modellist', 'modelsummaries', 'modelinfos', 'modelids', 'objects', 'values', 'content'],
-  ...['body', 'payload', 'response', 'page', 'availablemodels', 'deployments', 'endpoints'],
-  ...['providers', 'vendors', 'available', 'supported'],
+  'data',
+  'models',
+  'items',
+  'result',
+  'results',
+  'list',
+  'records',
+  'rows',
+  'entries',
+  'modellist',
+  'modelsummaries',
+  'modelinfos',
+  'modelids',
+  'objects',
+  'values',
+  'content',
+  'body',
+  'payload',
+  'response',
+  'page',
+  'availablemodels',
+  'deployments',
+  'endpoints',
+  'providers',
+  'vendors',
+  'available',
+  'supported',
 ]
 
 /** The deepest list that is found: `data.result.models`. */
@@ -186,7 +209,16 @@ function hasModelFacts(object: Readonly<Record<string, unknown>>): boolean {
  * writes `model_name`.
  */
 const idNames = [
-  ...['id', 'model', 'slug', 'modelid', 'modelname', 'name', 'key', 'identifier', 'uid', 'value'],
+  'id',
+  'model',
+  'slug',
+  'modelid',
+  'modelname',
+  'name',
+  'key',
+  'identifier',
+  'uid',
+  'value',
 ]
 
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i

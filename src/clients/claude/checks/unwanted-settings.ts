@@ -37,7 +37,10 @@ export function settingsRepair(...changes: readonly SettingChange[]): FileFix {
 
 const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']
 
-/** Undo restores a credential together with address and token: alone it would be sent to the gateway. */
+/**
+ * A change that masks a credential where it is shown. The plan adds the role that keeps a credential together
+ * with its address in an undo (`editFile`).
+ */
 export function changeTo(path: SettingPath, value: string | undefined): SettingChange {
   const isCredential = credentials.some((name) => name === path.at(-1))
   return { path, value, ...(isCredential ? { isSecret: true } : {}) }

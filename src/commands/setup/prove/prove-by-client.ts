@@ -43,11 +43,16 @@ export async function proveByClient(
   const env = {
     ...machine.env,
     ...Object.fromEntries(homeVariables.map((name) => [name, undefined])),
-    ...{ HOME: home, USERPROFILE: home, PWD: cwd, OLDPWD: undefined },
+    HOME: home,
+    USERPROFILE: home,
+    PWD: cwd,
+    OLDPWD: undefined,
     ...pingEnv,
   }
-  const process = { args: pingArgs('ping', version), env, tempFolder: folder }
-  const launch = pointClient(session, choice, access, { process, safeguards: 'not-asked' })
+  const launch = pointClient(session, choice, access, {
+    process: { args: pingArgs('ping', version), env, tempFolder: folder },
+    safeguards: 'not-asked',
+  })
 
   const result = await inFolder(session.platform, folder, launch.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)

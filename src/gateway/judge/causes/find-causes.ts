@@ -42,9 +42,15 @@ const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
   {
     cause: 'key',
     codes: [
-      ...['authentication_error', 'auth_error', 'invalid_authentication_error', 'autherror'],
-      ...['unauthenticated', 'unauthorized', 'authenticationerror', 'invalid_api_key'],
-      ...['invalid_token'],
+      'authentication_error',
+      'auth_error',
+      'invalid_authentication_error',
+      'autherror',
+      'unauthenticated',
+      'unauthorized',
+      'authenticationerror',
+      'invalid_api_key',
+      'invalid_token',
     ],
   },
 ]
