@@ -94,19 +94,17 @@ async function proveAll(
   let results = resolved
   for (;;) {
     const answersOf = await probeAll(context, gateway, results)
-    let isChanged = false
+    const probed = workingChoices(results)
     results = await continueWith(results, async (choice) => {
       const rejections = rejectionsIn(answersOf.get(choice.client)!)
       const attempt = await chooseAgain({ context, gateway, choice, rejections })
-      if (attempt.kind === 'nothing-to-try') return choice
-
-      isChanged = true
-      return attempt.choice
+      return attempt.kind === 'probe' ? attempt.choice : choice
     })
     if (results.every(({ kind }) => kind === 'skipped'))
       throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
-    if (!isChanged) return concludeAll(context, gateway, results, answersOf)
+    const isAnyNew = workingChoices(results).some((choice) => !probed.includes(choice))
+    if (!isAnyNew) return concludeAll(context, gateway, results, answersOf)
   }
 }
 

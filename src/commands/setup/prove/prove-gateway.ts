@@ -131,6 +131,7 @@ async function firstPreset(context: SetupContext): Promise<Preset> {
     lastAddress: keptAddress(session.platform) ?? runs[0]?.address,
     inUse: session.canAsk ? inUse : [],
     gateway: gatewayToKeep(context, inUse),
+    // What the command itself knows wins.
     ...request.preset,
   }
 }
@@ -146,7 +147,7 @@ function withClients(context: SetupContext, ids: readonly string[]): SetupContex
   }
 }
 
-/** The gateway that the client uses, if the user requests other options, or none (`--defaults`), and no gateway. */
+/** The gateway that the client uses, if the user changes its options and names no gateway. */
 function gatewayToKeep(
   { session, request, clients, earlier, policy }: SetupContext,
   inUse: readonly GatewayInUse[],
@@ -157,7 +158,8 @@ function gatewayToKeep(
 
   const { slotModels, ...otherOptions } = requestedFor(request, client)
   const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0
-  if (!hasOptions && !picksModel && policy.keeps !== 'none') return undefined
+  const changesOptions = hasOptions || picksModel || policy.keeps === 'none'
+  if (!changesOptions) return undefined
   if (namesGateway(session, flags)) return undefined
   return inUse.find(({ family }) => family === client.family)
 }
