@@ -10,7 +10,8 @@ import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
 import type { Catalog, CatalogAnswer, CatalogModel, GatewayAccess } from './types.ts'
 
-export function catalogRequest(baseUrl: string): RequestSpec {
+/** The request for the first page of a catalog. */
+export function catalogSpec(baseUrl: string): RequestSpec {
   return {
     method: 'GET',
     url: `${baseUrl}/models`,
@@ -40,7 +41,7 @@ export interface CatalogOptions {
 }
 
 /**
- * Requests GET /v1/models. The result has at least one model.
+ * Requests the catalog at a base URL, with all its pages. The result has at least one model.
  *
  * @throws UserError from the closed set of gateway failures; `model-unknown` if the catalog is empty
  */
@@ -49,24 +50,47 @@ export async function readCatalog(
   { baseUrl = access.baseUrls.chat, isOptional }: CatalogOptions = {},
 ): Promise<Catalog> {
   const answerWithinMs = isOptional ? Math.min(maxOptionalMs, access.timeoutMs / 2) : undefined
-  const deadline = Date.now() + access.timeoutMs
-  const firstRequest = catalogRequest(baseUrl)
+  const pages = await readPages(access, { ...catalogSpec(baseUrl), answerWithinMs })
+  const { models, skipped, end, serverTime, isNewApi } = pages
+  if (models.size === 0) throw emptyCatalog(access, skipped)
 
+  const findings: Finding[] = []
+  if (skipped > 0) findings.push(modelsSkipped(skipped))
+  if (end === 'early') findings.push(catalogCut(models.size))
+  return compact({
+    models: [...models.values()],
+    findings: findings.length === 0 ? undefined : findings,
+    serverTime,
+    isNewApi,
+  })
+}
+
+interface CatalogPages {
+  /** By their IDs. */
+  readonly models: ReadonlyMap<string, CatalogModel>
+  readonly skipped: number
+  /** `early`: the catalog has more models. */
+  readonly end: 'last-page' | 'early'
+  readonly serverTime: Date | undefined
+  readonly isNewApi: true | undefined
+}
+
+/** Reads the pages of a catalog, until the last one, a failure or a limit. @throws as `requestPage` does */
+async function readPages(access: GatewayAccess, firstPage: RequestSpec): Promise<CatalogPages> {
+  const deadline = Date.now() + access.timeoutMs
   const models = new Map<string, CatalogModel>()
   let entries = 0
   let skipped = 0
-  let isCut = false
   let serverTime: Date | undefined
   let isNewApi: true | undefined
+  const endedBy = (end: CatalogPages['end']): CatalogPages => {
+    return { models, skipped, end, serverTime, isNewApi }
+  }
 
-  let url: string | undefined = firstRequest.url
-  for (let pageNumber = 1; url !== undefined && !isCut; pageNumber++) {
-    const request = { ...firstRequest, url, answerWithinMs }
-    const response = await requestPageOrStop(access, request, pageNumber)
-    if (response === undefined) {
-      isCut = true
-      break
-    }
+  let { url } = firstPage
+  for (let pageNumber = 1; ; pageNumber++) {
+    const response = await requestPageOrStop(access, { ...firstPage, url }, pageNumber)
+    if (response === undefined) return endedBy('early')
     serverTime ??= clockOf(response)
     if ('x-new-api-version' in response.headers) isNewApi = true
 
@@ -75,30 +99,17 @@ export async function readCatalog(
     for (const model of page.models) models.set(model.id, model)
     skipped += page.skipped
     entries += page.entries
+    if (page.isCut) return endedBy('early')
 
-    const progress = {
-      onPage: page.entries,
-      total: entries,
-      lastId: page.lastId,
-      pages: pageNumber,
-    }
+    const { lastId } = page
+    const progress = { onPage: page.entries, total: entries, lastId, pages: pageNumber }
     const next = nextPage({ ...response, url }, progress)
-    const mustStop = models.size === countBefore || pageNumber === maxPages || Date.now() > deadline
-    isCut = page.isCut || (next !== undefined && mustStop)
-    url = mustStop ? undefined : next
+    if (next === undefined) return endedBy('last-page')
+
+    const addsNothing = models.size === countBefore
+    if (addsNothing || pageNumber === maxPages || Date.now() > deadline) return endedBy('early')
+    url = next
   }
-
-  if (models.size === 0) throw emptyCatalog(access, skipped)
-
-  const findings: Finding[] = []
-  if (skipped > 0) findings.push(modelsSkipped(skipped))
-  if (isCut) findings.push(catalogCut(models.size))
-  return compact({
-    models: [...models.values()],
-    findings: findings.length === 0 ? undefined : findings,
-    serverTime,
-    isNewApi,
-  })
 }
 
 /**

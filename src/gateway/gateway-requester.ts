@@ -2,7 +2,7 @@ import { UserError } from '../errors.ts'
 import { AnsweredBaseUrls, Contradiction, sideOf } from './answered-base-urls.ts'
 import { ask, judge, KeyHeaderError, withHint } from './ask.ts'
 import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
-import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
+import { type CatalogOptions, catalogOrError, catalogSpec } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
 import { isAboutAddress, isFromApi, traitsOf } from './judge/traits.ts'
@@ -104,7 +104,7 @@ export class GatewayRequester {
     model: string,
     options?: Omit<ProbeOptions, 'candidates'>,
   ): Promise<ProbeResult> {
-    const request: ProbeQuestion = { protocol, model, options }
+    const request: ProbeArguments = { protocol, model, options }
     // A search for the header may replace `#current` before the answer arrives.
     const access = this.#current
     try {
@@ -128,7 +128,7 @@ export class GatewayRequester {
    */
   async #probeWithOtherHeader(
     rejected: GatewayAccess,
-    request: ProbeQuestion,
+    request: ProbeArguments,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
     if (this.#headerSearch === undefined) return this.#findHeaderByProbe(request, rejection)
@@ -144,7 +144,7 @@ export class GatewayRequester {
    * other products become a hint.
    */
   async #probeOtherProducts(
-    { protocol, model, options }: ProbeQuestion,
+    { protocol, model, options }: ProbeArguments,
     rejection: UserError,
   ): Promise<ProbeResult> {
     const side = sideOf(protocol)
@@ -204,7 +204,7 @@ export class GatewayRequester {
   }
 
   async #acceptsKey(access: GatewayAccess): Promise<boolean> {
-    const result = await ask(access, catalogRequest(this.access.baseUrls.chat))
+    const result = await ask(access, catalogSpec(this.access.baseUrls.chat))
     const judged = judge(access, result, { route: 'catalog' })
     if (judged.kind !== 'rejected') return judged.kind === 'served'
 
@@ -215,7 +215,7 @@ export class GatewayRequester {
 
   /** Probes with the key in the protocol's usual header other than Bearer, and finds out whether it works. */
   async #findHeaderByProbe(
-    request: ProbeQuestion,
+    request: ProbeArguments,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
     const otherHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
@@ -249,7 +249,7 @@ export class GatewayRequester {
 
   async #probeAt(
     access: GatewayAccess,
-    { protocol, model, options }: ProbeQuestion,
+    { protocol, model, options }: ProbeArguments,
   ): Promise<ProbeResult> {
     const candidates = this.#candidates(sideOf(protocol))
     const result = await probe(access, protocol, model, { ...options, candidates })
@@ -284,8 +284,8 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof UserError && traitsOf(error)?.blames === 'connection'
 }
 
-/** What a probe asks, without the place. */
-interface ProbeQuestion {
+/** The arguments of `GatewayRequester.probe`. */
+interface ProbeArguments {
   readonly protocol: Protocol
   readonly model: string
   readonly options: Omit<ProbeOptions, 'candidates'> | undefined

@@ -13,7 +13,7 @@ import { type FailedRequest, retryStyle, wasClosedWhileIdle } from './retry.ts'
 
 export interface RequestSpec extends ResponseLimits {
   readonly method: 'GET' | 'POST'
-  /** Has the origin of `access.baseUrl`. */
+  /** An address of the gateway. The key is sent there. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

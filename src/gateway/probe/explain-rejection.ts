@@ -50,21 +50,23 @@ async function searchPart(
     const judged = await send(input, baseUrl, formOf(input, { isLimited, ...more }))
     return judged.kind === 'served'
   }
-  const ifMinimalServed = async (explained: Outcome): Promise<Outcome> =>
-    (await serves({})) ? explained : outcome
+  const servesMinimal = () => serves({})
 
-  if (sender === undefined) return ifMinimalServed(toolsUnsupported(outcome, model))
+  if (sender === undefined)
+    return (await servesMinimal()) ? toolsUnsupported(outcome, model) : outcome
 
   const rejected = rejectedParts(response, sender)
   if (rejected.some((name) => name !== 'tools'))
-    return ifMinimalServed(parameterUnsupported(outcome, model, sender, rejected))
+    return (await servesMinimal())
+      ? parameterUnsupported(outcome, model, sender, rejected)
+      : outcome
 
   const { functions, unusual } = splitTools(protocol, sender)
   const namesTools = speaksOfTools(outcome)
   const rejectsFunctions = namesTools && unusual.length === 0
   const tools = functions.length > 0 ? functions : 'noop'
   if (rejectsFunctions || !(await serves({ tools })))
-    return ifMinimalServed(toolsUnsupported(outcome, model))
+    return (await servesMinimal()) ? toolsUnsupported(outcome, model) : outcome
 
   const rejectsUnusualTools =
     namesTools ||

@@ -2,7 +2,7 @@ import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { ask, errorFor, judge, withHint } from '../ask.ts'
 import { baseUrlFor } from '../base-urls.ts'
-import { catalogRequest } from '../catalog.ts'
+import { catalogSpec } from '../catalog.ts'
 import { isUnlisted } from '../judge/evidence.ts'
 import { acceptedBy, answersSafeguards, readInference } from '../judge/inference.ts'
 import {
@@ -159,8 +159,14 @@ async function askInOrder(input: ProbeInput, candidates: readonly string[]): Pro
 }
 
 /**
- * Judges a rejection that blames the address once more. If the base URL answers other requests, a wrong route
- * means that the gateway lacks the protocol or the model.
+ * Judges a rejection that blames the address once more, by what other requests to the base URL get:
+ *
+ *     An API answers                                           What is wrong
+ *     no request                                               the address
+ *     a catalog request                                        the protocol
+ *     the route too, and the catalog does not list the model   the model
+ *
+ * @throws UserError the error of the catalog if it shows that no API answers
  */
 async function judgeWithOtherAnswers(
   input: ProbeInput,
@@ -169,32 +175,31 @@ async function judgeWithOtherAnswers(
 ): Promise<ProbeAttempt> {
   if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
 
-  const { baseUrl, response } = attempt
-  const baseAnswers = await doesBaseAnswer(input, candidates)
-  const judged = await judgeResult(input, response, { baseAnswers })
+  const catalog = await input.catalog
+  if (catalog instanceof UserError) expectFromApi(catalog, input, candidates)
+  const baseAnswers = catalog !== undefined || (await servesCatalog(input.access))
+  if (!baseAnswers) return attempt
 
-  const mayLackRoute =
+  const { baseUrl, response } = attempt
+  const judged = await judgeResult(input, response, { baseAnswers })
+  const mayLackModel =
     judged.kind === 'rejected' &&
     lacksProtocol(judged.outcome) &&
     isUnlisted({ model: input.model, catalog: await catalogOf(input) })
-  if (!mayLackRoute || !(await hasRoute(input, baseUrl))) return { baseUrl, ...judged }
-  const again = await judgeResult(input, response, { baseAnswers, routeAnswers: true })
-  return { baseUrl, ...again }
+  const routeAnswers = mayLackModel && (await hasRoute(input, baseUrl))
+  if (!routeAnswers) return { baseUrl, ...judged }
+
+  return { baseUrl, ...(await judgeResult(input, response, { baseAnswers, routeAnswers })) }
 }
 
-/**
- * Whether the base URL answers the catalog request.
- *
- * @throws UserError the error of the catalog if no API answers
- */
-async function doesBaseAnswer(input: ProbeInput, candidates: readonly string[]): Promise<boolean> {
-  const catalog = await input.catalog
-  if (catalog === undefined) return servesCatalog(input.access)
-  if (!(catalog instanceof UserError)) return true
-
-  const isApi = isFromApi(catalog) && traitsOf(catalog)?.blames !== 'key'
-  if (!isApi) throw noApiError(catalog, input, candidates)
-  return true
+/** @throws UserError the error of the catalog, unless an API gave it, and not because of the key */
+function expectFromApi(
+  catalogError: UserError,
+  input: ProbeInput,
+  candidates: readonly string[],
+): void {
+  const isFromThisApi = isFromApi(catalogError) && traitsOf(catalogError)?.blames !== 'key'
+  if (!isFromThisApi) throw noApiError(catalogError, input, candidates)
 }
 
 /** The catalog's error, which is clearer than that of the route, if neither answers as an API. */
@@ -217,6 +222,6 @@ async function hasRoute(input: ProbeInput, baseUrl: string): Promise<boolean> {
 }
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await ask(access, catalogRequest(access.baseUrls.chat))
+  const result = await ask(access, catalogSpec(access.baseUrls.chat))
   return judge(access, result, { route: 'catalog' }).kind === 'served'
 }
