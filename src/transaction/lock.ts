@@ -16,7 +16,7 @@ const retryDelayMs = 15
 
 /**
  * After how long a file of a process that cannot be checked from here counts as abandoned, in ms: the lock
- * of another machine, or a list that was never renamed.
+ * of another machine, or a file that was never renamed.
  */
 const abandonedAfterMs = 10 * 60_000
 
@@ -161,19 +161,27 @@ function parseHolderName(name: string): LockHolder | undefined {
   }))
 }
 
+/** Whether the process of a lock may still run. A process of another host cannot be looked up from here. */
 function isAlive({ processes, clock }: World, holder: LockHolder): boolean {
-  if (holder.host !== (processes.host ?? ''))
-    return clock.now().getTime() - holder.since < abandonedAfterMs
+  const isOnThisHost = holder.host === (processes.host ?? '')
+  if (!isOnThisHost) return clock.now().getTime() - holder.since < abandonedAfterMs
   if (holder.bootId !== processes.bootId()) return false
+
   const startTime = processes.startTime(holder.pid)
   if (startTime === undefined) return false
-  return startTime === '' || holder.startTime === '' || startTime === holder.startTime
+  // A later process can have the same ID. Without both start times, it counts as the holder.
+  const areStartTimesKnown = startTime !== '' && holder.startTime !== ''
+  return !areStartTimesKnown || startTime === holder.startTime
 }
 
-/** Whether this process holds the lock: it failed to release it earlier. It never takes two locks. */
+/**
+ * Whether this process is the holder. It never takes two locks, so it failed to release an earlier one.
+ * Without a start time, an earlier process with the same ID may be the holder.
+ */
 function isCurrentProcess(world: World, holder: LockHolder): boolean {
-  const thisProcess = { ...currentHolder(world), since: holder.since }
-  return thisProcess.startTime !== '' && holderName(thisProcess) === holderName(holder)
+  const current = currentHolder(world)
+  const isSure = current.startTime !== ''
+  return isSure && holderName({ ...current, since: holder.since }) === holderName(holder)
 }
 
 function describeHolder(holder: LockHolder | 'unknown' | undefined, { processes }: World): string {
@@ -182,8 +190,8 @@ function describeHolder(holder: LockHolder | 'unknown' | undefined, { processes 
   return `: process ${holder.pid}${where}`
 }
 
-/** Lists that were written but not yet renamed. A running process may still need a recent one. */
-const unfinishedNamePattern = /^(models\.txt\.\d+|(gateways|folders)-new\.json)$/
+/** Files that were written but not yet renamed. A running process may still need a recent one. */
+const unfinishedNamePattern = /^((models|address)\.txt\.\d+|(gateways|folders)-new\.json)$/
 
 /** Removes what killed runs left: the lock of a dead process, and unfinished files. */
 export function removeLeftovers(world: World, paths: StatePaths): void {

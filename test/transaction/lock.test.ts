@@ -282,11 +282,15 @@ describe('lock', () => {
     held(nameOf(world, 999_999, 'x'))
     mkdirSync(`${paths.lock}-999999-0123456789ab`)
     writeFileSync(paths.file('models.txt.999999'), 'm')
+    writeFileSync(paths.file('address.txt.999999'), 'a')
     writeFileSync(paths.newGateways, '{')
     writeFileSync(paths.newFolders, '{')
     writeFileSync(paths.file('models.txt'), 'm')
+    writeFileSync(paths.file('address.txt'), 'a')
     recoverRun(world)
     expect(leftovers()).toEqual([
+      'address.txt',
+      'address.txt.999999',
       'blobs',
       'folders-new.json',
       'gateways-new.json',
@@ -297,7 +301,7 @@ describe('lock', () => {
 
     const later = new Date(Date.now() + 11 * 60_000)
     recoverRun({ ...world, clock: { now: () => later } })
-    expect(leftovers()).toEqual(['blobs', 'models.txt'])
+    expect(leftovers()).toEqual(['address.txt', 'blobs', 'models.txt'])
   })
 
   test('reading the state keeps the lock of a living run', () => {
