@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { vendorErrorNames } from '../../src/serve/faults/vendor-errors.ts'
-import type { GatewayOptions, GatewayScope, WrittenRule } from '../../src/serve/index.ts'
+import type {
+  GatewayOptions,
+  GatewayScope,
+  WrittenReply,
+  WrittenRule,
+} from '../../src/serve/index.ts'
 import { aFile, aGateway, ask, askJson, jsonOf, sseEvents } from './support/gateway.ts'
 
 /** The API with which authors of tests start and control a gateway. */
@@ -47,6 +52,13 @@ describe('startGateway: a scenario', () => {
     const error = await aGateway(options).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'usage' })
     expect((error as Error).message).toContain(message)
+  })
+
+  test('startGateway: rejects a reply with a condition of a fault', async () => {
+    // @ts-expect-error a reply has the effects of a fault, and its rule has the conditions
+    const reply: WrittenReply = { status: 400, holds: 'include' }
+    const error = await aGateway({ scenario: { answers: [{ reply }] } }).catch((thrown) => thrown)
+    expect((error as Error).message).toContain('answers[0].reply.holds is unknown')
   })
 
   test('setFaults: rejects unknown faults, and keeps the old ones', async () => {

@@ -4,8 +4,11 @@ import type { Failure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-errors.ts'
 
-/** Something that goes wrong on purpose: what, when, and how often. Effects can be combined. */
-export interface Fault {
+/** Something that goes wrong on purpose: what, when, and how often. */
+export interface Fault extends FaultSelection, FaultEffects {}
+
+/** The requests to which a fault applies. */
+interface FaultSelection {
   /** Only on this route. Absent: on every route below /v1. */
   readonly route?: 'models' | Protocol
   /** Only for this model. */
@@ -16,7 +19,10 @@ export interface Fault {
   readonly every?: number
   /** Only this many times. */
   readonly times?: number
+}
 
+/** What goes wrong. Effects can be combined. */
+export interface FaultEffects {
   /** An error of the imitated gateway (`rate-limited`) or of the vendors behind it (`rate_limit_error`). */
   readonly error?: FaultName
   /** Any status, as an error of the vendor behind the imitated gateway. */

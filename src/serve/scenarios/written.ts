@@ -1,5 +1,5 @@
 import type { Protocol } from '../../protocols.ts'
-import type { Fault } from '../faults/faults.ts'
+import type { Fault, FaultEffects } from '../faults/faults.ts'
 import type { Script } from '../model/build-answer.ts'
 import type { Turn } from '../requests/turns/turns.ts'
 
@@ -43,7 +43,7 @@ export interface WrittenCondition {
 }
 
 /** One answer: its text, its tool calls, its faults. */
-export interface WrittenReply extends Omit<Fault, 'route' | 'model' | 'every' | 'times'> {
+export interface WrittenReply extends FaultEffects {
   readonly text?: string
   readonly thinking?: string
   readonly refusal?: string
