@@ -62,17 +62,19 @@ async function listGateways(session: Session): Promise<number> {
 
 /** A saved gateway as `--json` prints it. */
 function gatewayDocument(saved: SavedGateway, clients: readonly ClientReport[]) {
-  const { name, address, headers = [], query, baseUrls, ...members } = saved
+  const { name, address, baseUrls, key, keyHeader, headers = [], query } = saved
+  const { caFile, allowHttp, proven = null } = saved
   return {
     name,
     baseUrl: address,
-    ...members,
-    keyHeader: unusualKeyHeader(saved.keyHeader),
+    key: maskSecret(key),
+    keyHeader: unusualKeyHeader(keyHeader),
+    caFile,
+    allowHttp,
+    proven,
     roots: baseUrls,
-    key: maskSecret(saved.key),
     headers: headerDocument(headers),
     query: query && formatQuery(query),
-    proven: saved.proven ?? null,
     clients: idsOf(usersOf(saved, clients)),
   }
 }

@@ -200,10 +200,7 @@ export function applySteps(work: StepsToApply): ParsedText {
   const reparse = (old: ParsedText, text: string) => {
     if (text === old.text) return old
     try {
-      const parsed = dialect.parse(text, fileName)
-      // Reading `containers` runs the parser with offsets, which must accept the text too.
-      void parsed.containers
-      return parsed
+      return parseWithBoth(dialect, text, fileName)
     } catch (cause) {
       if (!(cause instanceof UserError)) throw cause
       throw new Conflict(`repoint cannot change ${names} in place`, 0)
@@ -215,6 +212,13 @@ export function applySteps(work: StepsToApply): ParsedText {
 
   if (isExpected(result.root)) return result
   throw new Conflict(`repoint cannot change ${names} without changing something else`, 0)
+}
+
+/** Parses a text with both parsers. The one with offsets runs only when `containers` is read. */
+function parseWithBoth(dialect: Dialect, text: string, fileName: string): ParsedText {
+  const parsed = dialect.parse(text, fileName)
+  void parsed.containers
+  return parsed
 }
 
 /** The error for a conflict, with the lines to add by hand. They have a placeholder for each secret. */

@@ -23,10 +23,15 @@ export function currentVersion({ files, machine }: World, file: RecordedFile): C
   const sha256 = bytes && sha256Of(bytes)
   const { before, written } = file
   const isBefore = sha256 === (before?.sha256 ?? null)
-  if (sha256 !== (written?.sha256 ?? null)) return isBefore ? 'before' : 'other'
-  // If a run switches only the mode, the contents say nothing.
-  const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== written?.mode
-  return isOldMode ? 'before' : 'written'
+  const isWritten = sha256 === (written?.sha256 ?? null)
+
+  if (isBefore && isWritten) {
+    // The run switches only the mode, so the mode tells which version it is.
+    const mode = files.lstat(file.realPath).mode & 0o777
+    return mode === written?.mode ? 'written' : 'before'
+  }
+  if (isWritten) return 'written'
+  return isBefore ? 'before' : 'other'
 }
 
 /** Replaces a file by its new version, and flushes the folder. */

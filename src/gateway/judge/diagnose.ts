@@ -102,6 +102,8 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
   const inference = readInference(protocol, response)
   if (inference.kind === 'failed')
     return diagnoseHidden({ ...evidence, error: errorBodyFrom(inference.error) })
+  // The answer is too long, whatever it contains. One that the gateway cuts off can still be complete enough
+  // for the client: its flaws decide.
   if (response.cut === 'limit' && isCutOff(evidence)) return cutOff(evidence)
 
   if (inference.kind === 'answered') {

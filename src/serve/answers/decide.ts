@@ -109,6 +109,8 @@ async function answerModel(
   const { entry } = found
   decision.modelServed = entry.id
 
+  // The imitated gateway itself rejects an invalid body, before it looks up the price. A refusal is the
+  // vendor's, which gets the request only after all checks of the gateway.
   const parsed = catchRefusal(() => readRequest(context, inference))
   if (parsed instanceof InvalidRequest) return failures.invalidRequest(parsed.message)
   const failure = checkServedModel(entry, decision)

@@ -3,15 +3,18 @@
  *
  * Every run stays recorded, also one that was undone, because an undo is a run too. A run can be undone for
  * one of its clients and not for another, so the unit is a part: the files of one client in one run. Here
- * all files are Codex's:
+ * all files are Codex's. Each row is the state after that run:
  *
- *     run    kind     undoes    undone parts    active runs, newest first
- *     1      setup              -               1
- *     2      setup              -               2, 1
- *     3      undo     2         2               1
- *     4      undo     1         2, 1            -
- *     5      redo     4         2, 4            1
- *     6      redo     3         3, 4            2, 1
+ *     run    kind     undoes    undone runs    active setups, newest first
+ *     1      setup              none           1
+ *     2      setup              none           2, 1
+ *     3      undo     2         2              1
+ *     4      undo     1         1, 2           none
+ *     5      redo     4         4, 2           1
+ *     6      redo     3         3, 4           2, 1
+ *
+ * A redo undoes an undo, and an undo that is undone does not count: run 5 undoes run 4, so run 1 is active
+ * again. After run 6, run 2 is the newest, because its redo is newer than that of run 1.
  */
 import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record.ts'
 
@@ -75,6 +78,7 @@ function compareIds(a: string, b: string): number {
 /** For each part that was redone, the ID of its newest redo. */
 function newestRedos(runs: Runs): ReadonlyMap<string, string> {
   const redos = runs.filter(({ kind }) => kind === 'redo').toReversed()
+  // Of equal keys, a map keeps the last value: here that of the newest redo.
   return new Map(
     redos.flatMap((redo) => redoneParts(redo, runs).map((part) => [partName(part), redo.id])),
   )
@@ -89,16 +93,16 @@ function redoneParts(redo: RunRecord, runs: Runs): readonly RunPart[] {
 }
 
 /**
- * The parts that were undone, of setups and of undos. Starts with the newest run, so that an undo that was
- * redone does not count: in the example, run 6 undoes run 3, and so run 3 no longer undoes run 2.
+ * The parts that are undone, of setups and of undos. The runs are read from the newest one, because only a
+ * later run can undo an undo: in the example, run 6 undoes run 3, and so run 3 no longer undoes run 2.
  */
 export function undoneParts(runs: Runs): ReadonlySet<string> {
   const undone = new Set<string>()
 
   for (const run of runs)
     for (const part of run.undoes ?? []) {
-      const isRedone = undone.has(partName({ run: run.id, client: part.client }))
-      if (!isRedone) undone.add(partName(part))
+      const isUndoneItself = undone.has(partName({ run: run.id, client: part.client }))
+      if (!isUndoneItself) undone.add(partName(part))
     }
 
   return undone
