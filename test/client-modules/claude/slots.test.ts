@@ -122,7 +122,7 @@ describe('the probe asks for the model that the installed version sends', () => 
     ).toBe('gpt-5.6-sol')
   })
 
-  test('repoint rejects a version older than the table, unless sonnet is pinned', () => {
+  test('repoint rejects a version older than the table without a pin', () => {
     expect(() => choose('2.1.19', { slot: 'opus' }, without('claude-opus-4-6'))).toThrow(
       expect.objectContaining({
         code: 'client-too-old',
@@ -131,6 +131,27 @@ describe('the probe asks for the model that the installed version sends', () => 
       }),
     )
     expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).findings).toEqual([])
+  })
+
+  test('a version older than the table needs the pin of the slot too', () => {
+    const opus = (pins: ClientOptions['slotModels']) =>
+      choose('2.1.19', { slot: 'opus', slotModels: pins })
+    expect(opus({ sonnet: 'gpt-5.4', opus: 'gpt-5.6-sol' }).probeModel).toBe('gpt-5.6-sol')
+    expect(() => opus({ sonnet: 'gpt-5.4' })).toThrow(
+      expect.objectContaining({
+        code: 'client-too-old',
+        hint: 'Update Claude Code, or pin a model: --opus-model claude-opus-5-5',
+      }),
+    )
+  })
+
+  // Run on 2.1.44 with a pin of fable, 2026-11-27.
+  test('a version older than the table sends the name of a slot that it does not know', () => {
+    const pins = { sonnet: 'gpt-5.4', fable: 'gpt-5.6-sol' }
+    expect(choose('2.1.44', { slot: 'fable', slotModels: pins })).toMatchObject({
+      probeModel: 'fable',
+      probeHint: expect.stringContaining('no slot fable'),
+    })
   })
 
   test('without a catalog it asks for the ID, not for the name of the slot', () => {

@@ -34,8 +34,8 @@ export const sentIds: Readonly<
 }
 
 /**
- * The versions that the table covers; `npm run check-releases` runs them. What older ones send depends on whether they
- * were started before (2.1.19 and 2.1.20).
+ * The versions that the table covers; `npm run check-releases` runs them. What older ones send depends on whether
+ * they were started before (2.1.19 and 2.1.20).
  */
 export const tableVersions = {
   oldest: sentIds.sonnet[0]!.since,
@@ -53,7 +53,9 @@ export function placeInTable(version: string): 'known' | 'newer' | 'older' {
  * (fable on 2.1.150, 2026-11-22).
  */
 export function hasSlot(version: string, slot: Slot): boolean {
-  return !isBefore(version, sentIds[slot][0]!.since)
+  const { since } = sentIds[slot][0]!
+  // Versions older than the table have the slots with which it begins.
+  return since === tableVersions.oldest || !isBefore(version, since)
 }
 
 /** The slot that a version starts with if no setting names a model (.54, .110 and .150 run, 2026-11-22). */

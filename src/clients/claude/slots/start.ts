@@ -37,43 +37,77 @@ type FirstModel = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
  * The ID that the client requests first, which a probe must prove. The findings report the other IDs that the
  * catalog does not list.
  *
+ *     the version             the probe requests, without a pin     findings about
+ *     unknown                 the newest ID that is listed          the slot
+ *     older than the table    nothing: `client-too-old`             nothing
+ *     in the table            the ID that the version sends         the other slots
+ *     newer than the table    the table's last ID, or a newer one   the slot and the other slots
+ *
+ * If the slot has a pin, the probe requests it, and no finding is about the slot. A version that does not know
+ * the slot sends the slot's name, pinned or not.
+ *
  * @throws UserError `model-unknown` if the catalog has no model at all for a slot without a pin, or
  *   `client-too-old`
  */
 export function firstModel(start: Start): FirstModel {
-  const { slot, pins, version } = start
-  const place = version === undefined ? 'unknown' : placeInTable(version)
-  if (version !== undefined && place === 'known') return firstModelOf(version, start)
+  const { slot, version } = start
+  const ids = sentIds[slot].map(({ id }) => id)
+  if (version === undefined) return guessedModel(start, ids)
 
-  if (version !== undefined && place === 'older' && pins.sonnet === undefined)
-    throw needsPin(version, start)
-  const findings = version === undefined || place === 'older' ? [] : otherSlots(version, start)
-  const pin = pins[slot]
-  if (pin !== undefined) return { probeModel: pin, findings }
-  // A version that is newer than the table sends the last ID of the table or a newer one.
-  const ids = sentIds[slot].map(({ id }) => id).slice(place === 'newer' ? -1 : 0)
-  const listed = ids.findLast((id) => isListed(start, id))
-  const tier = listed === undefined ? tierOf(start, slot) : []
-  const probeModel = listed ?? tier.findLast(isOwnId) ?? ids.at(-1)!
-  return {
-    probeModel,
-    findings: place === 'older' ? findings : [...missingIds(start, ids), ...findings],
+  switch (placeInTable(version)) {
+    case 'older':
+      return firstModelOfOlder(version, start)
+    case 'known':
+      return firstModelOfKnown(version, start)
+    case 'newer': {
+      const { probeModel, findings } = guessedModel(start, ids.slice(-1))
+      return { probeModel, findings: [...findings, ...otherSlots(version, start)] }
+    }
   }
 }
 
+/** @param ids the IDs that the client may send for the slot, oldest first */
+function guessedModel(start: Start, ids: readonly string[]): FirstModel {
+  const pin = start.pins[start.slot]
+  if (pin !== undefined) return { probeModel: pin, findings: [] }
+
+  const listed = ids.findLast((id) => isListed(start, id))
+  const probeModel = listed ?? expectTier(start, start.slot).findLast(isOwnId) ?? ids.at(-1)!
+  return { probeModel, findings: missingIds(start, ids) }
+}
+
+/**
+ * repoint does not know which IDs such a version sends. So each slot that it may start with needs a pin: at its
+ * first start 2.1.34 removes `model` from its settings and requests sonnet, and later it requests the slot that
+ * a setup wrote there. 2.1.19 does so too; 2.1.39 and 2.1.44 always request the slot (2026-11-27).
+ */
+function firstModelOfOlder(version: string, start: Start): FirstModel {
+  const { slot, pins } = start
+  if (!hasSlot(version, slot)) return { ...nameOfSlot(version, start), findings: [] }
+
+  if (pins.sonnet === undefined) throw needsPin(version, 'sonnet', start)
+  const pin = pins[slot]
+  if (pin === undefined) throw needsPin(version, slot, start)
+  return { probeModel: pin, findings: [] }
+}
+
+function needsPin(version: string, slot: Slot, start: Start): UserError {
+  return new UserError({
+    code: 'client-too-old',
+    message: `repoint does not know which model ID Claude Code ${version} sends: it knows ${tableVersions.oldest} and newer`,
+    hint: `Update Claude Code, or pin a model: --${slot}-model ${pinFor(start, slot)}`,
+  })
+}
+
 /** If the table covers the version, it decides the ID, whatever the catalog lists. */
-function firstModelOf(version: string, start: Start): FirstModel {
+function firstModelOfKnown(version: string, start: Start): FirstModel {
   const { slot } = start
   const findings = otherSlots(version, start)
-  if (!hasSlot(version, slot)) {
-    const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${start.command} --slot opus`
-    return { probeModel: slot, probeHint, findings }
-  }
+  if (!hasSlot(version, slot)) return { ...nameOfSlot(version, start), findings }
 
   const pin = start.pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
-  // Throws if the catalog has no model for the slot, whatever its ID is.
-  tierOf(start, slot)
+  expectTier(start, slot)
 
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
@@ -81,13 +115,9 @@ function firstModelOf(version: string, start: Start): FirstModel {
   return { probeModel, probeHint, findings }
 }
 
-/** Down to 2.0.50 every tested version requests the pin of sonnet (2026-11-22). */
-function needsPin(version: string, start: Start): UserError {
-  return new UserError({
-    code: 'client-too-old',
-    message: `repoint does not know which model ID Claude Code ${version} sends: it knows ${tableVersions.oldest} and newer`,
-    hint: `Update Claude Code, or pin a model: --sonnet-model ${pinFor(start, 'sonnet')}`,
-  })
+function nameOfSlot(version: string, { slot, command }: Start) {
+  const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${command} --slot opus`
+  return { probeModel: slot, probeHint }
 }
 
 /** Reports the IDs that the slot may mean and the gateway lacks. */
@@ -138,8 +168,8 @@ function pinFor({ catalog, version }: Start, slot: Slot, unserved?: string): str
   return ids.findLast((id) => knowsModel(id, version)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
 }
 
-/** The catalog's IDs for the slot; none without a catalog. @throws UserError if the catalog has none */
-function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
+/** The catalog's IDs for the slot; none without a catalog. @throws ModelNeeded if the catalog has none */
+function expectTier({ catalog }: Start, slot: Slot): readonly string[] {
   if (catalog === undefined) return []
   const tier = messagesTiers(catalog, slots)[slot]
   if (tier.length > 0) return tier
