@@ -27,7 +27,7 @@ export type Culprit =
 
 /**
  * What an outcome means for the caller. Callers ask for a trait (gateway/judge/traits.ts). They compare a
- * code only where no other outcome matters: `quota`, `tls`, `refused`, `not-an-api`.
+ * code only where no other outcome matters: `tls`, `refused`, `not-an-api`.
  */
 export type Traits = GeneralTraits & (ModelTraits | { readonly blames: Exclude<Culprit, 'model'> })
 
@@ -55,9 +55,9 @@ export interface ModelTraits {
 /**
  * `protocol`: the gateway may serve the same model over another protocol. `client`: the client's own
  * request may succeed, and `--try-client` would prove it. `retry`: the same request may succeed a few
- * seconds later.
+ * seconds later. `product`: the key may be for another product of the same host, such as a coding plan.
  */
-export type NextAttempt = 'protocol' | 'client' | 'retry'
+export type NextAttempt = 'protocol' | 'client' | 'retry' | 'product'
 
 /** An answer that only an API gives. */
 const fromApi = { isFromApi: true, mayLackList: true, mayBeElsewhere: false }
@@ -232,7 +232,7 @@ export const outcomeCodes = {
     cure: "Top it up on the gateway's web page, or use another key.",
     ...fromApi,
     blames: 'quota',
-    mayHelp: [],
+    mayHelp: ['product'],
   },
   'rate-limited': {
     exitStatus: 7,

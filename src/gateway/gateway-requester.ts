@@ -5,7 +5,7 @@ import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
 import { type CatalogOptions, catalogOrError, catalogSpec } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
-import { isAboutAddress, isFromApi, traitsOf } from './judge/traits.ts'
+import { isAboutAddress, isFromApi, mayHelp, traitsOf } from './judge/traits.ts'
 import { type ProbeOptions, type ProbeResult, probe } from './probe/probe.ts'
 import {
   type BaseUrls,
@@ -110,7 +110,7 @@ export class GatewayRequester {
     try {
       return await this.#probeAt(access, request)
     } catch (error) {
-      if (error instanceof UserError && error.code === 'quota')
+      if (error instanceof UserError && mayHelp('product', error))
         return this.#probeOtherProducts(request, error)
       if (error instanceof KeyHeaderError) return this.#probeWithOtherHeader(access, request, error)
       throw error

@@ -36,8 +36,8 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   const { response, error, request, status } = evidence
   if (status === 402) {
     const causes = causesOf(error, status)
-    const isPlanUsedUp = causes.includes('plan') && !causes.includes('quota')
-    return quota(evidence, isPlanUsedUp ? 'plan' : 'balance')
+    const cause = paymentCauses.find((candidate) => causes.includes(candidate)) ?? 'quota'
+    return outcomeRules[cause](evidence)
   }
 
   const header =
@@ -49,7 +49,7 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   for (const cause of causesOf(error, status, modelAsked(request))) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
-    const isAboutGatewaysKey = error.isPassedOn && causesOfAnyKey.includes(cause)
+    const isAboutGatewaysKey = error.isPassedOn && concernsAnyKey[cause]
     const caused = outcomeRules[isAboutGatewaysKey ? 'upstream' : cause](evidence)
     if (caused !== undefined) return caused
   }
@@ -61,11 +61,32 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   return isRouteMissing ? wrongRoute(evidence) : undefined
 }
 
+/** What a 402 ("payment required") can mean. The first of these that its words name counts. */
+const paymentCauses: readonly Cause[] = ['quota', 'plan']
+
 /**
- * Causes that concern a key or its account. If the service behind the gateway names them, it means the
- * gateway's key there, because it never sees the user's.
+ * Whether a cause concerns a key or its account. If the service behind the gateway names such a cause, it means
+ * the gateway's key there, because it never sees the user's.
  */
-const causesOfAnyKey: readonly Cause[] = ['key', 'account', 'quota', 'plan']
+const concernsAnyKey: Readonly<Record<Cause, boolean>> = {
+  key: true,
+  account: true,
+  quota: true,
+  plan: true,
+  rate: false,
+  region: false,
+  network: false,
+  content: false,
+  client: false,
+  upstream: false,
+  gateway: false,
+  protocol: false,
+  route: false,
+  'model-unknown': false,
+  'model-unpriced': false,
+  'model-not-allowed': false,
+  'provider-unknown': false,
+}
 
 /** Codes for a route that does not exist. */
 const routeCodes = [
