@@ -14,7 +14,7 @@ import { type CommandFactory, commandOf, examples, type FlagsOf } from './comman
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { lineForKey, shellSyntaxFor } from './environment-client/shell-syntax.ts'
 import { proveModel } from './find-gateway/ask-catalog.ts'
-import { loadFirstRequests } from './probes/first-requests.ts'
+import { loadSenders } from './probes/senders.ts'
 import type { Session } from './screen/session.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */
@@ -42,12 +42,12 @@ async function showVariables(
   const program = await installedVersion(session, client)
   refuseBlocked([...versionFindings(client, program)])
   const requested = { model: flags.model }
-  const firstRequests = await loadFirstRequests(session, client, { files: [], ...program })
+  const senderFor = await loadSenders(session, client, { files: [], ...program })
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalogAnswer) =>
       client.resolve({ requested, gatewayInfo: { catalogAnswer, rejected: [] } }),
-    firstRequestFor: firstRequests,
+    senderFor,
   })
 
   if (access.headers?.some((header) => header.isSecret))

@@ -22,8 +22,8 @@ import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
 import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import { loadFirstRequests } from '../probes/first-requests.ts'
 import { type ProbeAnswer, Probes } from '../probes/probes.ts'
+import { loadSenders } from '../probes/senders.ts'
 import { type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
@@ -95,7 +95,7 @@ async function* networkChecks(
   const probes = new Probes(
     (protocol, model, options) =>
       probe(access, protocol, model, { ...options, catalog: shared.catalog }),
-    () => loadFirstRequests(session, client, { files, version, modelTable }),
+    () => loadSenders(session, client, { files, version, modelTable }),
   )
 
   // While a slow catalog loads, the probe of the configured model is sent already.

@@ -28,8 +28,8 @@ import { presetUnlessNamed } from './preset.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 
-/** The model to probe, and the first request of the client that will use it. */
-interface ProbeRequest extends ModelRoute {
+/** The model to probe, and the client that will use it. */
+interface ProbeRoute extends ModelRoute {
   readonly sender?: Sender | undefined
 }
 
@@ -38,7 +38,7 @@ export interface AskedCatalog {
   /** The catalog. If the user named a model, it can be the error instead. */
   readonly answer: Catalog | UserError
   /** Asks the model for one word. An equal request is not sent again. @throws UserError as `probe` does */
-  readonly probe: (request: ProbeRequest) => Promise<ProbeResult>
+  readonly probe: (route: ProbeRoute) => Promise<ProbeResult>
 }
 
 /**
@@ -52,7 +52,7 @@ export interface AskedCatalog {
 export async function askCatalog(
   session: Session,
   flags: CatalogFlags,
-  earlyProbe?: (access: GatewayAccess) => ProbeRequest,
+  earlyProbe?: (access: GatewayAccess) => ProbeRoute,
 ): Promise<AskedCatalog> {
   recoverAndReport(session)
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
@@ -66,7 +66,7 @@ export async function askCatalog(
   const catalogRequest = requester.askCatalog({ isOptional })
 
   const probes = new Map<string, Promise<ProbeResult>>()
-  const probe = ({ protocol, model, sender }: ProbeRequest) => {
+  const probe = ({ protocol, model, sender }: ProbeRoute) => {
     const id = `${protocol} ${model}`
     const result =
       probes.get(id) ?? requester.probe(protocol, model, { catalog: catalogRequest, sender })
@@ -75,8 +75,8 @@ export async function askCatalog(
   }
   if (isOptional && earlyProbe !== undefined)
     void ifSlow(catalogRequest, access, async () => {
-      const request = valueOrError(() => earlyProbe(requester.access))
-      if (!(request instanceof UserError)) probe(request).catch(() => {})
+      const route = valueOrError(() => earlyProbe(requester.access))
+      if (!(route instanceof UserError)) probe(route).catch(() => {})
     })
   const answer = await session.step('Asking the gateway for its models', catalogRequest)
   const result = { requester, answer, probe }
@@ -95,7 +95,7 @@ interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
   readonly choose: (catalogAnswer: CatalogAnswer) => Models
   /** Absent: what the client sends besides messages and tools is not known. */
-  readonly firstRequestFor?: (route: ModelRoute) => Sender
+  readonly senderFor?: (route: ModelRoute) => Sender
 }
 
 /**
@@ -109,16 +109,16 @@ export async function proveModel<
 >(
   session: Session,
   flags: CatalogFlags,
-  { client, choose, firstRequestFor }: ModelProof<Models>,
+  { client, choose, senderFor }: ModelProof<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
-  const requestFor = ({ probeModel, protocol }: Models): ProbeRequest => {
+  const routeFor = ({ probeModel, protocol }: Models): ProbeRoute => {
     const route = { model: probeModel, protocol }
-    return { ...route, sender: firstRequestFor?.(route) }
+    return { ...route, sender: senderFor?.(route) }
   }
-  const earlyProbe = () => requestFor(choose({ kind: 'pending' }))
+  const earlyProbe = () => routeFor(choose({ kind: 'pending' }))
   const { requester, answer, probe } = await askCatalog(session, flags, earlyProbe)
   const models = choose(toCatalogAnswer(answer))
-  await session.step(`Asking ${models.probeModel} for one word`, probe(requestFor(models)))
+  await session.step(`Asking ${models.probeModel} for one word`, probe(routeFor(models)))
 
   const { access } = requester
   refuseBlocked([...sendingFindings(client, access)])

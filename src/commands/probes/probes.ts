@@ -17,8 +17,8 @@ export interface ProbeAnswer extends ModelRoute {
   readonly result: PromiseSettledResult<ProbeResult>
 }
 
-/** The first request of a client for a model, over a protocol. */
-export type FirstRequestFor = (route: ModelRoute) => Sender
+/** A client as the sender of a probe, with its first request for a model over a protocol. */
+export type SenderFor = (route: ModelRoute) => Sender
 
 type ProbeOneOptions = Pick<ProbeOptions, 'unservedHint' | 'sender' | 'searches'>
 
@@ -34,22 +34,22 @@ type ProbeOne = (
  */
 export class Probes {
   readonly #probe: ProbeOne
-  readonly #loadRequests: (choice: ResolvedChoice) => Promise<FirstRequestFor>
+  readonly #loadSenders: (choice: ResolvedChoice) => Promise<SenderFor>
   /** The results by the request, which `requestId` identifies. */
   readonly #results = new Map<string, Promise<ProbeResult>>()
   readonly #searches = new Map<Client, PartSearches>()
   /** By resolved options. Loading them again would read and plan a client's files again. */
-  readonly #loaded = new Map<ResolvedOptions, Promise<FirstRequestFor>>()
+  readonly #loaded = new Map<ResolvedOptions, Promise<SenderFor>>()
 
-  constructor(probe: ProbeOne, load: (choice: ResolvedChoice) => Promise<FirstRequestFor>) {
+  constructor(probe: ProbeOne, load: (choice: ResolvedChoice) => Promise<SenderFor>) {
     this.#probe = probe
-    this.#loadRequests = load
+    this.#loadSenders = load
   }
 
-  #requestsOf(choice: ResolvedChoice): Promise<FirstRequestFor> {
-    const requests = this.#loaded.get(choice.resolved) ?? this.#loadRequests(choice)
-    this.#loaded.set(choice.resolved, requests)
-    return requests
+  #sendersOf(choice: ResolvedChoice): Promise<SenderFor> {
+    const senders = this.#loaded.get(choice.resolved) ?? this.#loadSenders(choice)
+    this.#loaded.set(choice.resolved, senders)
+    return senders
   }
 
   #ask(protocol: Protocol, model: string, options: ProbeOneOptions): Promise<ProbeResult> {
@@ -67,7 +67,7 @@ export class Probes {
     const { client, resolved } = choice
     const routes = routesOf(choice)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
-    const requestFor = await this.#requestsOf(choice)
+    const senderFor = await this.#sendersOf(choice)
     const searches = this.#searches.get(client) ?? newSearches()
     this.#searches.set(client, searches)
 
@@ -76,7 +76,7 @@ export class Probes {
         const { model, protocol } = route
         return this.#ask(protocol, model, {
           unservedHint: hintFor(model),
-          sender: requestFor(route),
+          sender: senderFor(route),
           searches,
         })
       }),
@@ -86,9 +86,9 @@ export class Probes {
 
   /** The models that need a probe which was not sent yet. */
   async newIds(choice: ResolvedChoice): Promise<readonly string[]> {
-    const requestFor = await this.#requestsOf(choice)
+    const senderFor = await this.#sendersOf(choice)
     const isNew = (route: ModelRoute) =>
-      !this.#results.has(requestId(route.protocol, route.model, requestFor(route)))
+      !this.#results.has(requestId(route.protocol, route.model, senderFor(route)))
     return routesOf(choice)
       .filter(isNew)
       .map(({ model }) => model)

@@ -15,8 +15,8 @@ import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
 import { targetFor } from '../../client-state/point-client.ts'
-import { loadFirstRequests } from '../../probes/first-requests.ts'
 import { Probes } from '../../probes/probes.ts'
+import { loadSenders } from '../../probes/senders.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { choiceFor, isDecided } from './choose-models.ts'
@@ -90,7 +90,7 @@ export function probesFor(
     (protocol, model, options) => requester.probe(protocol, model, { ...options, catalog }),
     (choice) => {
       const files = filesAfter(context, requester, choice)
-      return loadFirstRequests(context.session, choice.client, { files, ...choice.program })
+      return loadSenders(context.session, choice.client, { files, ...choice.program })
     },
   )
 }

@@ -1,17 +1,15 @@
-/** The first requests of a client, which a probe sends. */
-
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 import type { Session } from '../screen/session.ts'
-import type { FirstRequestFor } from './probes.ts'
+import type { SenderFor } from './probes.ts'
 
-/** The first requests that the installed client sends with these files. */
-export async function loadFirstRequests(
+/** The installed client as the sender of probes: its first requests with these files. */
+export async function loadSenders(
   { platform }: Session,
   client: Client,
   { files, ...program }: { readonly files: LoadedFiles } & InstalledProgram,
-): Promise<FirstRequestFor> {
+): Promise<SenderFor> {
   const recordings = await client.loadRecordings()
   const { env } = platform.machine
   return (route) => ({
