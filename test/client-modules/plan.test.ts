@@ -69,6 +69,24 @@ describe('claude', () => {
     ).toBe('272000')
   })
 
+  // `repoint claude --no-attribution`, then `repoint claude-gpt`, then one of these.
+  test.each([
+    ['--defaults restores the attribution from before the setup', true, undefined],
+    ['a setup without a mapping restores the attribution from before it', undefined, '0'],
+  ])('%s', (_, resetToDefaults, attribution) => {
+    const name = 'CLAUDE_CODE_ATTRIBUTION_HEADER'
+    const setUp = { ...gateway, [name]: '0' }
+    const mapped = settings({ ...setUp, ANTHROPIC_DEFAULT_OPUS_MODEL: 'gpt-9' })
+    const earlier = [JSON.stringify({ env: setUp }), '{}'].map((file) =>
+      new TextEncoder().encode(file),
+    )
+    const input = { ...inputFor(undefined), ...(resetToDefaults ? { resetToDefaults } : {}) }
+    const { env } = planned('claude', 'settings.json', mapped, {
+      target: { input, earlierVersionsOf: () => earlier },
+    })
+    expect(env[name]).toBe(attribution)
+  })
+
   test('a setup without discovery keeps telemetry off', () => {
     const userEnv = { DISABLE_TELEMETRY: '1', ...gateway, ...quiet }
     expect(planned('claude', 'settings.json', settings(userEnv)).env).toEqual(userEnv)

@@ -171,9 +171,14 @@ function slotVariablesFor(
 }
 
 /**
- * The subagent, the context window and the attribution switch. They belong to a mapping, as its slots do, but
- * without the mapping each gets the value from before it. `--defaults` restores the values from before the
- * setup.
+ * The subagent, the context window and the attribution switch. They belong to a mapping, as its slots do. The
+ * first row that applies decides about a value that the setup does not set:
+ *
+ *     the setup             the settings now    the subagent             the window, the attribution
+ *     has `--defaults`      have a base URL     as before the setup      as before the setup
+ *     fills slots           are mapped          as before the mapping    stay
+ *     fills no slot         are mapped          as before the mapping    as before the mapping
+ *     any                   any other           stays                    stay
  */
 function mappingVariables(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
   const { slotModels = {}, subagentModel, contextWindow } = target.resolved
@@ -181,6 +186,7 @@ function mappingVariables(now: ClaudeSettings, target: SetupTarget): readonly Va
   const fillsSlots = Object.keys(slotModels).length > 0
   const state = resetToDefaults ? isSetUp : isMapped
   const otherwise = state(now) ? restoredBefore(state) : stays
+  const otherwiseNextToMapping = fillsSlots && !resetToDefaults ? stays : otherwise
 
   return [
     {
@@ -191,26 +197,22 @@ function mappingVariables(now: ClaudeSettings, target: SetupTarget): readonly Va
     {
       name: names.contextTokens,
       value: contextWindow?.toString(),
-      // Next to a mapping, an earlier window stays until the window is known.
-      otherwise: fillsSlots && !resetToDefaults ? stays : otherwise,
+      otherwise: otherwiseNextToMapping,
     },
-    attributionVariable(now, target, isMapped(now) && !fillsSlots),
+    attributionVariable(now, target, otherwiseNextToMapping),
   ]
 }
 
 function attributionVariable(
   now: ClaudeSettings,
   { input }: SetupTarget,
-  isMappingGone: boolean,
+  otherwise: Otherwise,
 ): Variable {
   const name = names.attribution
   const { disableAttribution } = effectiveOptions(input)
-  if (disableAttribution) return { name, value: '0', otherwise: stays }
+  if (disableAttribution) return { name, value: '0', otherwise }
   if (now.env[name] !== '0') return { name, otherwise: stays }
-  if (isMappingGone) return { name, otherwise: restoredBefore(isMapped) }
-
-  const isUndone = disableAttribution === false || input.resetToDefaults
-  return { name, otherwise: isUndone ? restoredBefore(isSetUp) : stays }
+  return { name, otherwise: disableAttribution === false ? restoredBefore(isSetUp) : otherwise }
 }
 
 function optionVariables({ input }: SetupTarget): readonly Variable[] {
