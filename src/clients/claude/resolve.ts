@@ -97,13 +97,20 @@ interface ChosenModels extends Pick<Start, 'command' | 'version'> {
   readonly uses: readonly ModelUse[]
 }
 
+/**
+ * The options for chosen models. What the client starts with:
+ *
+ *     the user names now    the settings have a `startModel`    the client starts with
+ *     a slot or a model     any                                 the slot: its pin, or the client's own model
+ *     neither               yes                                 that model
+ *     neither               no                                  the slot
+ */
 function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = chosen
   const { requested, gatewayInfo } = input
   const options = effectiveOptions(input)
   const { slot = defaultSlot } = options
 
-  // A slot or a model that the user names overrides the current model.
   const namesStart = requested.slot !== undefined || requested.model !== undefined
   const startModel = namesStart ? undefined : options.startModel
   // The probe uses a model that replaces the start slot as if it were the pin of that slot.

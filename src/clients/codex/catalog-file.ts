@@ -9,14 +9,14 @@ import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**
- * Codex reads its models from the file that `model_catalog_json` names, instead of its own table. It exits at
+ * Codex reads its models from the models file, which `model_catalog_json` names, instead of its table. It exits at
  * its start if the file is missing, cut or in another format. Versions before 0.105.0 do not read it. Run on
  * 0.98.0 to 0.169.0, 2026-11-23.
  */
 export const catalogPath = ['model_catalog_json']
 
 /**
- * The edit of the catalog file. It is written before config.toml names it, and removed after config.toml no
+ * The edit of the models file. It is written before config.toml names it, and removed after config.toml no
  * longer does. Undefined: the file stays unchanged.
  */
 export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {

@@ -15,7 +15,7 @@ import { effectiveOptions } from '../options/chosen-options.ts'
  */
 export const assumedWindow = 272_000
 
-/** An entry of a table of models, in Codex's format. */
+/** An entry of the table that Codex prints, or of a models file: both have the same format. */
 export type Entry = Readonly<Record<string, unknown>> & { readonly slug: string }
 
 /**
@@ -41,7 +41,7 @@ const knownFields = [
 /** The efforts that all versions know: 0.142.5 exits with `max`. */
 const knownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
 
-/** The entries of the table that Codex prints, or of a file. Empty: the text is no such table. */
+/** The entries of Codex's table or of a models file. Empty: the text is neither. */
 export function entriesIn(text: string | undefined): readonly Entry[] {
   const models = asObject(jsonIn(text ?? ''))?.['models']
   const entries = Array.isArray(models) ? models.map(asObject) : []
@@ -50,7 +50,7 @@ export function entriesIn(text: string | undefined): readonly Entry[] {
     : []
 }
 
-/** Codex searches its own table by the beginning of an ID, without its vendor (0.169.0, 2026-11-22). */
+/** Codex searches its table by the beginning of an ID, without its vendor (0.169.0, 2026-11-22). */
 export function entryOf(table: readonly Entry[], id: string): Entry | undefined {
   const name = removeVendor(id)
   const fitting = table.filter(({ slug }) => name.startsWith(slug))
@@ -59,21 +59,22 @@ export function entryOf(table: readonly Entry[], id: string): Entry | undefined 
 }
 
 /**
- * Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table.
+ * Adds the models file to the options, if the user wants one (`--catalog`). It describes the models of the
+ * gateway's catalog, each like an entry of the table that Codex prints.
  *
- * @param modelTable what Codex has printed
+ * @param printedTable Absent: Codex printed none, so a setup leaves the file as it is
  */
-export function withCatalog(
+export function withModelsFile(
   input: ResolveInput,
   resolved: ResolvedOptions,
-  modelTable: string | undefined,
+  printedTable: string | undefined,
 ): ResolvedOptions {
   const { requested, gatewayInfo } = input
-  const table = entriesIn(modelTable)
+  const table = entriesIn(printedTable)
   if (!effectiveOptions(input).writeModelCatalog)
     return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
 
-  // Without a catalog of the gateway, the existing file stays: nothing new is known about its models.
+  // Without the gateway's catalog, the existing file stays: nothing new is known about its models.
   if (table.length === 0 || (catalogIn(gatewayInfo) === undefined && !requested.writeModelCatalog))
     return resolved
 
@@ -87,17 +88,17 @@ export function withCatalog(
     (model) => model.id === resolved.model || canUse(model),
   )
   const modelsFile = composeModelsFile(table, offered, resolved.contextWindow)
-  const count = offered.length - modelsFile.ids.length
+  const missing = offered.length - modelsFile.ids.length
   const cut: Finding = {
     code: 'codex-catalog-cut',
     severity: 'note',
-    message: `Codex's list shows all but ${count} of the gateway's ${offered.length} models: the catalog has no room for them`,
+    message: `Codex's list shows all but ${missing} of the gateway's ${offered.length} models: the catalog has no room for them`,
   }
 
   return {
     ...resolved,
     modelsFile,
-    findings: count === 0 ? resolved.findings : [...resolved.findings, cut],
+    findings: missing === 0 ? resolved.findings : [...resolved.findings, cut],
   }
 }
 

@@ -11,7 +11,7 @@ import { readSettingOptions } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { testedVersions } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
-import { assumedWindow, withCatalog } from './catalog.ts'
+import { assumedWindow, withModelsFile } from './catalog.ts'
 import { checkCatalogs, codexOffers, namesCatalog } from './catalog-file.ts'
 import { checkNow, checkSetup } from './check.ts'
 import { aboutConversations } from './conversations.ts'
@@ -141,7 +141,7 @@ export const codex: ClientModule = {
   checkNow,
 
   resolve: (input, { modelTable } = {}) =>
-    withCatalog(input, resolveOneModel(input, ['responses'], contextWindows), modelTable),
+    withModelsFile(input, resolveOneModel(input, ['responses'], contextWindows), modelTable),
   plan,
   checkSetup,
   loadRecordings: async () =>

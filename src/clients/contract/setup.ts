@@ -101,7 +101,7 @@ export interface ResolvedOptions {
 
   // Only Codex has the following.
 
-  /** The text of the file that describes the models, and the IDs in it. */
+  /** The models file, which describes the gateway's models for Codex: its text, and the IDs in it. */
   readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
 }
 

@@ -23,12 +23,11 @@ export function* settingsIn(
 ): Generator<FoundSetting, void> {
   const content = contentOf(file)
   const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
+  const matches = matcher((name) => file.owner === 'folder' || name === provider)
 
   for (const row of sensitiveSettings.rows.filter(({ fileKinds }) =>
     fileKinds.includes(file.kind),
   )) {
-    const matches = (pattern: string, name: string) =>
-      pattern === ':provider' ? file.owner === 'folder' || name === provider : isLike(pattern, name)
     for (const { location, value } of leavesAt(content, row.path.split('.'), matches))
       if (hasEffect(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
   }
@@ -45,11 +44,10 @@ export function gatewaySettingsIn(
 ): readonly SettingPath[] {
   const content = contentOf(file)
   const provider = providerTable?.(providerId) ?? providerId
-  const matches = (pattern: string, name: string) =>
-    pattern === ':provider' ? name === provider : isLike(pattern, name)
+  const matches = matcher((name) => name === provider)
 
   const paths = rows.flatMap((row): SettingPath[] => {
-    const role = undoRoles[row.role]
+    const role = undoRole(row.role)
     if (role === undefined || (role !== 'model' && !row.fileKinds.includes(file.kind))) return []
     const pattern = row.path.split('.')
     const table = pattern.indexOf(':provider') + 1
@@ -90,12 +88,9 @@ function variablesIn(text: string): readonly { readonly name: string; readonly l
   }))
 }
 
-/** The roles of settings that undo restores together. */
-const undoRoles: Readonly<Partial<Record<SensitiveRole, SettingRole>>> = {
-  address: 'address',
-  key: 'key',
-  provider: 'provider',
-  model: 'model',
+/** The role by which undo restores settings together. Undefined: none. */
+function undoRole(role: SensitiveRole): SettingRole | undefined {
+  return role === 'proxy' || role === 'trust' ? undefined : role
 }
 
 /**
@@ -107,16 +102,24 @@ export function roleOf(
   fileKind: string,
   path: SettingPath,
 ): SettingRole | undefined {
+  const matchesPart = matcher(() => true)
   const matches = (pattern: string, key: SettingPath[number] | undefined) =>
-    key !== undefined &&
-    (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
+    key !== undefined && matchesPart(pattern, typeof key === 'string' ? key : '')
   const row = rows.find(
     ({ path: at, role, fileKinds }) =>
-      undoRoles[role] !== undefined &&
+      undoRole(role) !== undefined &&
       (role === 'model' || fileKinds.includes(fileKind)) &&
       at.split('.').every((pattern, index) => matches(pattern, path[index])),
   )
-  return row && undoRoles[row.role]
+  return row && undoRole(row.role)
+}
+
+/** Whether a name matches a part of a row's path. */
+type Matches = (pattern: string, name: string) => boolean
+
+/** @param isProvider whether `:provider` matches a name */
+function matcher(isProvider: (name: string) => boolean): Matches {
+  return (pattern, name) => (pattern === ':provider' ? isProvider(name) : isLike(pattern, name))
 }
 
 /**
@@ -126,7 +129,7 @@ export function roleOf(
 function* leavesAt(
   value: ConfigValue,
   [pattern, ...rest]: readonly string[],
-  matches: (pattern: string, name: string) => boolean,
+  matches: Matches,
   location: SettingPath = [],
   isInList = false,
 ): Generator<Pick<FoundSetting, 'location' | 'value'>, void> {

@@ -49,16 +49,18 @@ export function* otherProviders(
   planned: Table = {},
 ): Generator<OtherProvider> {
   const config = parseKind(files, 'config')
-  const skipped = new Set(reservedIds.filter((id) => id !== 'openai'))
+  const ignoredIds = reservedIds.filter((id) => id !== 'openai')
+  const reported = new Set<string>()
 
   for (const layers of layerStacks(files, planned)) {
     for (const [id, table] of Object.entries(providerTablesIn(layers.settings))) {
-      if (skipped.has(id) || !isTable(table) || hasOwnKey(table)) continue
+      if (ignoredIds.includes(id) || reported.has(id)) continue
+      if (!isTable(table) || hasOwnKey(table)) continue
 
       const redirect = redirectOf(table, baseUrl, id !== ourId)
       if (redirect === undefined) continue
       // Each provider is reported once, although several profiles may merge its table.
-      skipped.add(id)
+      reported.add(id)
 
       const path = id === 'openai' ? builtInAddressPath : ['model_providers', id, redirect.setting]
       const { location, isAbove } = locate(layers, path, config)
