@@ -147,8 +147,9 @@ describe.skipIf(!hasNetwork)('routes: a name server that does not answer', () =>
 
   test('does not delay Ctrl-C', () => {
     // A background process of a shell ignores SIGINT. So the process that sends it is in the background, not repoint.
+    // It waits until repoint has surely started: the name server is asked for ten seconds.
     const { file } = run(`${silent}
-      (sleep 2; date +%s%N > before; kill -INT $(cat pid)) &
+      (sleep 5; date +%s%N > before; kill -INT $(cat pid)) &
       echo 'echo $$ > pid; exec ${models('https://gw.example')}' > ask
       sh ask 2> progress > result || echo $? > status
       date +%s%N > after`)
