@@ -135,6 +135,11 @@ test('the command line starts without the clients and the gateway', () => {
   expect(others.filter((path) => ['clients', 'gateway'].includes(partOf(path)))).toEqual([])
 })
 
+test('a client is loaded without what sends requests', () => {
+  for (const path of ['clients/interpolation-guard.ts', 'clients/codex/codex.ts'])
+    expect(loadedWith(path)).not.toContain('gateway/ask.ts')
+})
+
 test('only bin builds the real platform', () => {
   const outside = imports.filter(
     ({ from, to }) => to === 'platform/node.ts' && partOf(from) !== 'platform',

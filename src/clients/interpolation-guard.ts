@@ -1,6 +1,5 @@
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
-import { toCatalogAnswer } from '../gateway/catalog.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client } from './contract/client.ts'
 import type { ProgramFacts } from './contract/program.ts'
@@ -76,7 +75,7 @@ function withModels(input: ResolveInput, models: readonly CatalogModel[]): Resol
   const catalog = { ...catalogAnswer.catalog, models }
   return {
     ...input,
-    gatewayInfo: { ...input.gatewayInfo, catalogAnswer: toCatalogAnswer(catalog) },
+    gatewayInfo: { ...input.gatewayInfo, catalogAnswer: { kind: 'received', catalog } },
   }
 }
 

@@ -1,6 +1,5 @@
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import {
   type ChosenModel,
   catalogEntry,
@@ -52,7 +51,7 @@ export function resolveOneModel(
 
 /** The models that the rules choose from a catalog, and for what. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
-  const gatewayInfo = { catalogAnswer: toCatalogAnswer(catalog), rejected: [] }
+  const gatewayInfo = { catalogAnswer: { kind: 'received', catalog }, rejected: [] } as const
   const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
   return resolved instanceof UserError ? [] : resolved.uses
 }
