@@ -48,9 +48,7 @@ const recorded = {
   copilot,
 }
 
-const { prompt } = await importSource(
-  "export { prompt } from './src/gateway/probe/probe-request.ts'",
-)
+const { prompt } = await importSource("export { prompt } from './src/gateway/probe/plain-body.ts'")
 for (const name of names) await recordClient(name)
 
 async function recordClient(name) {

@@ -1,4 +1,4 @@
-import { plainBody } from '../../gateway/probe/probe-request.ts'
+import { plainBody } from '../../gateway/probe/plain-body.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { RecordedRequest, Recordings } from '../contract/program.ts'
 import { isBefore } from './tested.ts'

@@ -3,6 +3,7 @@ import { isComplete } from '../judge/inference.ts'
 import { limitNames } from '../judge/request-parts.ts'
 import { maxResponseBytes } from '../judge/types.ts'
 import type { FirstRequest, Protocol } from '../types.ts'
+import { plainBody } from './plain-body.ts'
 
 /** How a probe's request is made. */
 export interface RequestForm {
@@ -17,12 +18,6 @@ export interface RequestForm {
   /** The request of a client, with its messages and tools. Absent: a minimal request of repoint's. */
   readonly clientRequest?: FirstRequest | undefined
 }
-
-/**
- * The question of a probe without a client. It looks like real work, because the filters of some gateways
- * reject a bare `ping` as a test of the key (2026-11-23).
- */
-export const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
 
 /** The token limit. The responses protocol rejects fewer than 16. */
 const maxTokens = 16
@@ -111,25 +106,15 @@ interface ProtocolQuestion {
   readonly headers?: Readonly<Record<string, string>>
   /** The protocol's name for the token limit. */
   readonly limit: (typeof limitNames)[number]
-  readonly body: Readonly<Record<string, unknown>>
 }
 
-const messages = [{ role: 'user', content: prompt }]
-const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] }]
-
 const questions: Readonly<Record<Protocol, ProtocolQuestion>> = {
-  chat: { limit: 'max_tokens', body: { messages } },
-  responses: { limit: 'max_output_tokens', body: { input, store: false } },
+  chat: { limit: 'max_tokens' },
+  responses: { limit: 'max_output_tokens' },
   messages: {
     headers: { 'anthropic-version': '2023-06-01' },
     limit: 'max_tokens',
-    body: { messages },
   },
-}
-
-/** The body of a minimal request, except the model and the limit. */
-export function plainBody(protocol: Protocol): FirstRequest['body'] {
-  return { ...questions[protocol].body, stream: true }
 }
 
 const tool = { name: 'noop', description: 'Does nothing.' }
