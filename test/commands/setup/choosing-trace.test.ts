@@ -1,24 +1,13 @@
 import { expect, test } from 'vitest'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
-import type { Session } from '../../../src/commands/screen/session.ts'
 import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
 import type { SetupContext } from '../../../src/commands/setup/types.ts'
-import { nodeFiles } from '../../../src/platform/node-files.ts'
-import { aMachine } from '../../client-modules/support.ts'
 import { accessTo, aServer, goodGateway, sendJson } from '../../gateway/forged.ts'
+import { session } from './session.ts'
 
 /** The example of docs/choosing-models.md. */
-
-const session = {
-  step: <T>(_what: string, work: Promise<T>) => work,
-  platform: {
-    processes: { which: () => undefined },
-    files: nodeFiles('linux'),
-    machine: aMachine({ home: '/nowhere', cwd: '/nowhere' }),
-  },
-} as unknown as Session
 
 const needsResponses = {
   error: {

@@ -3,13 +3,10 @@ import type { Client } from '../../../src/clients/contract/client.ts'
 import type { ClientOptions } from '../../../src/clients/contract/options.ts'
 import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
 import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
-import type { Session } from '../../../src/commands/screen/session.ts'
 import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
 import type { SetupContext } from '../../../src/commands/setup/types.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
-import { nodeFiles } from '../../../src/platform/node-files.ts'
-import { aMachine } from '../../client-modules/support.ts'
 import {
   accessTo,
   aServer,
@@ -20,16 +17,7 @@ import {
   type Seen,
   sendJson,
 } from '../../gateway/forged.ts'
-
-/** The parts of a session that a check uses, on a machine without clients. */
-const session = {
-  step: <T>(_what: string, work: Promise<T>) => work,
-  platform: {
-    processes: { which: () => undefined },
-    files: nodeFiles('linux'),
-    machine: aMachine({ home: '/nowhere', cwd: '/nowhere' }),
-  },
-} as unknown as Session
+import { session } from './session.ts'
 
 async function proofOf(
   ids: string | string[],
