@@ -131,12 +131,12 @@ async function proveAccess(
   if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
     return access
 
+  const catalog = catalogIn({ catalogAnswer })
   const requester = new GatewayRequester(access)
   const proof = { protocol, model: resolved.probeModel, safeguards: 'not-asked' } as const
   try {
     const answer = requester.probe(proof.protocol, proof.model, {
-      catalog:
-        catalogAnswer.kind === 'received' ? Promise.resolve(catalogAnswer.catalog) : undefined,
+      catalog: catalog && Promise.resolve(catalog),
     })
     await session.step(`Asking ${proof.model} for one word`, answer)
     if (saved !== undefined)
