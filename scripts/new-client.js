@@ -1,15 +1,17 @@
 /**
- * Writes the example client of docs/adding-a-client.md under another name, with its row. Then the tests of clients
- * run, and test/client-modules/places.test.ts names what is missing. Each fact of the example becomes "not run yet".
+ * Writes the example client of docs/adding-a-client.md under another name, with its names and its row. Then the
+ * tests of clients run, and test/client-modules/places.test.ts says what is missing. Each fact of the example
+ * becomes "not run yet".
  *
  *   node scripts/new-client.js NAME
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const listPath = 'src/clients/list.ts'
+const namesPath = 'src/clients/names.ts'
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) writeClient(process.argv[2] ?? '')
 
@@ -17,18 +19,26 @@ function writeClient(name) {
   if (!/^[a-z][a-z\d]*$/.test(name)) throw new Error('usage: node scripts/new-client.js NAME')
   if (existsSync(`src/clients/${name}`)) throw new Error(`src/clients/${name} exists already`)
 
-  const { files, row } = exampleFor(name)
+  const { files, names, row } = exampleFor(name)
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
   }
+  appendFileSync(namesPath, `\n${names}`)
   writeFileSync(listPath, withRow(readFileSync(listPath, 'utf8'), name, row))
   const biome = 'node_modules/@biomejs/biome/bin/biome'
-  spawnSync(process.execPath, [biome, 'check', '--write', `src/clients/${name}`, listPath])
+  spawnSync(process.execPath, [
+    biome,
+    'check',
+    '--write',
+    `src/clients/${name}`,
+    listPath,
+    namesPath,
+  ])
   console.log(`src/clients/${name} has the example client. Go on with docs/adding-a-client.md.`)
 }
 
-/** The files of the example by path, and its row, with another name for the client. */
+/** The files of the example by path, its names and its row, with another name for the client. */
 export function exampleFor(name) {
   const page = readFileSync('docs/adding-a-client.md', 'utf8')
   const asNamed = (text) => withoutFacts(renamed(text, name))
@@ -37,6 +47,7 @@ export function exampleFor(name) {
   const files = Object.fromEntries(
     modules.map(([, path, text]) => [renamed(path, name), asNamed(text)]),
   )
+  const [, names] = /^```ts\n(export const sproutName.+\n)```/m.exec(page)
   const [, row] = /^```ts\n(\{\n {2}\.\.\.sproutName,[\s\S]+?)```/m.exec(page)
   return {
     files: {
@@ -44,21 +55,18 @@ export function exampleFor(name) {
       [`src/clients/${name}/tested.json`]: emptyFile('tested', page),
       [`src/clients/${name}/first-requests.json`]: emptyFile('first-requests', page),
     },
+    names: asNamed(names),
     row: asNamed(row),
   }
 }
 
 /** The list of clients with another row at its end. */
 export function withRow(list, name, row) {
-  const [rowsEnd, importsEnd] = [list.indexOf('\n]\n'), list.indexOf('\n/** What the command line')]
+  const rowsEnd = list.indexOf('\n]\n')
   const indented = row.trimEnd().replace(/^/gm, '  ')
-  return [
-    list.slice(0, importsEnd).trimEnd(),
-    `import { ${name}Name } from './${name}/name.ts'\n`,
-    list.slice(importsEnd + 1, rowsEnd),
-    indented,
-    list.slice(rowsEnd + 1),
-  ].join('\n')
+  return [list.slice(0, rowsEnd), indented, list.slice(rowsEnd + 1)]
+    .join('\n')
+    .replace(/,?\s*\} from '\.\/names\.ts'/, `, ${name}Name } from './names.ts'`)
 }
 
 function renamed(text, name) {

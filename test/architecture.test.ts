@@ -128,9 +128,9 @@ test('no client imports another client', () => {
 test('the command line starts without the clients and the gateway', () => {
   const loaded = loadedWith('cli.ts')
   expect(loaded).toContain('clients/list.ts')
-  const rows = /^clients\/\w+\/(name|flags)\.ts$/
+  const rows = /^clients\/\w+\/flags\.ts$/
   const shared =
-    /^(clients\/(list|options\/flags|contract\/options)|gateway\/(types|input\/key))\.ts$/
+    /^(clients\/(list|names|options\/flags|contract\/options)|gateway\/(types|input\/key))\.ts$/
   const others = loaded.filter((path) => !rows.test(path) && !shared.test(path))
   expect(others.filter((path) => ['clients', 'gateway'].includes(partOf(path)))).toEqual([])
 })

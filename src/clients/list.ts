@@ -1,15 +1,20 @@
 import { claudeFlags, expectDistinctModelFlags } from './claude/flags.ts'
-import { claudeGptName, claudeName } from './claude/name.ts'
-import { clineName } from './cline/name.ts'
 import { codexFlags } from './codex/flags.ts'
-import { codexName } from './codex/name.ts'
 import type { Client, ClientModule, ClientName } from './contract/client.ts'
 import type { ClientFlag, ClientOptions } from './contract/options.ts'
-import { copilotName } from './copilot/name.ts'
-import { droidName } from './droid/name.ts'
-import { kiloName } from './kilo/name.ts'
-import { openclawName } from './openclaw/name.ts'
-import { opencodeName } from './opencode/name.ts'
+import {
+  claudeGptName,
+  claudeName,
+  clineName,
+  codexName,
+  copilotName,
+  droidName,
+  kiloName,
+  openclawName,
+  opencodeName,
+  piName,
+  qwenName,
+} from './names.ts'
 import {
   contextWindowFlag,
   expectUsableProviderId,
@@ -21,8 +26,6 @@ import {
   providerIdFlag,
   reasoningEffortFlag,
 } from './options/flags.ts'
-import { piName } from './pi/name.ts'
-import { qwenName } from './qwen/name.ts'
 
 /** What the command line must know about a client before the user chooses it. */
 export interface ClientRow extends EnvironmentRow {

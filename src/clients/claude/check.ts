@@ -7,6 +7,7 @@ import { slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf } from '../files/parse-file.ts'
+import { claudeGptName, claudeName } from '../names.ts'
 import { checkAutoMode } from './checks/auto-mode.ts'
 import {
   answerFor,
@@ -18,7 +19,6 @@ import {
 } from './checks/check-credentials.ts'
 import { checkModelDefault, checkModels, checkOldPins } from './checks/check-models.ts'
 import { changeTo, settingsRepair } from './checks/unwanted-settings.ts'
-import { claudeGptName, claudeName } from './name.ts'
 import {
   type ClaudeSettings,
   hasLogin,

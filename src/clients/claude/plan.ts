@@ -4,12 +4,12 @@ import { defaultSlot, type Slot, slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { valueIn } from '../files/tables.ts'
+import { claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import { askingModeChanges, isModeChosen } from './checks/auto-mode.ts'
 import { settingOptions } from './flags.ts'
 import { customHeaders } from './headers.ts'
-import { claudeName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   type ClaudeSettings,

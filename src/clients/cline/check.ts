@@ -13,8 +13,8 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey } from '../files/addresses.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
+import { clineName } from '../names.ts'
 import { readHeaders } from '../plan/headers.ts'
-import { clineName } from './name.ts'
 import {
   hasLogin,
   type ProvidersFile,

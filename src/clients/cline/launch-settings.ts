@@ -4,9 +4,9 @@ import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../
 import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
+import { clineName } from '../names.ts'
 import { expectBearer } from '../plan/headers.ts'
 import { expectUnset } from '../program/arguments.ts'
-import { clineName } from './name.ts'
 import { ourChanges } from './plan.ts'
 
 /** Names the file that replaces the user's own. */

@@ -8,10 +8,10 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { isOwnAddress } from '../files/addresses.ts'
 import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-file.ts'
 import { isTable } from '../files/tables.ts'
+import { codexName } from '../names.ts'
 import { readCodexAuth } from './auth.ts'
 import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-file.ts'
 import { checkMigratedModel } from './migrations.ts'
-import { codexName } from './name.ts'
 import {
   checkProvidersForSetup,
   checkProvidersNow,

@@ -3,8 +3,8 @@ import type { Findings } from '../../finding.ts'
 import { isNewer, runningServer, serverFinding } from '../checks/background-server.ts'
 import type { ClientWorld } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
+import { codexName } from '../names.ts'
 import { codexHome } from './files.ts'
-import { codexName } from './name.ts'
 
 /** How long to wait for Codex to stop, in ms. It waits for running turns: without any it took 5 s. */
 const stopTimeoutMs = 30_000

@@ -15,7 +15,7 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey } from '../files/addresses.ts'
 import { fileOf, layersOf } from '../files/parse-file.ts'
 import { isTable, tableIn, textIn } from '../files/tables.ts'
-import { droidName } from './name.ts'
+import { droidName } from '../names.ts'
 import {
   type CustomModel,
   type DroidSettings,

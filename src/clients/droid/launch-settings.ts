@@ -4,9 +4,9 @@ import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../
 import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
+import { droidName } from '../names.ts'
 import { expectBearer } from '../plan/headers.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
-import { droidName } from './name.ts'
 import { ourChanges } from './plan.ts'
 import { idOf, modelPath } from './settings.ts'
 

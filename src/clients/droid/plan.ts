@@ -7,10 +7,10 @@ import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
+import { droidName } from '../names.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import { type EntryMember, entryChanges, removedEntries } from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
-import { droidName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   apiOf,

@@ -7,11 +7,11 @@ import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import { defaultProviderId } from '../contract/options.ts'
 import { fileOf, layersOf } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
+import { kiloName } from '../names.ts'
 import { userFiles } from '../opencode-family/config.ts'
 import { type Layout, reservedProviderIds, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
-import { kiloName } from './name.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 

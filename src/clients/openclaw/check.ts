@@ -6,6 +6,7 @@ import type { ClientContext } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { textIn } from '../files/tables.ts'
+import { openclawName } from '../names.ts'
 import {
   checkFormerProviders,
   checkProviderForSetup,
@@ -25,7 +26,6 @@ import {
   startingModel,
   usualAgent,
 } from './config.ts'
-import { openclawName } from './name.ts'
 
 /** Reports what would defeat the setup (run with OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23). */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {

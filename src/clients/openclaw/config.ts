@@ -4,8 +4,8 @@ import type { SentKey } from '../contract/state.ts'
 import { fileOf, parseFile, textOf, wordsIn } from '../files/parse-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
+import { openclawName } from '../names.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
-import { openclawName } from './name.ts'
 
 /** The key precedes a login in OpenClaw's database only with `auth` (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {

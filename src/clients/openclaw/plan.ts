@@ -3,10 +3,10 @@ import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { asPlanned, fileOf } from '../files/parse-file.ts'
 import { expectRead } from '../files/strict-json.ts'
+import { openclawName } from '../names.ts'
 import { providerChanges } from '../pi-family/providers.ts'
 import { editFile } from '../plan/edit-file.ts'
 import { defaultModelPath, providers, readConfig } from './config.ts'
-import { openclawName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {

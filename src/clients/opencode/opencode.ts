@@ -2,10 +2,10 @@ import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
+import { opencodeName } from '../names.ts'
 import { type Layout, reservedProviderIds, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
-import { opencodeName } from './name.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 

@@ -7,6 +7,7 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { parseKind } from '../files/parse-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { textIn } from '../files/tables.ts'
+import { piName } from '../names.ts'
 import {
   checkFormerProviders,
   checkProviderForSetup,
@@ -25,7 +26,6 @@ import {
   readSettings,
   startingModel,
 } from './config.ts'
-import { piName } from './name.ts'
 
 interface PiView extends ProviderView {
   readonly settings: StrictFile

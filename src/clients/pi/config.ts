@@ -4,8 +4,8 @@ import type { SentKey } from '../contract/state.ts'
 import { fileOf, layersOf, parseFile, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
+import { piName } from '../names.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
-import { piName } from './name.ts'
 
 /**
  * pi sends its instructions to a reasoning model with the role `developer`, which only OpenAI's models know

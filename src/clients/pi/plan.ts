@@ -3,10 +3,10 @@ import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { asPlanned, fileOf, layersOf } from '../files/parse-file.ts'
 import { expectRead } from '../files/strict-json.ts'
+import { piName } from '../names.ts'
 import { providerChanges, providerOf, providerPath } from '../pi-family/providers.ts'
 import { editFile } from '../plan/edit-file.ts'
 import { providers, readAuth, readModels, readSettings } from './config.ts'
-import { piName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {

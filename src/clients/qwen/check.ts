@@ -24,8 +24,8 @@ import {
   textOf,
 } from '../files/parse-file.ts'
 import { isTable, valueIn } from '../files/tables.ts'
+import { qwenName } from '../names.ts'
 import { removal } from '../plan/edit-file.ts'
-import { qwenName } from './name.ts'
 import {
   firstOwnPath,
   hasVariable,

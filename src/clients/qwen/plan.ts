@@ -8,6 +8,7 @@ import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
+import { qwenName } from '../names.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import {
   type EntryMember,
@@ -24,7 +25,6 @@ import {
   usualOutputTokens,
   usualWindow,
 } from './models.ts'
-import { qwenName } from './name.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   entryPath,

@@ -20,8 +20,8 @@ import type { SetupTarget } from '../../contract/setup.ts'
 import { isUrlOf } from '../../files/addresses.ts'
 import { fileOf, layersOf, type ParsedFile, parseFile } from '../../files/parse-file.ts'
 import { type Table, tableIn, textIn } from '../../files/tables.ts'
+import { codexName } from '../../names.ts'
 import { readCodexAuth } from '../auth.ts'
-import { codexName } from '../name.ts'
 import { type OtherProvider, otherProviders } from './other-providers.ts'
 import {
   builtInAddressPath,

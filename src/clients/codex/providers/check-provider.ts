@@ -18,7 +18,7 @@ import {
 } from '../../files/addresses.ts'
 import type { ParsedFile } from '../../files/parse-file.ts'
 import { isTable, type Table, textIn } from '../../files/tables.ts'
-import { codexName } from '../name.ts'
+import { codexName } from '../../names.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
 import {
   builtInAddressPath,
