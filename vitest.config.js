@@ -59,7 +59,7 @@ export default defineConfig({
       alone('browser', 60_000),
       alone('network', 20_000),
       alone('load', 120_000),
-      alone('windows', 120_000),
+      alone('windows', 400_000),
       alone('fleet', 240_000),
       alone('binary', 120_000),
       slow('pack', 120_000),

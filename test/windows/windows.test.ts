@@ -94,7 +94,7 @@ test('a setup waits for a file that another program holds open for a moment', as
 
 test('a setup reports a file that stays open in another program, and changes nothing', async () => {
   const home = new WindowsHome('Kept', { '.codex/config.toml': codexConfig })
-  const holder = holdOpen(home, '.codex/config.toml', 100_000)
+  const holder = holdOpen(home, '.codex/config.toml', 180_000)
   await holder.isHeld
   const { status, stdout } = await repoint(home, ['codex', '--yes', '--json'], { env: access() })
   expect({ status, error: JSON.parse(stdout).error }).toMatchObject({
@@ -109,7 +109,7 @@ test('a setup reports a file that stays open in another program, and changes not
 
 test('a killed setup is complete or undone after the next start', async () => {
   const seen = new Set<boolean>()
-  for (const killAfterMs of [300, 600, 900, 1_200, 1_500, 1_800, 60_000]) {
+  for (const killAfterMs of [300, 600, 900, 1_200, 1_500, 1_800, 180_000]) {
     const home = new WindowsHome(`Killed ${killAfterMs}`, { '.codex/config.toml': codexConfig })
     await repoint(home, ['codex', '--yes', '--json'], { env: access(), killAfterMs })
     await repoint(home, ['status', '--json'], { env: access() })

@@ -144,7 +144,7 @@ export async function inWindows(
       },
       cwd: home.at(''),
       stdio: ['ignore', ...streams],
-      timeout: run.killAfterMs ?? 60_000,
+      timeout: run.killAfterMs ?? 180_000,
       killSignal: 'SIGKILL',
     })
     const [status] = (await once(child, 'close')) as [number | null]
