@@ -67,21 +67,20 @@ export function undoSettings(
   const ours = settings.filter((setting) => setting.isOurs || isInTable(setting))
   const changed = settings.filter((setting) => !ours.includes(setting))
 
-  const undoExcept = (plain: readonly ComparedSetting[]) => {
-    const restored = ours.filter((setting) => !plain.includes(setting))
-    const restore = [...pathsOf(restored), ...tables]
-    const keep = pathsOf([...changed, ...plain])
-    const versions = {
-      before: copies.bytesOf(file.before),
-      written: copies.bytesOf(file.written),
-      now: copies.bytesOf(now) as Bytes,
-    }
-    return formatOf(file.format).undo(versions, { restore, keep }, file.path)
+  const versions = {
+    before: copies.bytesOf(file.before),
+    written: copies.bytesOf(file.written),
+    now: copies.bytesOf(now) as Bytes,
+  }
+  const undo = (restored: readonly ComparedSetting[], left: readonly ComparedSetting[]) => {
+    const decision = { restore: [...pathsOf(restored), ...tables], keep: pathsOf(left) }
+    return formatOf(file.format).undo(versions, decision, file.path)
   }
 
-  // Which tables others share shows only in a result without our settings.
-  const plain = way === 'keep-plain' ? plainInSharedTables(history, ours, undoExcept([])) : []
-  const bytes = undoExcept(plain)
+  const withoutOurs = undo(ours, changed)
+  const plain = way === 'keep-plain' ? plainInSharedTables(history, ours, withoutOurs) : []
+  const restored = ours.filter((setting) => !plain.includes(setting))
+  const bytes = plain.length === 0 ? withoutOurs : undo(restored, [...changed, ...plain])
 
   const kept = [
     ...pathsOf(changed).map((path) => keptSetting(file, path, 'changed')),
@@ -119,16 +118,16 @@ function tablesToRemove(history: FileHistory): readonly SettingPath[] {
 /**
  * Those of our settings that have no role, in tables that others wrote into.
  *
- * @param afterUndo the file after an undo of all our settings; a table that is still in it is shared
+ * @param withoutOurs the file without all our settings; a table that is still in it is shared
  */
 function plainInSharedTables(
   history: FileHistory,
   ours: readonly ComparedSetting[],
-  afterUndo: Bytes | null,
+  withoutOurs: Bytes | null,
 ): readonly ComparedSetting[] {
-  if (afterUndo === null) return []
+  if (withoutOurs === null) return []
   const { file } = history
-  const document = formatOf(file.format).read(afterUndo, file.path)
+  const document = formatOf(file.format).read(withoutOurs, file.path)
 
   return ours.filter(({ path, setting }) => {
     const table = path.slice(0, -1)
