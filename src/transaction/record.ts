@@ -146,11 +146,11 @@ export function isAddress({ role }: { readonly role?: SettingRole | undefined })
 }
 
 /** Whether a file has a client's key, and not its address. */
-export function hasOnlyKey({ settings }: Pick<RecordedFile, 'settings'>): boolean {
+function hasOnlyKey({ settings }: Pick<RecordedFile, 'settings'>): boolean {
   return settings.some(({ role }) => role === 'key') && !settings.some(isAddress)
 }
 
-/** Which of two files of a client is written first. `any`: they do not hold its key and its address. */
+/** Which file of a client is written first. `any`: they do not hold both its key and its address. */
 export type WriteOrder = 'key-first' | 'address-first' | 'any'
 
 /**
@@ -162,6 +162,16 @@ export function writeOrderOf(filesOfClient: readonly RecordedFile[]): WriteOrder
   const addressAt = filesOfClient.findIndex(({ settings }) => settings.some(isAddress))
   if (keyAt < 0 || addressAt < 0) return 'any'
   return keyAt < addressAt ? 'key-first' : 'address-first'
+}
+
+/** Sorts the files of one client: the inverse of `writeOrderOf`. */
+export function inWriteOrder(
+  filesOfClient: readonly RecordedFile[],
+  order: Exclude<WriteOrder, 'any'>,
+): readonly RecordedFile[] {
+  const keys = filesOfClient.filter(hasOnlyKey)
+  const others = filesOfClient.filter((file) => !keys.includes(file))
+  return order === 'key-first' ? [...keys, ...others] : [...others, ...keys]
 }
 
 /** Whether a run undoes others: a redo undoes an undo. A setup, an `off` or a repair does not. */

@@ -15,7 +15,7 @@ import {
   type Runs,
 } from '../record.ts'
 import { activeRuns, partName, undoneParts } from '../undo/active-runs.ts'
-import { inWriteOrder, mergeFiles, undoRun } from '../undo/undo-runs.ts'
+import { inUndoOrder, mergeFiles, undoRun } from '../undo/undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
 export const maxRuns = 100
@@ -100,7 +100,7 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
   const ofBoth = [...gatewaysByFile(later), ...gatewaysByFile(earlier)]
 
   // The merged run has the reverse order of the undo of both.
-  const files = inWriteOrder(mergeFiles([later.files, earlier.files]), [later, earlier])
+  const files = inUndoOrder(mergeFiles([later.files, earlier.files]), [later, earlier])
     .toReversed()
     .map((file) => ({
       ...file,

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isWholeFile } from '../../edits/types.ts'
 import type { Contents } from '../contents.ts'
 import {
-  hasOnlyKey,
+  inWriteOrder,
   isSameContent,
   isSameVersion,
   type KeptSetting,
@@ -40,7 +40,7 @@ export interface UndoPlan {
  * Promises:
  * - A client's address, key, provider and models are undone together, or stay together.
  * - Without `force`, no client has a problem after the undo that it did not have before.
- * - No client that starts between two writes sends its login to a gateway: see `inWriteOrder`.
+ * - No client that starts between two writes sends its login to a gateway: see `inUndoOrder`.
  * - The plan is recorded even if it changes nothing, so the next undo goes one run further back.
  *
  * @param runs newest first
@@ -58,7 +58,7 @@ export function undoRuns(runs: Runs, now: Contents, options: UndoOptions): UndoP
   return {
     runs,
     undoes: steps.flatMap(({ undoes }) => undoes),
-    files: inWriteOrder(files, runs),
+    files: inUndoOrder(files, runs),
     kept: stillKept(steps, files, result),
     clientsLosingTables: steps.flatMap(({ clientsLosingTables }) => clientsLosingTables),
     result,
@@ -140,17 +140,15 @@ function mergeSettings(older: RecordedFile, newer: RecordedFile): RecordedFile['
  *
  * @param runs newest first
  */
-export function inWriteOrder(files: readonly RecordedFile[], runs: Runs): readonly RecordedFile[] {
+export function inUndoOrder(files: readonly RecordedFile[], runs: Runs): readonly RecordedFile[] {
   const reversed = files.toReversed()
   return clientsOf(reversed).flatMap((client) => {
     const isOfClient = (file: RecordedFile) => file.client === client
     const orders = runs.map((run) => writeOrderOf(run.files.filter(isOfClient)))
     const newestOrder = orders.find((order) => order !== 'any')
 
-    const ofClient = reversed.filter(isOfClient)
-    const keys = ofClient.filter(hasOnlyKey)
-    const others = ofClient.filter((file) => !keys.includes(file))
-    return newestOrder === 'address-first' ? [...keys, ...others] : [...others, ...keys]
+    const undoOrder = newestOrder === 'address-first' ? 'key-first' : 'address-first'
+    return inWriteOrder(reversed.filter(isOfClient), undoOrder)
   })
 }
 
