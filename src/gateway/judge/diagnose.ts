@@ -35,7 +35,7 @@
  * `forbidden` is also the outcome of a firewall and of a rejection without a known cause. Then the gateway may
  * still serve another client, so no `forbidden` stops them all.
  *
- * To add an outcome, see "Where to begin" in docs/architecture.md.
+ * To add an outcome, see docs/changing.md.
  */
 import { isCatalogBody } from '../models/catalog-page.ts'
 import type { Protocol } from '../types.ts'
