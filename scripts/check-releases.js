@@ -17,7 +17,7 @@ import { offline } from './offline.js'
 import { clients } from './real-clients.js'
 
 const { sentFirst } = await importSource(
-  "export { sentFirst } from './src/clients/claude/slots/sent.ts'",
+  "export { sentFirst } from './src/clients/claude/versions.ts'",
 )
 
 const recentMinors = 6
@@ -110,7 +110,7 @@ function describe({ client, version, setup, models, tool, isRefused, failed }) {
   return [`${client} ${version}`, setup, models.join(', '), tool, result].join(' | ')
 }
 
-/** Reports a changed result, a failure of a new release, and a model that sent.ts does not expect. */
+/** Reports a changed result, a failure of a new release, and a model that versions.ts does not expect. */
 function differencesOf(row, recorded) {
   const differences = []
   const now = describe(row)
@@ -124,7 +124,7 @@ function differencesOf(row, recorded) {
   return differences
 }
 
-/** The model that Claude Code sends according to src/clients/claude/slots/sent.ts. */
+/** The model that Claude Code sends according to src/clients/claude/versions.ts. */
 function expectedModel({ setup, version }) {
   const slot = /^claude(?: --slot (\w+))?$/.exec(setup)
   return slot === null ? undefined : sentFirst(version, slot[1] ?? 'sonnet')

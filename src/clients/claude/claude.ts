@@ -6,7 +6,7 @@ import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.t
 import { editableFile, layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { readSettingOptions } from '../plan/setting-options.ts'
-import { isBefore, ofOwnRuntime, testedVersions } from '../program/tested.ts'
+import { ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { settingOptions } from './flags.ts'
@@ -28,8 +28,8 @@ import {
   slotVariables,
   windowSuffix,
 } from './settings.ts'
-import { tableVersions } from './slots/sent.ts'
 import tested from './tested.json' with { type: 'json' }
+import { canForgetSession, hasBareMode } from './versions.ts'
 
 /** The members that both clients share. Facts: run with Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {
@@ -37,14 +37,13 @@ const shared = {
     command: 'claude',
     packages: ['@anthropic-ai/claude-code', '@anthropic-ai/claude-code-*'],
     testedVersions: testedVersions(tested),
-    /** Claude Code exits if it does not know an option (each was looked up in the packages, 2026-11-22). */
-    pingArgs: (prompt, version = tableVersions.newest) => [
-      ...(isBefore(version, '2.1.81') ? [] : ['--bare']),
+    pingArgs: (prompt, version) => [
+      ...(hasBareMode(version) ? ['--bare'] : []),
       '-p',
       prompt,
       '--output-format',
       'json',
-      ...(isBefore(version, '2.1.1') ? [] : ['--no-session-persistence']),
+      ...(canForgetSession(version) ? ['--no-session-persistence'] : []),
     ],
     // It reads this from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
     caFileVariables: [names.authorities],

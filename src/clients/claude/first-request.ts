@@ -7,11 +7,10 @@ import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { effortCure } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
-import { isBefore } from '../program/tested.ts'
 import { safeguardsOf } from './checks/auto-mode.ts'
 import { effortVariable } from './flags.ts'
 import { isOn, names, readSettings } from './settings.ts'
-import { knowsModel, sentFirst, tableVersions, withoutDate } from './slots/sent.ts'
+import { knowsModel, retriesWithoutBetas, sentFirst, withoutDate } from './versions.ts'
 
 /** What the settings, the environment and the model change in the recorded request. */
 export function firstRequest(
@@ -19,7 +18,7 @@ export function firstRequest(
   files: LoadedFiles,
   input: FirstRequestInput,
 ): FirstRequest {
-  const { model, protocol, version = tableVersions.newest } = input
+  const { model, protocol, version } = input
   const env = { ...input.env, ...readSettings(fileOf(files, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])
   const kind = kindOf(model, version)
@@ -40,9 +39,9 @@ export function firstRequest(
       max_tokens: Number(env[names.outputTokens]) || max_tokens,
     },
     safeguards: safeguardsOf(version, isPlain),
-    retryWithout: isBefore(version, '2.1.330')
-      ? [withoutSystemRole]
-      : [withoutBetas, withoutSystemRole],
+    retryWithout: retriesWithoutBetas(version)
+      ? [withoutBetas, withoutSystemRole]
+      : [withoutSystemRole],
     hints: {
       ...(isPlain ? { max_tokens: limitCure } : cures),
       ...(env[effortVariable] && { output_config: effortCure }),
@@ -71,8 +70,8 @@ function withoutAttribution(system: unknown): unknown {
 }
 
 /** A model that is known, but not the newest of its slot, is requested almost like an unknown one. */
-function kindOf(model: string, version: string): string {
-  if (!knowsModel(model, version)) return 'unknown'
+function kindOf(model: string, version: string | undefined): string {
+  if (!knowsModel(version, model)) return 'unknown'
   if (thinksInBudget.test(withoutDate(removeVendor(model)))) return 'older'
   return slots.some((slot) => sentFirst(version, slot) === model) ? 'own' : 'unknown'
 }
@@ -80,7 +79,7 @@ function kindOf(model: string, version: string): string {
 /** Models up to 4.5. Newer ones choose how long they think (12 models, 2.1.197 and 2.1.330, 2026-11-26). */
 const thinksInBudget = /^claude-(?:3\b|(?:opus|sonnet|haiku)-4(?:-[0-5])?$)/
 
-/** Anthropic's own error text; for any other text Claude Code gives up (2.1.330, 2026-11-23; 2.1.238 does not retry). */
+/** Anthropic's own error text; for any other text Claude Code gives up. */
 const withoutBetas: RetryRule = {
   to: /^Unexpected value\(s\) /,
   names: ['anthropic-beta', 'context_management'],

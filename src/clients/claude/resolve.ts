@@ -24,8 +24,8 @@ import { claudeGptName, claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { withoutWindow } from './settings.ts'
 import { aboutFilled, fillSlots, type Pins } from './slots/fill.ts'
-import { knowsModel, slotWithoutModel } from './slots/sent.ts'
 import { firstModel, type Start } from './slots/start.ts'
+import { knowsModel, slotWithoutModel } from './versions.ts'
 
 /** The GPT models for the slots and for subagents. Undefined: no rule fits. */
 function gptMapping(
@@ -165,7 +165,7 @@ function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot
 function windows(version: string | undefined): WindowHandling {
   return {
     // The suffix of a name states the window.
-    knows: (id) => withoutWindow(id) !== id || knowsModel(id, version),
+    knows: (id) => withoutWindow(id) !== id || knowsModel(version, id),
     otherwise: 'Claude Code assumes 1,000,000 tokens (older versions: 200,000)',
   }
 }
@@ -200,7 +200,7 @@ function usesOfMapping(
 /** The slot that Claude Code starts with: its own default if no file names a model, and the user names none. */
 function startSlot(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
   const isUnnamed = input.earlier?.unsetOptions?.includes('slot') === true && keepsModels(input)
-  return isUnnamed && version !== undefined ? slotWithoutModel(version) : slot
+  return isUnnamed ? slotWithoutModel(version) : slot
 }
 
 function usablePins(input: ResolveInput, slot: Slot): Pins {

@@ -9,7 +9,7 @@ import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.t
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { effectiveSettings, providerOf } from '../pi-family/providers.ts'
-import { isBefore, ofNode, testedVersions } from '../program/tested.ts'
+import { ofNode, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
 import {
   interpretedName,
@@ -29,24 +29,19 @@ import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
-
-const versions = testedVersions(tested)
-const newestTested = versions.at(-1)!
+import { hasAgentExec, minVersionForLaunch } from './versions.ts'
 
 /** OpenClaw. Facts: run with 2026.9.5 and 2026.9.6, 2026-11-23. */
 export const openclaw: ClientModule = {
   program: {
     command: 'openclaw',
     packages: ['openclaw'],
-    testedVersions: versions,
-    // Before 2026.5.2 OpenClaw includes no file from another folder: 2026.4.29 ignores
-    // `OPENCLAW_INCLUDE_ROOTS` (2026-11-24).
-    minVersionForLaunch: '2026.5.2',
-    // 2026.7.35 has no `agent exec`, 2026.8.1 has it (2026-11-24).
-    pingArgs: (prompt, version = newestTested) =>
-      isBefore(version, '2026.8.1')
-        ? ['agent', '--local', '--session-id', 'repoint', '-m', prompt]
-        : ['agent', 'exec', prompt],
+    testedVersions: testedVersions(tested),
+    minVersionForLaunch,
+    pingArgs: (prompt, version) =>
+      hasAgentExec(version)
+        ? ['agent', 'exec', prompt]
+        : ['agent', '--local', '--session-id', 'repoint', '-m', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
     pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },

@@ -10,7 +10,7 @@ import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
 /**
  * pi sends its instructions to a reasoning model with the role `developer`, which only OpenAI's models know
  * (0.73.1). It also gives each one a reasoning budget, which Claude's newer models reject (run on 0.87.1,
- * 2026-11-23; 0.73.1 ignores that member, and decides by IDs that it knows).
+ * 2026-11-23).
  */
 export const providers: ProviderTable = {
   client: piName,

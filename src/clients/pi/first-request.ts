@@ -6,17 +6,15 @@ import { numberIn, tableIn, textIn } from '../files/tables.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
-import { isSince } from '../program/tested.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
+import { leavesRoomForPrompt, readsAdaptiveThinking } from './versions.ts'
 
-/**
- * In tokens: the limit that pi sends for a model without one, and before 0.87.1 the most that it sends for
- * any model.
- */
+/** In tokens: the limit that pi sends for a model without one. */
 const usualOutputTokens = 16_384
+/** In tokens: the most that an older version sends, which leaves no room for the prompt. */
 const mostOutputTokens = 32_000
-/** In tokens: about the size of its first prompt, for which 0.87.1 leaves room in the window (2026-11-26). */
-const ownTokens = 5_498
+/** In tokens: about the size of its first prompt. */
+const promptTokens = 5_498
 
 /**
  * pi knows what these hosts do not accept (`detectCompat` of 0.73.1), so repoint predicts nothing for them.
@@ -45,10 +43,12 @@ export function firstRequest(
 
   const entry = modelOf(provider, model) ?? {}
   const compat = { ...tableIn(table, ['compat']), ...tableIn(entry, ['compat']) }
-  const isNew = isSince('0.87.1', version)
   const most = numberIn(entry, ['maxTokens']) ?? usualOutputTokens
   const window = numberIn(entry, ['contextWindow']) ?? Number.POSITIVE_INFINITY
-  const limit = Math.min(most, isNew ? window - ownTokens : mostOutputTokens)
+  const limit = Math.min(
+    most,
+    leavesRoomForPrompt(version) ? window - promptTokens : mostOutputTokens,
+  )
 
   const level = textIn(readSettings(files).root, ['defaultThinkingLevel']) ?? 'medium'
   const effort = entry['reasoning'] === true && level === 'medium' ? level : undefined
@@ -75,13 +75,9 @@ export function firstRequest(
     return { headers, body: { ...body, max_output_tokens: limit }, hints }
 
   const isAdaptive = compat['forceAdaptiveThinking'] === true
-  const sendsAdaptive = isAdaptive && isNew
-  // Up to 0.73.1 pi ignores that member, and decides by IDs that it knows; which version began to read it was
-  // not tested.
-  const isOld = !isSince('0.74.0', version) && /-5/.test(model)
-  const isUnclear = isAdaptive && !isNew && !isOld
-  const { query, ...usual } = sendsAdaptive ? first : recorded('plain')
-  const isBudgeted = effort !== undefined && !sendsAdaptive && !isUnclear
+  const thinking = isAdaptive ? thinkingOfAdaptive(model, version) : 'budget'
+  const { query, ...usual } = thinking === 'adaptive' ? first : recorded('plain')
+  const isBudgeted = effort !== undefined && thinking === 'budget'
   return {
     ...(query !== undefined && { query }),
     headers: {
@@ -96,6 +92,22 @@ export function firstRequest(
       }),
     },
     hints,
+  }
+}
+
+/** How a model thinks whose entry says that it must choose itself. */
+function thinkingOfAdaptive(
+  model: string,
+  version: string | undefined,
+): 'adaptive' | 'budget' | 'unclear' {
+  switch (readsAdaptiveThinking(version)) {
+    case 'yes':
+      return 'adaptive'
+    case 'no':
+      // Such a version does not know Claude 5. It may know the older models.
+      return /-5/.test(model) ? 'budget' : 'unclear'
+    case 'unknown':
+      return 'unclear'
   }
 }
 

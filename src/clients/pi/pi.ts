@@ -25,6 +25,7 @@ import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
+import { minVersion } from './versions.ts'
 
 /**
  * pi. Facts: run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22; set up and prompted in 0.51.0 and 1.5.2,
@@ -35,8 +36,7 @@ export const pi: ClientModule = {
     command: 'pi',
     packages: ['@mariozechner/pi-coding-agent', '@earendil-works/pi-coding-agent'],
     testedVersions: testedVersions(tested),
-    // 0.50.3 and 0.50.7 find no model (2026-11-23).
-    minVersion: '0.51.0',
+    minVersion,
     pingArgs: (prompt) => ['-p', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,

@@ -1,5 +1,5 @@
 /** The facts that Qwen Code has about models, by their IDs. */
-import { isSince } from '../program/tested.ts'
+import { hasLimitByModel } from './versions.ts'
 
 /** The families whose windows Qwen Code knows (0.24.4; the older version has the same but for new names). */
 export function knowsWindow(id: string): boolean {
@@ -11,8 +11,9 @@ export function knowsToSee(id: string): boolean {
   return /^(?:.*\/)?(?:gpt-|claude-|gemini-|qwen.*(?:vl|omni))/i.test(id)
 }
 
-/** In tokens: the most that it requests from a model by default (0.24.4; 0.15.10 always 8000, 2026-11-23). */
+/** In tokens: the most that it requests from a model by default (0.24.4, 2026-11-23). */
 export const usualOutputTokens = 64_000
+/** In tokens: what an older version requests from any model. */
 const oldOutputTokens = 8000
 
 /** In tokens: what 0.24.4 requests from a model that it does not know (2026-11-26). */
@@ -42,7 +43,7 @@ const promptTokens = 22_400
  * prompt in the window.
  */
 export function outputTokensFor(id: string, version: string | undefined, window: number): number {
-  if (!isSince('0.16.0', version)) return oldOutputTokens
+  if (!hasLimitByModel(version)) return oldOutputTokens
   const name = id.toLowerCase().replace(/^.*\//, '')
   const most = outputTokens.find(([start]) => start.test(name))?.[1] ?? unknownOutputTokens
   const remaining = window - promptTokens - Math.max(10_000, Math.round(0.05 * window))

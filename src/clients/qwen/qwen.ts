@@ -19,7 +19,7 @@ import { numberIn, valueIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { readHeaders } from '../plan/headers.ts'
-import { isSince, ofNode, testedVersions } from '../program/tested.ts'
+import { ofNode, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
@@ -33,7 +33,6 @@ import {
   listPath,
   loginTypes,
   mergedSettings,
-  minVersionForProtocols,
   paths,
   repointEntries,
   textWithoutVariables,
@@ -41,6 +40,7 @@ import {
   variablePattern,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
+import { hasEveryProtocol, minVersion, minVersionForProtocols } from './versions.ts'
 
 /**
  * Facts: run with Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. Only its settings hold key
@@ -52,8 +52,7 @@ export const qwen: ClientModule = {
     command: 'qwen',
     packages: ['@qwen-code/qwen-code'],
     testedVersions: testedVersions(tested),
-    // 0.8.2 silently exits with status 1, and deletes `selectedType` (2026-11-23).
-    minVersion: '0.10.1',
+    minVersion,
     pingArgs: (prompt) => [prompt],
     // Qwen Code is a Node program: Node reads this variable before `env` of the settings applies.
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
@@ -238,8 +237,7 @@ function aboutModelFlag(resolved: ResolvedOptions): readonly Finding[] {
 }
 
 /**
- * The protocols that a version can use. 0.15.10 has a list of Anthropic's models too, but sends Claude 5 a
- * thinking budget above its own `max_tokens`, and every gateway rejects that (2026-11-26).
+ * The protocols that a version can use.
  *
  * @throws UserError `client-too-old` if the user requests another one
  */
@@ -247,7 +245,7 @@ function supportedProtocols(
   { requested: { protocol } }: ResolveInput,
   version: string | undefined,
 ): ClientModule['protocols'] {
-  if (isSince(minVersionForProtocols, version)) return protocols
+  if (hasEveryProtocol(version)) return protocols
   if (protocol === undefined || protocol === usualProtocol) return [usualProtocol]
   throw new UserError({
     code: 'client-too-old',

@@ -69,9 +69,6 @@ export const loginTypes: Readonly<Record<Protocol, string>> = {
   messages: 'anthropic',
 }
 
-/** The oldest version that has `openai-responses` (0.23.0 does not, 2026-11-26). */
-export const minVersionForProtocols = '0.23.4'
-
 /** The protocol of the login in use. Undefined: another kind of login. */
 export function loginProtocol(settings: ConfigValue | undefined): Protocol | undefined {
   const type = textWithoutVariables(settings, paths.type)

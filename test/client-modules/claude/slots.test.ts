@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { placeInTable, sentFirst, sentIds } from '../../../src/clients/claude/slots/sent.ts'
+import { placeInTable, sentFirst, sentIds } from '../../../src/clients/claude/versions.ts'
 import { type ClientOptions, slots } from '../../../src/clients/contract/options.ts'
 import type { Catalog } from '../../../src/gateway/types.ts'
 import {

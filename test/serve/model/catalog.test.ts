@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sentIds } from '../../../src/clients/claude/slots/sent.ts'
+import { sentIds } from '../../../src/clients/claude/versions.ts'
 import { builtInCatalog } from '../../../src/serve/index.ts'
 import { aGateway, ask, askJson, jsonOf } from '../support/gateway.ts'
 

@@ -4,8 +4,8 @@ import type { FirstRequest, Safeguards } from '../../../gateway/types.ts'
 import { findingAt } from '../../checks/findings.ts'
 import type { LoadedFile, LoadedFiles } from '../../contract/files.ts'
 import { valueIn } from '../../files/tables.ts'
-import { isBefore } from '../../program/tested.ts'
 import { type ClaudeSettings, readSettings } from '../settings.ts'
+import { asksForSafeguards } from '../versions.ts'
 
 /**
  * Claude Code's auto mode lets the gateway check each tool call (`safeguards`). The terminal UI of
@@ -27,12 +27,6 @@ export const askingModeChanges: readonly SettingChange[] = [
   { path: switchPath, value: 'disable' },
 ]
 
-/**
- * The first version that sends `safeguards`, according to docs.litellm.ai/docs/claude_code_auto_mode
- * (2026-10-14).
- */
-const firstAutoMode = '2.1.278'
-
 /** The check that auto mode requests; 2.1.331 adds folders, rules and the state of git (2026-11-24). */
 const safeguards: Safeguards = {
   beta: 'dangerous-tool-use-2026-09-03',
@@ -49,8 +43,11 @@ const safeguards: Safeguards = {
  *
  * @param withoutBetas experimental betas are off: auto mode stays on, but requests no check
  */
-export function safeguardsOf(version: string, withoutBetas: boolean): FirstRequest['safeguards'] {
-  if (isBefore(version, firstAutoMode)) return undefined
+export function safeguardsOf(
+  version: string | undefined,
+  withoutBetas: boolean,
+): FirstRequest['safeguards'] {
+  if (!asksForSafeguards(version)) return undefined
   return withoutBetas ? 'withheld' : safeguards
 }
 

@@ -6,7 +6,7 @@ import { type Slot, slots } from '../../contract/options.ts'
 import { catalogIn, type GatewayInfo, type ResolveInput } from '../../contract/setup.ts'
 import { keepsModels } from '../../options/chosen-options.ts'
 import { withoutWindow } from '../settings.ts'
-import { isOwnId, knowsModel, tableVersions } from './sent.ts'
+import { isOwnId, knowsModel } from '../versions.ts'
 
 export type Pins = Readonly<Partial<Record<Slot, string>>>
 
@@ -91,14 +91,11 @@ function hasOwnIds(gatewayInfo: GatewayInfo, slot: Slot, pins: Pins): boolean {
 }
 
 /** The newest model that this version of Claude Code knows, as it would choose itself. Else the newest of all. */
-function bestMatch(
-  tier: readonly string[],
-  version: string = tableVersions.newest,
-): string | undefined {
+function bestMatch(tier: readonly string[], version: string | undefined): string | undefined {
   const newestFirst = [...tier].sort(
     (a, b) => compareVersions(partsOf(b), partsOf(a)) || a.length - b.length,
   )
-  return newestFirst.find((id) => knowsModel(plain(id), version)) ?? newestFirst[0]
+  return newestFirst.find((id) => knowsModel(version, plain(id))) ?? newestFirst[0]
 }
 
 /** Makes `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929` the same: `claude-sonnet-4-5`. */

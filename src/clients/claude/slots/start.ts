@@ -17,7 +17,7 @@ import {
   sentFirst,
   sentIds,
   tableVersions,
-} from './sent.ts'
+} from '../versions.ts'
 
 /** How Claude Code starts. */
 export interface Start {
@@ -165,7 +165,7 @@ function otherSlots(version: string, start: Start): readonly Finding[] {
 function pinFor({ catalog, version }: Start, slot: Slot, unserved?: string): string {
   const tier = catalog ? messagesTiers(catalog, slots)[slot].filter((id) => id !== unserved) : []
   const ids = sentIds[slot].map(({ id }) => id).filter((id) => tier.includes(id))
-  return ids.findLast((id) => knowsModel(id, version)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
+  return ids.findLast((id) => knowsModel(version, id)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
 }
 
 /** The catalog's IDs for the slot; none without a catalog. @throws ModelNeeded if the catalog has none */

@@ -1,7 +1,10 @@
-import { removeVendor } from '../../../gateway/models/ids.ts'
-import type { Slot } from '../../contract/options.ts'
-import { isBefore, testedVersions } from '../../program/tested.ts'
-import tested from '../tested.json' with { type: 'json' }
+import { removeVendor } from '../../gateway/models/ids.ts'
+import type { Slot } from '../contract/options.ts'
+import { isBefore, testedVersions } from '../program/tested.ts'
+import tested from './tested.json' with { type: 'json' }
+
+/** What differs between versions of Claude Code. In all functions, an unknown version counts as the newest. */
+type Version = string | undefined
 
 /**
  * The IDs that Claude Code sends for a slot without a pin, each with the first version that sends it, oldest
@@ -48,18 +51,24 @@ export function placeInTable(version: string): 'known' | 'newer' | 'older' {
   return isBefore(tableVersions.newest, version) ? 'newer' : 'known'
 }
 
+/** The first ID that a version sends if its settings name this slot and pin no model. */
+export function sentFirst(version: Version, slot: Slot): string {
+  const latest = sentIds[slot].findLast(({ since }) => !isBefore(version, since))
+  return latest?.id ?? slot
+}
+
 /**
  * Whether a version knows the slot. A version that does not sends the slot's name unchanged, pinned or not
  * (fable on 2.1.150, 2026-11-22).
  */
-export function hasSlot(version: string, slot: Slot): boolean {
+export function hasSlot(version: Version, slot: Slot): boolean {
   const { since } = sentIds[slot][0]!
   // Versions older than the table have the slots with which it begins.
   return since === tableVersions.oldest || !isBefore(version, since)
 }
 
 /** The slot that a version starts with if no setting names a model (.54, .110 and .150 run, 2026-11-22). */
-export function slotWithoutModel(version: string): Slot {
+export function slotWithoutModel(version: Version): Slot {
   return isBefore(version, '2.1.141') ? 'sonnet' : 'opus'
 }
 
@@ -70,19 +79,10 @@ export function isOwnId(id: string): boolean {
 }
 
 /**
- * The ID that a version sends first if its settings name this slot and pin no model. If the version is newer
- * than the table, it is the best guess.
- */
-export function sentFirst(version: string, slot: Slot): string {
-  const latest = sentIds[slot].findLast(({ since }) => !isBefore(version, since))
-  return latest?.id ?? slot
-}
-
-/**
  * Whether a version knows a model and its context window: the models that it sends itself and older ones,
  * also with a date or a vendor's name (run on 2.1.329, 2026-11-22).
  */
-export function knowsModel(id: string, version: string = tableVersions.newest): boolean {
+export function knowsModel(version: Version, id: string): boolean {
   const name = withoutDate(removeVendor(id))
   const sent = Object.values(sentIds).flat()
   const known = sent.find(({ id: sentId }) => withoutDate(sentId) === name)
@@ -92,4 +92,30 @@ export function knowsModel(id: string, version: string = tableVersions.newest): 
 
 export function withoutDate(id: string): string {
   return id.replace(/-\d{8}$/, '')
+}
+
+// The options of the command line: Claude Code exits if it does not know one. Each was looked up in the
+// packages, 2026-11-22.
+
+/** `--bare` */
+export function hasBareMode(version: Version): boolean {
+  return !isBefore(version, '2.1.81')
+}
+
+/** `--no-session-persistence` */
+export function canForgetSession(version: Version): boolean {
+  return !isBefore(version, '2.1.1')
+}
+
+/**
+ * Whether auto mode sends `safeguards`, according to docs.litellm.ai/docs/claude_code_auto_mode
+ * (2026-10-14).
+ */
+export function asksForSafeguards(version: Version): boolean {
+  return !isBefore(version, '2.1.278')
+}
+
+/** Whether it repeats a rejected request without betas: 2.1.330 does (2026-11-23), 2.1.238 does not. */
+export function retriesWithoutBetas(version: Version): boolean {
+  return !isBefore(version, '2.1.330')
 }
