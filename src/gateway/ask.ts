@@ -52,10 +52,7 @@ export interface Rejection {
 export function judge(
   access: GatewayAccess,
   result: HttpResponse | NetworkFailure,
-  sent: Pick<
-    SentRequest,
-    'route' | 'model' | 'sender' | 'catalog' | 'baseAnswers' | 'routeAnswers'
-  >,
+  sent: Pick<SentRequest, 'route' | 'model' | 'sender' | 'catalog' | 'knownGood'>,
 ): Judged {
   const sentRequest: SentRequest = {
     ...sent,

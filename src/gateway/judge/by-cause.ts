@@ -136,8 +136,9 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   ),
   // The provider is part of the model's ID or of the path.
   'provider-unknown': ifModelAsked((evidence) => {
-    const isBaseRight = evidence.request.baseAnswers || evidence.request.catalog !== undefined
-    return isBaseRight ? modelUnknown(evidence) : protocolUnsupported(evidence)
+    const { knownGood, catalog } = evidence.request
+    const isBaseUrlGood = knownGood !== undefined || catalog !== undefined
+    return isBaseUrlGood ? modelUnknown(evidence) : protocolUnsupported(evidence)
   }),
   protocol: ifModelAsked(protocolUnsupported),
   route: (evidence) =>

@@ -32,9 +32,10 @@ export function diagnosePage(evidence: Evidence): Outcome {
   if (status === 429) return rateLimited(evidence)
   if (status >= 500 && status !== 501 && status !== 505)
     return fault(evidence, 'answers with a web page')
-  if (request.baseAnswers && isRouteStatus(status)) return protocolUnsupported(evidence)
+  const isBaseUrlGood = request.knownGood !== undefined
+  if (isBaseUrlGood && isRouteStatus(status)) return protocolUnsupported(evidence)
 
-  const isFromFirewall = request.baseAnswers || titleOfFirewall.test(evidence.error.words)
+  const isFromFirewall = isBaseUrlGood || titleOfFirewall.test(evidence.error.words)
   if (status === 406 || (status === 403 && isFromFirewall)) return forbidden(evidence, 'firewall')
   return notAnApi(evidence)
 }

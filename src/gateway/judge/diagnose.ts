@@ -116,7 +116,7 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
 
   if (isCutOff(evidence)) return cutOff(evidence)
   if (error.isApiError) return diagnoseHidden(evidence)
-  if (request.baseAnswers) return protocolUnsupported(evidence)
+  if (request.knownGood !== undefined) return protocolUnsupported(evidence)
   return error.kind === 'empty' ? fault(evidence, 'sent an empty answer') : notAnApi(evidence)
 }
 

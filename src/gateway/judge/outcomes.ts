@@ -167,8 +167,8 @@ export function requestRejected(evidence: Evidence): Outcome {
 
 export function wrongRoute(evidence: Evidence): Outcome {
   const { request } = evidence
-  if (request.baseAnswers)
-    return request.routeAnswers && isUnlisted(request)
+  if (request.knownGood !== undefined)
+    return request.knownGood === 'route' && isUnlisted(request)
       ? modelUnknown(evidence)
       : protocolUnsupported(evidence)
   return outcome(evidence, {

@@ -60,10 +60,11 @@ export interface SentRequest {
   readonly sender?: Pick<Sender, 'label' | 'accepts'> | undefined
   /** For naming the nearest models. */
   readonly catalog?: Catalog
-  /** This base URL answers a catalog request with this key, so that neither is at fault. */
-  readonly baseAnswers?: boolean
-  /** The route answers other requests. */
-  readonly routeAnswers?: boolean
+  /**
+   * What other requests have shown to work. `base-url`: the base URL answers a catalog request with this key, so
+   * that neither is at fault. `route`: the route answers too. Absent: nothing is known.
+   */
+  readonly knownGood?: 'base-url' | 'route' | undefined
   /** The user told Node to accept any certificate, which repoint does not do. */
   readonly isCheckRefused?: boolean
   /** The client's certificate stores. Those that are set for Node can differ. */

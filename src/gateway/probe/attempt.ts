@@ -11,7 +11,7 @@ import { asObject } from '../foreign-text.ts'
 import { readErrorBody } from '../judge/error-body.ts'
 import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
-import type { HttpResponse, NetworkFailure } from '../judge/types.ts'
+import type { HttpResponse, NetworkFailure, SentRequest } from '../judge/types.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 import { listIn } from './request-tools.ts'
@@ -180,15 +180,14 @@ export function formOf(
   return { protocol, model, needsEnd, ...more }
 }
 
-/** @param others what the gateway has answered to other requests */
 export async function judgeResult(
   input: ProbeInput,
   result: HttpResponse | NetworkFailure,
-  others: { readonly baseAnswers?: boolean; readonly routeAnswers?: boolean } = {},
+  knownGood?: SentRequest['knownGood'],
 ): Promise<Judged> {
   const { access, protocol, model, sender } = input
   const catalog = await catalogOf(input)
-  const request = { route: protocol, model, sender, ...others }
+  const request = { route: protocol, model, sender, knownGood }
   return judge(access, result, catalog === undefined ? request : { ...request, catalog })
 }
 

@@ -177,19 +177,19 @@ async function judgeWithOtherAnswers(
 
   const catalog = await input.catalog
   if (catalog instanceof UserError) expectFromApi(catalog, input, candidates)
-  const baseAnswers = catalog !== undefined || (await servesCatalog(input.access))
-  if (!baseAnswers) return attempt
+  const isBaseUrlGood = catalog !== undefined || (await servesCatalog(input.access))
+  if (!isBaseUrlGood) return attempt
 
   const { baseUrl, response } = attempt
-  const judged = await judgeResult(input, response, { baseAnswers })
+  const judged = await judgeResult(input, response, 'base-url')
   const mayLackModel =
     judged.kind === 'rejected' &&
     lacksProtocol(judged.outcome) &&
     isUnlisted({ model: input.model, catalog: await catalogOf(input) })
-  const routeAnswers = mayLackModel && (await hasRoute(input, baseUrl))
-  if (!routeAnswers) return { baseUrl, ...judged }
+  const isRouteGood = mayLackModel && (await hasRoute(input, baseUrl))
+  if (!isRouteGood) return { baseUrl, ...judged }
 
-  return { baseUrl, ...(await judgeResult(input, response, { baseAnswers, routeAnswers })) }
+  return { baseUrl, ...(await judgeResult(input, response, 'route')) }
 }
 
 /** @throws UserError the error of the catalog, unless an API gave it, and not because of the key */

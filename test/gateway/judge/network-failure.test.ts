@@ -314,12 +314,12 @@ describe('diagnose: random answers', () => {
       fc.property(
         answer,
         fc.constantFrom('catalog', 'chat', 'responses', 'messages'),
-        fc.boolean(),
-        (given, asked, baseAnswers) => {
+        fc.constantFrom(undefined, 'base-url', 'route'),
+        (given, asked, knownGood) => {
           const outcome = diagnose(given, {
             ...request,
             route: asked,
-            baseAnswers,
+            knownGood,
             model: 'gpt-5.6-sol',
           })
           if (outcome === undefined) {
