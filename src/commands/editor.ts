@@ -147,7 +147,7 @@ function chooseModel(
   catalogAnswer: CatalogAnswer,
   model: string | undefined,
 ): Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'> {
-  const input = { requested: { model }, gatewayInfo: { catalogAnswer, rejected: [] } }
+  const input = { requested: { model }, gatewayInfo: { catalogAnswer, routesToAvoid: [] } }
   const id = pickModel(input, ['chat'])
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))

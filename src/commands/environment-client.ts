@@ -46,7 +46,7 @@ async function showVariables(
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalogAnswer) =>
-      client.resolve({ requested, gatewayInfo: { catalogAnswer, rejected: [] } }),
+      client.resolve({ requested, gatewayInfo: { catalogAnswer, routesToAvoid: [] } }),
     senderFor,
   })
 

@@ -151,7 +151,7 @@ async function launchRequestFor(
     catalogAnswer,
     process,
     model,
-    proven: saved?.proven,
+    provenRoute: saved?.proven,
     safeguards: saved === undefined ? 'not-asked' : savedSafeguards(saved),
     versions,
     probe: probeFor(verify, saved),

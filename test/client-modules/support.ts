@@ -136,7 +136,7 @@ export function inputFor(
     earlier,
     gatewayInfo: {
       catalogAnswer: catalog === undefined ? { kind: 'not-asked' } : toCatalogAnswer(catalog),
-      rejected: [],
+      routesToAvoid: [],
       ...gatewayInfo,
     },
   }

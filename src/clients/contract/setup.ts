@@ -48,9 +48,12 @@ export function catalogIn({
 export interface GatewayInfo {
   readonly catalogAnswer: CatalogAnswer
   /** The model route that the gateway answered last, for any client. */
-  readonly proven?: ModelRoute | undefined
-  /** The model routes that the gateway rejected for this client. `resolve` avoids them if it has a choice. */
-  readonly rejected: readonly RejectedModel[]
+  readonly provenRoute?: ModelRoute | undefined
+  /**
+   * The model routes that `resolve` avoids if it has a choice: the gateway rejected them for this client, and
+   * another choice may help.
+   */
+  readonly routesToAvoid: readonly RejectedModel[]
   /** The base URLs and the key header, as far as requests have found them. Absent: nothing is known yet. */
   readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */

@@ -59,7 +59,7 @@ export function chooseProtocol(
   const before = earlier?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
   const isUnknown =
-    gatewayInfo.noProbeFollows === true && possible[0] !== gatewayInfo.proven?.protocol
+    gatewayInfo.noProbeFollows === true && possible[0] !== gatewayInfo.provenRoute?.protocol
   const protocol = isUnknown ? listedOf(entry, possible) : possible[0]
   if (protocol === undefined) throw rejectionOf(model, gatewayInfo)
   return protocol
@@ -120,8 +120,8 @@ function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol 
 }
 
 /** If the gateway does not have a protocol's route, it does not have it for any model. */
-function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo): boolean {
-  return rejected.some(
+function isRejected({ model, protocol }: ModelRoute, { routesToAvoid }: GatewayInfo): boolean {
+  return routesToAvoid.some(
     (rejection) =>
       rejection.protocol === protocol && (rejection.model === model || lacksRoute(rejection.error)),
   )
@@ -131,10 +131,10 @@ function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo):
  * Why a gateway rejected a model over every protocol: the last reason that is about the model rather than
  * the route, and the others behind it.
  */
-function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
-  const reasons = rejected.filter((rejection) => rejection.model === model)
+function rejectionOf(model: string, { routesToAvoid }: GatewayInfo): UserError {
+  const reasons = routesToAvoid.filter((rejection) => rejection.model === model)
   const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.isFromApi === true
-  const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejected.at(-1)
+  const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? routesToAvoid.at(-1)
   if (main === undefined)
     return new UserError({
       code: 'protocol-unsupported',

@@ -51,7 +51,7 @@ export function resolveOneModel(
 
 /** The models that the rules choose from a catalog, and for what. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
-  const gatewayInfo = { catalogAnswer: { kind: 'received', catalog }, rejected: [] } as const
+  const gatewayInfo = { catalogAnswer: { kind: 'received', catalog }, routesToAvoid: [] } as const
   const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
   return resolved instanceof UserError ? [] : resolved.uses
 }

@@ -240,7 +240,7 @@ function setupNow(
   { client, options, state: { unsetOptions }, version, modelTable }: ClientWithProgram,
   catalogAnswer: CatalogAnswer,
 ): ResolvedChoice {
-  const gatewayInfo = { catalogAnswer, rejected: [] }
+  const gatewayInfo = { catalogAnswer, routesToAvoid: [] }
   const input = { requested: {}, earlier: { options, unsetOptions }, gatewayInfo }
 
   const resolution = resolveClient({ client, program: { version, modelTable }, input })

@@ -29,14 +29,14 @@ export async function addGateway(
     (access) =>
       probeFor(flags.model, {
         catalogAnswer: { kind: 'pending' },
-        rejected: [],
+        routesToAvoid: [],
         accessSoFar: access,
       }),
   )
   expectNameIsFree(session.platform, flags.name, requester.access.address)
 
   const catalogAnswer = toCatalogAnswer(answer)
-  const gatewayInfo = { catalogAnswer, rejected: [], accessSoFar: requester.access }
+  const gatewayInfo = { catalogAnswer, routesToAvoid: [], accessSoFar: requester.access }
   const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
 
   const { name = flags.name, ...access } = requester.access
@@ -70,15 +70,15 @@ async function firstAnsweredModel(
   gatewayInfo: GatewayInfo,
   probe: (request: ModelRoute) => Promise<unknown>,
 ): Promise<ModelRoute> {
-  const rejected: RejectedModel[] = []
+  const routesToAvoid: RejectedModel[] = []
   for (;;) {
-    const request = probeFor(model, { ...gatewayInfo, rejected })
+    const request = probeFor(model, { ...gatewayInfo, routesToAvoid })
     try {
       await session.step(`Asking ${request.model} for one word`, probe(request))
       return request
     } catch (error) {
       if (!(error instanceof UserError) || !mayHelp('protocol', error)) throw error
-      rejected.push({ ...request, error })
+      routesToAvoid.push({ ...request, error })
     }
   }
 }

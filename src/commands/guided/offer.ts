@@ -45,7 +45,7 @@ export function offerOf(
   program: InstalledProgram | undefined,
 ): Offer {
   const catalog = catalogIn({ catalogAnswer })
-  const gatewayInfo = { catalogAnswer, rejected: [], accessSoFar: access }
+  const gatewayInfo = { catalogAnswer, routesToAvoid: [], accessSoFar: access }
   const input = inputFor(context, client, access, gatewayInfo)
   const problem =
     localProblem(context, client, access, program) ??

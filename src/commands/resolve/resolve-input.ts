@@ -4,7 +4,12 @@
  */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
-import { catalogIn, type GatewayInfo, type ResolveInput } from '../../clients/contract/setup.ts'
+import {
+  catalogIn,
+  type GatewayInfo,
+  type RejectedModel,
+  type ResolveInput,
+} from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
@@ -132,7 +137,7 @@ export function unavailableModels(
     if (listed === 'absent' && !probed.includes(id)) return true
     // `listing` also accepts another spelling of the ID, which the gateway may reject.
     const isListedExactly = catalogEntry(catalog, id) !== undefined
-    return !isListedExactly && isRejectedEverywhere(id, client, gatewayInfo.rejected)
+    return !isListedExactly && isRejectedEverywhere(id, client, gatewayInfo.routesToAvoid)
   })
 }
 
@@ -140,7 +145,7 @@ export function unavailableModels(
 function isRejectedEverywhere(
   id: string,
   { protocols }: Client,
-  rejected: GatewayInfo['rejected'],
+  rejected: readonly RejectedModel[],
 ): boolean {
   const rejections = rejected.filter(({ model }) => model === id)
   const isUnknown = rejections.some(({ error }) => lacksModel(error))

@@ -50,7 +50,7 @@ export interface LaunchRequest {
   /** The model that the user named. */
   readonly model?: string | undefined
   /** The model to use if the user named none and the rules choose none. */
-  readonly proven?: ModelRoute | undefined
+  readonly provenRoute?: ModelRoute | undefined
   readonly safeguards: SafeguardsAnswer
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
@@ -173,7 +173,7 @@ function isMessagesUnproven(
 function resolveForLaunch(
   session: Session,
   clients: readonly Client[],
-  { access, catalogAnswer, model, proven, versions }: LaunchRequest,
+  { access, catalogAnswer, model, provenRoute, versions }: LaunchRequest,
 ): ResolvedClient {
   const earlierByClient = earlierSetups(session, clients, runsSoFar(session))
   const catalog = catalogIn({ catalogAnswer })
@@ -181,12 +181,12 @@ function resolveForLaunch(
   const resolve = (client: Client, requestedModel: string | undefined): Resolution => {
     const earlier = earlierByClient.get(client)
     const isOtherGateway = earlier !== undefined && !pointsAt(client, earlier, access)
-    const rejected = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
+    const routesToAvoid = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
     const gatewayInfo = {
       catalogAnswer,
-      rejected,
+      routesToAvoid,
       noProbeFollows: true,
-      proven,
+      provenRoute,
       accessSoFar: access,
     }
     const sources = { requested: compact({ model: requestedModel }), earlier, policy: usualPolicy }
@@ -197,8 +197,8 @@ function resolveForLaunch(
 
   const resolutions = clients.map((client) => resolve(client, model))
   // Tried last: for these the rules would choose no model.
-  if (model === undefined && proven !== undefined)
-    resolutions.push(...clients.map((client) => resolve(client, proven.model)))
+  if (model === undefined && provenRoute !== undefined)
+    resolutions.push(...clients.map((client) => resolve(client, provenRoute.model)))
   const best = resolutions.find(({ kind }) => kind === 'decided') ?? resolutions[0]!
   if (best.kind !== 'decided') throw best.error
   return best.choice

@@ -36,7 +36,7 @@ export function fillSlots(options: {
   const { input, slot, pins, version } = options
   const { gatewayInfo, earlier } = input
   const mayBeRejected =
-    gatewayInfo.rejected.length > 0 || (gatewayInfo.noProbeFollows && earlier?.isOtherGateway)
+    gatewayInfo.routesToAvoid.length > 0 || (gatewayInfo.noProbeFollows && earlier?.isOtherGateway)
   if (keepsModels(input) && !mayBeRejected) return {}
 
   const catalog = catalogIn(gatewayInfo)

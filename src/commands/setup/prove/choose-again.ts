@@ -69,20 +69,21 @@ function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): Protoc
   const { client, input } = choice
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
+  // A route stays if its rejection would be the same over every protocol.
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
   const knownBaseUrls = input.gatewayInfo.accessSoFar?.baseUrls
   const isMoved = knownBaseUrls !== undefined && !sameBaseUrls(knownBaseUrls, access.baseUrls)
   if (retryable.length === 0 && !isMoved) return { kind: 'nothing-to-try' }
 
-  const rejected = [...input.gatewayInfo.rejected, ...retryable]
-  const gatewayInfo = { ...input.gatewayInfo, rejected, accessSoFar: access }
+  const routesToAvoid = [...input.gatewayInfo.routesToAvoid, ...retryable]
+  const gatewayInfo = { ...input.gatewayInfo, routesToAvoid, accessSoFar: access }
   const resolution = resolveClient({ ...choice, input: { ...input, gatewayInfo } })
   if (resolution.kind !== 'decided') return { kind: 'no-protocol', error: resolution.error }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const next = resolution.choice
   const routes = routesToProve(next.resolved, catalog)
-  const repeated = rejected.find((route) =>
+  const repeated = routesToAvoid.find((route) =>
     routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
   )
   if (repeated !== undefined) return { kind: 'no-protocol', error: repeated.error }
@@ -128,7 +129,9 @@ async function tryModelFromUser(
   const canAsk = canAskUser(context) && replacements < maxReplacements
   if (modelError === undefined || !canAsk) return { kind: 'nothing-to-try' }
 
-  const rejectedChoice = withRejected(choice, allRejected(probed))
+  const { input } = choice
+  const gatewayInfo = { ...input.gatewayInfo, routesToAvoid: allRejected(probed) }
+  const rejectedChoice = { ...choice, input: { ...input, gatewayInfo } }
   const next = await askForOtherModel(context, gateway, rejectedChoice, modelError)
   return replaceModels(probed, next)
 }
@@ -140,12 +143,7 @@ function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): Attempt 
 
 /** The routes that the gateway has rejected for a client, in this and in earlier attempts. */
 function allRejected({ choice, rejections }: ProbedClient): readonly RejectedModel[] {
-  return [...choice.input.gatewayInfo.rejected, ...rejections]
-}
-
-function withRejected(choice: ResolvedChoice, rejected: readonly RejectedModel[]): ResolvedChoice {
-  const { input } = choice
-  return { ...choice, input: { ...input, gatewayInfo: { ...input.gatewayInfo, rejected } } }
+  return [...choice.input.gatewayInfo.routesToAvoid, ...rejections]
 }
 
 /** Whether the gateway may serve a model over another protocol that it rejected over this one. */

@@ -18,7 +18,7 @@ import { installedProgram } from './programs.ts'
 /**
  * Decides the options of a client: by its rules, or by the user if no rule decides.
  *
- * @param rejected the routes that the gateway has rejected for this client
+ * @param routesToAvoid those that the gateway has rejected for this client
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
  * @throws ClientSkipped
@@ -27,9 +27,9 @@ export async function chooseModels(
   context: SetupContext,
   gateway: AskedGateway,
   client: Client,
-  rejected: readonly RejectedModel[] = [],
+  routesToAvoid: readonly RejectedModel[] = [],
 ): Promise<ResolvedChoice> {
-  const choice = await choiceFor(context, gateway, client, rejected)
+  const choice = await choiceFor(context, gateway, client, routesToAvoid)
   const resolution = resolveClient(choice)
   if (resolution.kind === 'decided') return resolution.choice
   if (resolution.kind === 'impossible') throw resolution.error
@@ -51,11 +51,11 @@ export async function choiceFor(
   context: SetupContext,
   { requester, catalogAnswer }: AskedGateway,
   client: Client,
-  rejected: readonly RejectedModel[] = [],
+  routesToAvoid: readonly RejectedModel[] = [],
 ): Promise<ClientChoice> {
   const { access } = requester
   const program = await installedProgram(context, client)
-  const gatewayInfo = { catalogAnswer, accessSoFar: access, rejected }
+  const gatewayInfo = { catalogAnswer, accessSoFar: access, routesToAvoid }
   return { client, program, input: inputFor(context, client, access, gatewayInfo) }
 }
 
@@ -65,7 +65,7 @@ export async function choiceFor(
  * @throws UserError if the client cannot use the gateway, whatever its catalog lists
  */
 export function isDecided(context: SetupContext, client: Client, access: GatewayAccess): boolean {
-  const gatewayInfo = { catalogAnswer: { kind: 'pending' }, rejected: [] } as const
+  const gatewayInfo = { catalogAnswer: { kind: 'pending' }, routesToAvoid: [] } as const
   const input = inputFor(context, client, access, gatewayInfo)
   const resolution = resolveClient({ client, program: {}, input })
   if (resolution.kind === 'impossible') throw resolution.error

@@ -237,7 +237,7 @@ function withWorkingClients(
 /** Nothing is asked, and no probe follows. */
 const notAsked: GatewayInfo = {
   catalogAnswer: { kind: 'not-asked' },
-  rejected: [],
+  routesToAvoid: [],
   noProbeFollows: true,
 }
 
