@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { Client } from '../../src/clients/contract/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import { isAtGateway, planOwnService } from '../../src/clients/plan/own-service.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import type { FileEdit, SettingPath } from '../../src/edits/types.ts'
+import { uniquePaths } from '../../src/edits/values/paths.ts'
 import { undoOurs } from '../edits/undo-ours.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
@@ -50,6 +53,25 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       for (const edit of second) expect(edit.after).toEqual(edit.before)
     })
 
+    test('the plan keeps every setting of the user next to those of the gateway', () => {
+      const { machine, edits: onEmptyHome } = planOn(client, {})
+      const ofUser = onEmptyHome.map((edit) => {
+        const neighbors = tablesIn(client, edit).map((table) => [...table, 'mine'])
+        const changes = neighbors.map((path) => ({ path, value: 'kept' }))
+        return { ...edit, neighbors, after: formatOf(edit.format).edit(null, changes, edit.path) }
+      })
+      const withNeighbors = ofUser.filter(({ neighbors }) => neighbors.length > 0)
+      const disk = written({}, machine, withNeighbors)
+
+      const before = written(disk, machine, planOn(client, disk).edits)
+      const edits = planOwnService(client, filesOf(client, machine, before))
+      for (const { path, format, neighbors } of withNeighbors) {
+        const after = formatOf(format).read(edits.find((edit) => edit.path === path)!.after!, path)
+        const removed = neighbors.filter((neighbor) => after.get(neighbor) !== 'kept')
+        expect(removed, `gatewaySettings() of ${client.id} has settings of the user`).toEqual([])
+      }
+    })
+
     test('the plan removes the address first, shows no secret, and undo restores every byte', () => {
       const { machine, edits: setUp } = planOn(client, livedInHome(client.family))
       const before = written(livedInHome(client.family), machine, setUp)
@@ -70,3 +92,21 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     })
   },
 )
+
+/** The tables that hold a changed setting, other than the root, a list, and what belongs to one provider. */
+function tablesIn(client: Client, { changes, scope }: FileEdit): readonly SettingPath[] {
+  const { rows } = client.config.sensitiveSettings
+  const providers = rows
+    .map(({ path }) => path.split('.'))
+    .filter((path) => path.includes(':provider'))
+    .map((path) => path.slice(0, path.indexOf(':provider')))
+  const isOfProviders = (path: SettingPath) =>
+    providers.some((table) => table.every((name, index) => name === path[index]))
+
+  const tables = changes
+    .filter(({ path, value }) => value !== undefined && scope !== 'whole' && path.length > 1)
+    .map(({ path }) => path.slice(0, -1))
+  return uniquePaths(tables).filter(
+    (path) => path.every((name) => typeof name === 'string') && !isOfProviders(path),
+  )
+}
