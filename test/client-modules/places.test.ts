@@ -1,45 +1,55 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { situations } from '../../scripts/first-requests/situations.js'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients as realClients } from '../../scripts/real-clients.js'
 import { demoFiles } from '../../src/clients/demo-files.ts'
-import { clientRows, environmentRows, familyRows } from '../../src/clients/list.ts'
+import {
+  type ClientRow,
+  clientRows,
+  environmentRows,
+  familyIds,
+  familyRows,
+} from '../../src/clients/list.ts'
+import { readers } from '../providers/as-client.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import { foreignHome } from '../support/foreign-homes.ts'
 
-/** The places of a client that no type demands: see docs/adding-a-client.md. Each failure names the file. */
+/** The places of a client that no type demands: see docs/adding-a-client.md. A failure lists all that are missing. */
+function placesOf({ id, family, label }: ClientRow): Readonly<Record<string, boolean>> {
+  const tests = [`${id}.test.ts`, id, `findings/${id}.test.ts`]
+  const changes = readFileSync('CHANGELOG.md', 'utf8').split(/\W*[,.:]\W*| and /)
+  const isLabel = (name: string) => name === label || name.startsWith(`${label} `)
+  return {
+    [`test/fixtures/clients/${id}/lived-in/before`]: Object.keys(livedInHome(id)).length > 0,
+    [`test/client-modules/${id}.test.ts, or a folder`]: tests.some((name) =>
+      existsSync(`test/client-modules/${name}`),
+    ),
+    [`test/clients/real/${id}.js`]: id in realClients,
+    'scripts/first-requests/situations.js': id in situations,
+    'a reader in test/providers/as-client.ts': family in readers,
+    'src/clients/demo-files.ts': familyIds(id).some((member) => member in demoFiles),
+    'test/support/foreign-homes.ts': Object.keys(foreignHome(family)).length > 0,
+    'docs/clients.md, the table below "Protocols"': namesInTable('Protocols').some(isLabel),
+    'docs/clients.md, the table below "Facts about models"':
+      namesInTable('Facts about models').some(isLabel),
+    'CHANGELOG.md': changes.includes(label),
+  }
+}
 
-describe.each(familyRows)('$id', ({ id, family, label }) => {
-  test('has a home to test, a real program, and situations to record', () => {
-    const home = `test/fixtures/clients/${id}/lived-in/before`
-    expect(Object.keys(livedInHome(id)), `${home} has no files`).not.toEqual([])
-    expect(Object.keys(realClients), `test/clients/real/${id}.js does not exist`).toContain(id)
-    const recorded = 'scripts/first-requests/situations.js'
-    expect(Object.keys(situations), `${recorded} has no member for ${id}`).toContain(id)
-  })
+/** The clients in the first column of a table in docs/clients.md. */
+function namesInTable(heading: string): readonly string[] {
+  const [, section = ''] = readFileSync('docs/clients.md', 'utf8').split(`## ${heading}\n`)
+  const [table = ''] = section.split('\n## ')
+  return [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
+}
 
-  test('has files of another tool for `off`, and example files for the demo', () => {
-    expect(
-      Object.keys(foreignHome(family)),
-      `test/support/foreign-homes.ts lacks ${family}`,
-    ).not.toEqual([])
-    const ids = clientRows.filter((row) => row.family === family).map((row) => row.id)
-    const hasDemo = ids.some((rowId) => rowId in demoFiles)
-    expect(hasDemo, `src/clients/demo-files.ts lacks ${family}`).toBe(true)
-  })
-
-  test('is in the table of protocols and in the changes', () => {
-    const [, section = ''] = readFileSync('docs/clients.md', 'utf8').split('## Protocols\n')
-    const [table = ''] = section.split('\n## ')
-    const names = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
-    const named = names.filter((name) => name === label || name.startsWith(`${label} `))
-    expect(named, `docs/clients.md has no row for ${label} below "Protocols"`).not.toEqual([])
-
-    const changes = readFileSync('CHANGELOG.md', 'utf8').split(/\W*[,.:]\W*| and /)
-    expect(changes, `CHANGELOG.md does not name ${label}`).toContain(label)
-  })
+test.each(familyRows)('$id is in every place of a client', (row) => {
+  const missing = Object.entries(placesOf(row)).flatMap(([place, isThere]) =>
+    isThere ? [] : [place],
+  )
+  expect(missing, `${row.id} is missing in`).toEqual([])
 })
 
 test('a client without files has situations too', () => {

@@ -35,7 +35,8 @@ test.each(families.filter(({ rows }) => rows.length === 0))(
   '$id has not run yet, and the pages say so',
   ({ client }) => {
     const page = readFileSync('docs/tested-versions.md', 'utf8')
-    expect(page, 'run: npm run docs').toContain(`## ${client.label}\n\nNot run yet.`)
+    const isThere = page.includes(`## ${client.label}\n\nNot run yet.`)
+    expect(isThere, 'docs/tested-versions.md is out of date. Run: npm run docs').toBe(true)
   },
 )
 

@@ -45,7 +45,8 @@ interface CodexConfig {
   >
 }
 
-const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>> = {
+/** By family. */
+export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>> = {
   codex(home, env) {
     const config = parse(home.text('.codex/config.toml')) as unknown as CodexConfig
     const provider = config.model_providers[config.model_provider]!
