@@ -34,10 +34,7 @@ import {
   slotVariable,
 } from './settings.ts'
 
-/**
- * Reports what would defeat the settings that a setup is about to write (run with 2.1.197 and 2.1.329,
- * 2026-11-21).
- */
+/** Reports what would defeat the settings that a setup is about to write. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = fileOf(context.files, 'settings')
   const now = readSettings(file)

@@ -31,7 +31,12 @@ import {
 import tested from './tested.json' with { type: 'json' }
 import { canForgetSession, hasBareMode } from './versions.ts'
 
-/** The members that both clients share. Facts: run with Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
+/**
+ * The members that both clients share.
+ *
+ * Facts about Claude Code: run with 2.1.197 and 2.1.329, 2026-11-21 and 2026-11-22, unless a comment says
+ * otherwise.
+ */
 const shared = {
   program: {
     command: 'claude',
@@ -45,7 +50,7 @@ const shared = {
       'json',
       ...(canForgetSession(version) ? ['--no-session-persistence'] : []),
     ],
-    // It reads this from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
+    // It reads this from its settings too, before its first connection.
     caFileVariables: [names.authorities],
     // 2.1.120 and 2.1.330. 2.1.54 was still a Node program and reads only NODE_EXTRA_CA_CERTS (2026-11-23).
     certificateStores: (env: Machine['env']) =>
@@ -229,7 +234,7 @@ export const claudeGpt: ClientModule = {
   plan: planAs(claudeGptName.id),
 }
 
-/** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */
+/** Linux: seen in both versions. The others: code.claude.com/docs/en/settings. */
 function managedFolder(machine: Machine): string {
   if (machine.os === 'darwin') return '/Library/Application Support/ClaudeCode'
   if (machine.os === 'win32') return 'C:\\Program Files\\ClaudeCode'

@@ -5,7 +5,7 @@ import { layersOf } from '../files/parse-file.ts'
 import { readStrictly, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn } from '../files/tables.ts'
 
-/** Names in the settings' `env` that Claude Code 2.1.197 and 2.1.329 know (2026-11-21). */
+/** Names in the settings' `env` that Claude Code knows. */
 export const names = {
   token: 'ANTHROPIC_AUTH_TOKEN',
   baseUrl: 'ANTHROPIC_BASE_URL',
@@ -115,8 +115,8 @@ export interface ClaudeSettings extends StrictFile {
 }
 
 /**
- * Reads a settings file as 2.1.197 and 2.1.329 do (2026-11-21): strictly, and completely or not at all. They
- * accept a byte order mark and convert values of `env` to text.
+ * Reads a settings file as Claude Code does: strictly, and completely or not at all. It accepts a byte order mark,
+ * and converts values of `env` to text.
  */
 export function readSettings(file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>): ClaudeSettings {
   const read = readStrictly(file, { allowsBom: true, problemIn: wrongType })

@@ -3,12 +3,15 @@ import type { Slot } from '../contract/options.ts'
 import { isBefore, testedVersions } from '../program/tested.ts'
 import tested from './tested.json' with { type: 'json' }
 
-/** What differs between versions of Claude Code. In all functions, an unknown version counts as the newest. */
+/**
+ * What differs between versions of Claude Code: run, or looked up in its packages, on Linux, 2026-11-22, unless a
+ * comment says otherwise. An unknown version counts as the newest.
+ */
 type Version = string | undefined
 
 /**
- * The IDs that Claude Code sends for a slot without a pin, each with the first version that sends it, oldest
- * first. Each boundary was found between adjacent published versions (Linux, 2026-11-22).
+ * The IDs that Claude Code sends for a slot without a pin, each with the first version that sends it, oldest first.
+ * Each boundary was found between adjacent published versions.
  */
 export const sentIds: Readonly<
   Record<Slot, readonly { readonly since: string; readonly id: string }[]>
@@ -58,8 +61,8 @@ export function sentFirst(version: Version, slot: Slot): string {
 }
 
 /**
- * Whether a version knows the slot. A version that does not sends the slot's name unchanged, pinned or not
- * (fable on 2.1.150, 2026-11-22).
+ * Whether a version knows the slot. A version that does not sends the slot's name unchanged, pinned or not (fable
+ * on 2.1.150).
  */
 export function hasSlot(version: Version, slot: Slot): boolean {
   const { since } = sentIds[slot][0]!
@@ -67,7 +70,7 @@ export function hasSlot(version: Version, slot: Slot): boolean {
   return since === tableVersions.oldest || !isBefore(version, since)
 }
 
-/** The slot that a version starts with if no setting names a model (.54, .110 and .150 run, 2026-11-22). */
+/** The slot that a version starts with if no setting names a model (run on 2.1.54, 2.1.110 and 2.1.150). */
 export function slotWithoutModel(version: Version): Slot {
   return isBefore(version, '2.1.141') ? 'sonnet' : 'opus'
 }
@@ -79,8 +82,8 @@ export function isOwnId(id: string): boolean {
 }
 
 /**
- * Whether a version knows a model and its context window: the models that it sends itself and older ones,
- * also with a date or a vendor's name (run on 2.1.329, 2026-11-22).
+ * Whether a version knows a model and its context window: the models that it sends itself and older ones, also with
+ * a date or a vendor's name (2.1.329).
  */
 export function knowsModel(version: Version, id: string): boolean {
   const name = withoutDate(removeVendor(id))
@@ -94,8 +97,7 @@ export function withoutDate(id: string): string {
   return id.replace(/-\d{8}$/, '')
 }
 
-// The options of the command line: Claude Code exits if it does not know one. Each was looked up in the
-// packages, 2026-11-22.
+// The options of the command line: Claude Code exits if it does not know one.
 
 /** `--bare` */
 export function hasBareMode(version: Version): boolean {

@@ -24,10 +24,7 @@ import {
   usedPath,
 } from './providers.ts'
 
-/**
- * Reports what would defeat the entry that a setup is about to write (run with 3.0.57 and 3.0.65,
- * 2026-11-23).
- */
+/** Reports what would defeat the entry that a setup is about to write. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* checkSurroundings(context, file)

@@ -25,8 +25,10 @@ import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
+const traced = 'system calls of 3.0.65, 2026-11-24'
+
 /**
- * Cline's command line. Facts: run with 3.0.57 and 3.0.65, 2026-11-23.
+ * Cline's command line. Facts: run with 3.0.57 and 3.0.65, 2026-11-23, unless a comment says otherwise.
  *
  * Each start rewrites providers.json with the model of that start and the time. A recorded conversation names
  * only provider and model: when it is continued, Cline uses the settings of the file at that time. Cline
@@ -64,12 +66,12 @@ export const cline: ClientModule = {
       {
         patterns: ['.cline/**', '.clinerules/**'],
         reach: 'repository',
-        source: 'system calls of 3.0.65, 2026-11-24',
+        source: traced,
       },
       {
         patterns: ['bunfig.toml', '.env*'],
         reach: 'folder',
-        source: 'system calls of 3.0.65, 2026-11-24',
+        source: traced,
       },
     ],
     // Cline sends `${HOME}`, `$HOME` and `{env:HOME}` in a header, a model or a key unchanged.

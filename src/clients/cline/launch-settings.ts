@@ -26,9 +26,9 @@ const leadsElsewhere = /^(?:--(?:data-dir|provider|key)(?==|$)|-[Vpizvh]*[Pk])/
 const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
 
 /**
- * Uses a separate settings file without a key. Cline takes the key from `OPENAI_API_KEY` instead, and
- * rewrites the file without a key. With `CLINE_SESSION_BACKEND_MODE=local` a prompt leaves no daemon that
- * holds the key; Cline's screen still does. Run with 3.0.57 and 3.0.65, 2026-11-23.
+ * Uses a separate settings file without a key. Cline takes the key from `OPENAI_API_KEY` instead, and rewrites the
+ * file without a key. With `CLINE_SESSION_BACKEND_MODE=local` a prompt leaves no daemon that holds the key; Cline's
+ * screen still does.
  *
  * @throws UserError `usage`, `protocol-unsupported`
  */

@@ -4,7 +4,7 @@ import type { LoadedFile } from '../contract/files.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { type Table, tableIn, textIn } from '../files/tables.ts'
 
-/** How Cline reads providers.json. Run with 3.0.57 and 3.0.65, 2026-11-23: both read it the same way. */
+/** How Cline reads providers.json: both versions that were run read it the same way. */
 
 /** In tokens: the limit that Cline requests once it knows a window, or what is left of that window. */
 export const usualOutputTokens = 32_000

@@ -16,12 +16,12 @@ interface CodexAuth {
   readonly ignored?: string
 }
 
-/** Fields next to the key that do not change what Codex sends (0.169.0, 2026-11-21). */
+/** Fields next to the key that do not change what Codex sends. */
 const harmless = new Set(['OPENAI_API_KEY', 'auth_mode', 'tokens', 'last_refresh'])
 
 /**
- * Reads auth.json as Codex 0.169.0 does (2026-11-21): with a byte order mark, a comment or broken JSON, it
- * ignores the whole file. ChatGPT tokens override a key.
+ * Reads auth.json as Codex does: with a byte order mark, a comment or broken JSON, it ignores the whole file.
+ * ChatGPT tokens override a key.
  */
 export function readCodexAuth(file: LoadedFile): CodexAuth {
   const { root, ignored } = readStrictly(file)

@@ -22,10 +22,7 @@ import { serverLeftRunning } from './server.ts'
 
 const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }
 
-/**
- * Reports what would defeat the address and key that a setup is about to write (run with Codex 0.169.0,
- * 2026-11-21).
- */
+/** Reports what would defeat the address and key that a setup is about to write. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = parseKind(context.files, 'config')
   yield* startupFindings(config, target.providerId)

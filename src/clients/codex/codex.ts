@@ -28,10 +28,7 @@ import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-/**
- * Codex finds a model in its own table by the beginning of the ID without its vendor. For any other model it
- * assumes 272,000 tokens, and warns (run on 0.169.0, 2026-11-22).
- */
+/** For a model that is not in its own table, Codex assumes 272,000 tokens and warns. */
 const contextWindows: WindowHandling = {
   knows: (id) =>
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
@@ -40,7 +37,11 @@ const contextWindows: WindowHandling = {
   otherwise: 'Codex assumes 272,000 tokens',
 }
 
-/** OpenAI's agent, which uses the responses protocol. Facts: run with Codex 0.169.0, 2026-11-21. */
+/**
+ * OpenAI's agent, which uses the responses protocol.
+ *
+ * Facts: run with Codex 0.169.0, 2026-11-21 and 2026-11-22, unless a comment says otherwise.
+ */
 export const codex: ClientModule = {
   program: {
     command: 'codex',
@@ -54,9 +55,9 @@ export const codex: ClientModule = {
       'unbounded_connection_retries',
       prompt,
     ],
-    // Only Codex reads the first one; 0.105.0 knows only the second (0.105.0 to 0.169.0, 2026-11-22).
+    // Only Codex reads the first one; 0.58.0 and 0.105.0 do not know it (2026-11-23).
     caFileVariables: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
-    // Codex ignores NODE_EXTRA_CA_CERTS; 0.58 and 0.105 do not know the first variable (2026-11-23).
+    // Codex ignores NODE_EXTRA_CA_CERTS.
     certificateStores: () => ({
       system: true,
       hidesSystem: 'SSL_CERT_FILE',

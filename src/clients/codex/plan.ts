@@ -96,8 +96,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     { path: [...provider, 'requires_openai_auth'], value: target.keyHeader === 'authorization' },
     // Otherwise Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
-    // Not `env_http_headers`: the variable would have to be set in every shell. Run with 0.105.0 and 0.169.0,
-    // 2026-11-22.
+    // Not `env_http_headers`: the variable would have to be set in every shell.
     ...headerChanges(headers, config.get(headers), target, isOtherAddress),
     ...queryChanges(query, config.get(query), target, isOtherAddress),
   ]

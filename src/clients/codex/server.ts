@@ -11,8 +11,7 @@ const stopTimeoutMs = 30_000
 
 /**
  * The server that Codex's terminal UI leaves running. It keeps the API key that it read at its start: after a
- * switch, the next UI sends the old key to the new gateway. `codex exec` does not use it. Run with 0.169.0,
- * 2026-11-21.
+ * switch, the next UI sends the old key to the new gateway. `codex exec` does not use it.
  *
  * Reads the server's pid file and checks whether that process runs; starts nothing. `stop` asks Codex itself,
  * because another process may have taken the pid. A server that started after auth.json was written has the

@@ -28,10 +28,7 @@ import {
   readSettings,
 } from './settings.ts'
 
-/**
- * Reports what would defeat the entry that a setup is about to write (run with 0.215.0 and 0.225.2,
- * 2026-11-22).
- */
+/** Reports what would defeat the entry that a setup is about to write. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* checkSurroundings(context)
   yield* checkOtherEntry(context, target)

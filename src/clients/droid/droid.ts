@@ -29,7 +29,7 @@ const sends: SendingRules = {
 }
 
 /**
- * Factory's agent. Facts: run with 0.215.0 and 0.225.2, 2026-11-22.
+ * Factory's agent. Facts: run with 0.215.0 and 0.225.2, 2026-11-22, unless a comment says otherwise.
  *
  * Older versions (0.99.0, 0.117.0) do nothing without FACTORY_API_KEY, whatever its value is. droid reports
  * every session to Factory and, for a model of the user, the number of tokens.

@@ -9,10 +9,9 @@ import { isTable, type Table, textIn } from '../files/tables.ts'
 const prefix = 'custom:'
 
 /**
- * The ID of our entry, from its member `id`. Without `id`, droid derives the ID of an entry from its name and
- * its position (`custom:Gateway-0`), so it changes with the other entries. When its screen starts, droid
- * writes `id` and `index` into every entry and removes the comments from the file; it keeps an existing ID
- * (0.225.2, 2026-11-22).
+ * The ID of our entry, from its member `id`. Without `id`, droid derives the ID of an entry from its name and its
+ * position (`custom:Gateway-0`), so it changes with the other entries. When its screen starts, droid writes `id`
+ * and `index` into every entry and removes the comments from the file; it keeps an existing ID (0.225.2).
  */
 export function idOf(entryId: string): string {
   return prefix + entryId
@@ -36,9 +35,9 @@ export function protocolOfEntry({ provider }: Table): Protocol | undefined {
 }
 
 /**
- * The values that `provider` accepts. With any other text in one entry, the whole list counts as empty. droid
- * skips entries that are not objects or that lack a member (0.215.0, 0.225.2, 2026-11-22). The names are in
- * the program of 0.225.2; the first two and `openai` were run.
+ * The values that `provider` accepts. With any other text in one entry, the whole list counts as empty. droid skips
+ * entries that are not objects or that lack a member. The names are in the program of 0.225.2; the first two and
+ * `openai` were run.
  */
 export const knownProviders = wordsIn(
   `${apiOf.chat} anthropic bedrock-converse factory google openai voyage xai`,
@@ -47,7 +46,7 @@ export const knownProviders = wordsIn(
 /** A settings file as droid reads it. */
 export interface DroidSettings extends StrictFile {
   readonly models: readonly CustomModel[]
-  /** The newer key overrides the older one (0.215.0, 0.225.2, 2026-11-22). */
+  /** The newer key overrides the older one. */
   readonly defaultModel: string | undefined
 }
 
@@ -59,8 +58,7 @@ export interface CustomModel {
 }
 
 /**
- * droid accepts comments. With a trailing comma, a byte order mark or another fault, the file counts as
- * missing (0.215.0, 0.225.2, 2026-11-22).
+ * droid accepts comments. With a trailing comma, a byte order mark or another fault, the file counts as missing.
  */
 export function readSettings(file: LoadedFile): DroidSettings {
   const isBlank = textOf(file).trim() === ''
@@ -80,9 +78,8 @@ function customModel(entry: Table): CustomModel {
 }
 
 /**
- * Finds an entry as droid does: by its ID, else by its name and the number of earlier entries with that name,
- * else by its name and position in the list, else by its model. If several match, the first counts (0.215.0,
- * 0.225.2, 2026-11-22).
+ * Finds an entry as droid does: by its ID, else by its name and the number of earlier entries with that name, else
+ * by its name and position in the list, else by its model. If several match, the first counts.
  */
 export function modelCalled(
   { models }: DroidSettings,

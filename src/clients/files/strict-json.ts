@@ -17,7 +17,7 @@ import type { Table } from './tables.ts'
  * What a client's reader accepts in addition to plain JSON. serde_json and JSON.parse accept nothing else.
  */
 export interface Strictness {
-  /** Claude Code 2.1.329 accepts a byte order mark, Codex 0.169.0 does not (2026-11-21). */
+  /** Claude Code accepts a byte order mark, Codex does not. */
   readonly allowsBom?: boolean
   readonly allowsComments?: boolean
   /** Why the client uses nothing of a file that it can parse, as shown to the user. */

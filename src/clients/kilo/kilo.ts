@@ -16,10 +16,11 @@ import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 /**
- * A fork of opencode: the same layout under another name, with the same order of layers and the same way to
- * read keys. With a bad key it fails at once, with the gateway's message and status 1; offline and without
- * any setup it waits silently. Each start adds `$schema` if it is missing. Run with 7.7.9 and 7.0.33,
- * 2026-11-22; only the older one fails on keys that it does not know.
+ * A fork of opencode: the same layout under another name, with the same order of layers and the same way to read
+ * keys. With a bad key it fails at once, with the gateway's message and status 1; offline and without any setup it
+ * waits silently. Each start adds `$schema` if it is missing. Only 7.0.33 fails on keys that it does not know.
+ *
+ * Facts: run with 7.7.9 and 7.0.33, 2026-11-22, unless a comment says otherwise.
  */
 const layout: Layout = {
   ...kiloName,
@@ -129,10 +130,10 @@ function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] 
 }
 
 /**
- * At its first start, 7.7.9 takes anyone who has a configuration without `permission.bash` for an existing
- * user, and writes "allow" into it: it then runs every command without a question. For a new user it asks,
- * except for commands that only read. A setup before the first start must not change that. An empty table
- * prevents it and changes nothing else (2026-11-22).
+ * At its first start, 7.7.9 takes anyone who has a configuration without `permission.bash` for an existing user,
+ * and writes "allow" into it: it then runs every command without a question. For a new user it asks, except for
+ * commands that only read. A setup before the first start must not change that. An empty table prevents it and
+ * changes nothing else.
  */
 function* checkFirstStart({ files, machine }: ClientContext): Findings {
   const isNew =
@@ -155,8 +156,8 @@ function* checkFirstStart({ files, machine }: ClientContext): Findings {
 }
 
 /**
- * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` send it their prompts, and it
- * keeps the address and the key that it read at its start (7.7.9, 2026-11-22; 7.0.33 has no server).
+ * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` send it their prompts, and it keeps the
+ * address and the key that it read at its start (7.0.33 has no server).
  *
  * Reads the server's state file and checks whether that process runs; starts nothing. A server that started
  * after auth.json was written has the key in that file.

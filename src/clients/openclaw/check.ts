@@ -27,7 +27,7 @@ import {
   usualAgent,
 } from './config.ts'
 
-/** Reports what would defeat the setup (run with OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23). */
+/** Reports what would defeat the setup. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const { providerId, resolved, baseUrl } = target
   const view = viewOf(context, providerId, resolved.model)
@@ -109,8 +109,8 @@ function hasInclude(value: ConfigValue): boolean {
 }
 
 /**
- * OpenClaw sends a login in its database first, whatever the address of the provider is, unless the file says
- * that its key comes first. A setup does that (2026.9.5 and 2026.9.6, 2026-11-23).
+ * OpenClaw sends a login in its database first, whatever the address of the provider is, unless the file says that
+ * its key comes first. A setup does that.
  */
 function* checkOtherLogin(view: ProviderView, isSetUp: boolean): Findings {
   const { models, providerId, provider } = view

@@ -7,7 +7,7 @@ import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.t
 import { openclawName } from '../names.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
 
-/** The key precedes a login in OpenClaw's database only with `auth` (2026.9.5 and 2026.9.6, 2026-11-23). */
+/** The key precedes a login in OpenClaw's database only with `auth`. */
 export const providers: ProviderTable = {
   client: openclawName,
   at: ['models', 'providers'],
@@ -17,9 +17,8 @@ export const providers: ProviderTable = {
 }
 
 /**
- * Reads openclaw.json, which is JSON5. With an empty file, an unknown key anywhere or a value of another
- * type, OpenClaw does not start (2026.9.5 and 2026.9.6, 2026-11-23). repoint checks only the part of the
- * schema that a setup writes.
+ * Reads openclaw.json, which is JSON5. With an empty file, an unknown key anywhere or a value of another type,
+ * OpenClaw does not start. repoint checks only the part of the schema that a setup writes.
  */
 export function readConfig(files: LoadedFiles): StrictFile {
   const text = fileOf(files, 'config')
@@ -91,7 +90,7 @@ export function agentsWithModel(
   })
 }
 
-/** The agent for a prompt that names none (2026.9.6, read in agent-scope-config, 2026-11-23). */
+/** The agent for a prompt that names none (read in agent-scope-config of 2026.9.6). */
 export function usualAgent(root: Table): string {
   const entries = Object.entries(tableIn(root, ['agents', 'entries']))
   const [marked] = entries.filter(([, entry]) => valueIn(entry, ['default']) === true)
@@ -100,15 +99,15 @@ export function usualAgent(root: Table): string {
 }
 
 /**
- * In any text: `${NAME}`. In the name of a model also a reference to a login, `model@login`, unless it is a
- * date or a quantization (2026.9.6, 2026-11-23).
+ * In any text: `${NAME}`. In the name of a model also a reference to a login, `model@login`, unless it is a date or
+ * a quantization.
  */
 export const interpretedName =
   /\$\{[A-Z_][A-Z0-9_]*\}|@(?!(?:\d{8}|[iI]?[qQ]\d+(?:_[A-Za-z0-9]+)*|\d+bit)$)[^/]*$/
 
 /**
- * In a key or a header also the name of a variable, alone or after `$`, and words that refer to another
- * login. OpenClaw knows some 150 names without `$` (2026.9.6, 2026-11-23).
+ * In a key or a header also the name of a variable, alone or after `$`, and words that refer to another login.
+ * OpenClaw knows some 150 names without `$`.
  */
 export const interpretedValue =
   /\$\{[A-Z_][A-Z0-9_]*\}|^\$[A-Z]|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$|^(?:oauth:|secretref-)|^(?:custom-local|ollama-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|minimax-oauth)$/
@@ -140,8 +139,8 @@ export function prefersKey(table: Table): boolean {
 }
 
 /**
- * The IDs of providers that OpenClaw or a plugin of its vendor ships: for them a variable overrides the
- * file's key. Those of 2026.9.5 and 2026.9.6 (2026-11-23).
+ * The IDs of providers that OpenClaw or a plugin of its vendor ships: for them a variable overrides the file's key.
+ * Those of 2026.9.5 and 2026.9.6.
  */
 export const reservedIds = wordsIn(`
   alibaba amazon-bedrock amazon-bedrock-mantle anthropic anthropic-openai anthropic-vertex apple-fm

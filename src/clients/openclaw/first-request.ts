@@ -14,8 +14,8 @@ const usualOutputTokens = 8192
 const adaptive = /claude-(?:opus|sonnet)-5/
 
 /**
- * What the entries of the model and its provider change in the recorded request. OpenClaw does not retry without
- * a member that the gateway rejects (2026.9.5 and 2026.9.6, 2026-11-23).
+ * What the entries of the model and its provider change in the recorded request. OpenClaw does not retry without a
+ * member that the gateway rejects.
  */
 export function firstRequest(
   recordings: Recordings,

@@ -22,8 +22,8 @@ const otherConfigs = ['--profile', '--dev', '--config', '--isolated', '--auth-en
 const managingCommands = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins', 'update']
 
 /**
- * Uses a separate configuration, which includes the user's and in which the key is `${NAME}`. Such a file
- * overrides the files that it includes (2026.9.5 and 2026.9.6, 2026-11-23).
+ * Uses a separate configuration, which includes the user's and in which the key is `${NAME}`. Such a file overrides
+ * the files that it includes.
  *
  * @throws UserError `usage`
  */

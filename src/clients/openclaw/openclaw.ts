@@ -31,7 +31,7 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 import { hasAgentExec, minVersionForLaunch } from './versions.ts'
 
-/** OpenClaw. Facts: run with 2026.9.5 and 2026.9.6, 2026-11-23. */
+/** OpenClaw. Facts: run with 2026.9.5 and 2026.9.6, 2026-11-23, unless a comment says otherwise. */
 export const openclaw: ClientModule = {
   program: {
     command: 'openclaw',
@@ -71,7 +71,7 @@ export const openclaw: ClientModule = {
     reservedProviderIds: reservedIds,
   },
 
-  /** OpenClaw reads the first file that exists, also under its old names (read in 2026.9.6, 2026-11-23). */
+  /** OpenClaw reads the first file that exists, also under its old names (read in 2026.9.6). */
   files(machine, disk) {
     const home = pathsOf(machine).namedFromHome('OPENCLAW_HOME') ?? machine.home
     const { join, namedFromHome } = pathsOf({ ...machine, home })
@@ -138,7 +138,7 @@ export const openclaw: ClientModule = {
   launchSettings,
   gatewaySettings,
 
-  /** Whenever OpenClaw changes its file, it keeps the earlier versions next to it (2026.9.6, 2026-11-23). */
+  /** Whenever OpenClaw changes its file, it keeps the earlier versions next to it. */
   sideEffects({ files }, { by, before }) {
     const { path } = fileOf(before, 'config')
     const { key } = openclaw.read(before).endpoint
@@ -158,7 +158,7 @@ export const openclaw: ClientModule = {
 }
 
 /**
- * In tokens. In each request, OpenClaw asks for the largest answer that the file states for the model, and
- * gateways reserve as much of the window or of the key's budget (it asked for 128,000; 2026.9.6, 2026-11-23).
+ * In tokens. In each request, OpenClaw asks for the largest answer that the file states for the model, and gateways
+ * reserve as much of the window or of the key's budget (it asked for 128,000).
  */
 const mostOutputTokens = 32_000

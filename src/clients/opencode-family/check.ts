@@ -19,10 +19,7 @@ import {
 import { loginOf, readAuth, userFiles } from './config.ts'
 import type { Layout } from './layout.ts'
 
-/**
- * Reports what would defeat the address and key that a setup is about to write (run with opencode 1.18.33,
- * 2026-11-21).
- */
+/** Reports what would defeat the address and key that a setup is about to write. */
 export function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
   const { model, smallModel = model } = target.resolved
   const view = viewOf(layout, context, target.providerId)

@@ -12,10 +12,7 @@ export function userFiles(files: LoadedFiles): readonly ParsedFile[] {
   return [...layersOf(files, 'lower'), fileOf(files, 'config')].map(parseFile)
 }
 
-/**
- * The user's files merged as opencode 1.18.33 merges them (2026-11-21). It does not start if it cannot read
- * one of them.
- */
+/** The user's files merged as opencode merges them. It does not start if it cannot read one of them. */
 export function mergedConfig(files: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined

@@ -12,8 +12,8 @@ import { ourChanges } from './plan.ts'
 const ownId = 'repoint-run'
 
 /**
- * Uses `OPENCODE_CONFIG_CONTENT` or the like, which overrides all files, including those of projects; its
- * `apiKey` overrides auth.json (1.18.33, 2026-11-22).
+ * Uses `OPENCODE_CONFIG_CONTENT` or the like, which overrides all files, including those of projects; its `apiKey`
+ * overrides auth.json.
  */
 export function launchSettings(
   layout: Layout,

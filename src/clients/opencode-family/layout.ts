@@ -37,7 +37,7 @@ export interface Layout extends ClientName {
   readonly refusesPermissionsAs?: string
 }
 
-/** Provider IDs that opencode ships and that a user may choose (of the 225 of 1.18.33, 2026-11-21). */
+/** Provider IDs that opencode ships and that a user may choose (of the 225 of 1.18.33). */
 export const reservedProviderIds = wordsIn(`
   alibaba amazon-bedrock anthropic azure azure-cognitive-services baseten cerebras chutes
   cloudflare-ai-gateway cloudflare-workers-ai cohere databricks deepinfra deepseek digitalocean

@@ -54,7 +54,10 @@ function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): Resolve
   return { ...resolved, uses, smallModel: id }
 }
 
-/** A client of this layout. Facts without a version: run with opencode 1.18.33, 2026-11-21. */
+/**
+ * A client of this layout. Facts: run with opencode 1.18.33, 2026-11-21 to 2026-11-23, unless a comment says
+ * otherwise.
+ */
 export function clientOf(layout: Layout, { tested, program, ...parts }: ClientParts): ClientModule {
   const { id, label, reservedProviderIds, variables, withoutWindow } = layout
   return {
@@ -77,8 +80,8 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
     config: {
       sensitiveSettings,
       folderFiles: layout.folderFiles,
-      // opencode replaces these texts anywhere in its configuration (1.18.33, 2026-11-23). Kilo reports a fault if its
-      // list contains `constructor` (7.7.9, 2026-11-23).
+      // opencode replaces these texts anywhere in its configuration. Kilo reports a fault if its list contains
+      // `constructor` (7.7.9, 2026-11-23).
       interpolation: {
         names: /\{(?:env|file):|^constructor$/,
         values: /\{(?:env|file):/,

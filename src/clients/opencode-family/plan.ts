@@ -62,7 +62,7 @@ function keyEntry(
   const now = parseFile(file)
   const hasEntry = now.get([providerId]) !== undefined
   const asKey = { isSecret: true, role: 'key' } as const
-  // With an entry, the client sends `authorization: Bearer` too (1.18.33, 2026-11-22).
+  // With an entry, the client sends `authorization: Bearer` too.
   if (keyHeader !== 'authorization')
     return hasEntry ? [{ path: [providerId], value: undefined, ...asKey }] : []
 

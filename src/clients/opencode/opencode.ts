@@ -41,7 +41,6 @@ export const opencode: ClientModule = clientOf(layout, {
     // 1.2.6 sends `{env:NAME}` in its variable unchanged (2026-11-23).
     minVersionForLaunch: '1.2.11',
     pingArgs: (prompt) => ['run', prompt],
-    // Run with 1.18.33, 2026-11-22.
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofOwnRuntime(),
     pingEnv: {},

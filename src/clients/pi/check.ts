@@ -51,7 +51,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
   }
 }
 
-/** Reports what would defeat the setup (run with pi 0.60.0, 0.73.1 and 0.87.1, 2026-11-22). */
+/** Reports what would defeat the setup. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const view = viewOf(context, target.providerId, target.resolved.model)
   yield* checkSurroundings(context)

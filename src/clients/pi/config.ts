@@ -26,9 +26,9 @@ export const providers: ProviderTable = {
 }
 
 /**
- * Reads models.json. From 0.73.1 on pi accepts `//` comments and trailing commas, but no block comments, and
- * a byte order mark only in 0.87.1. With one wrong type anywhere, pi ignores the whole file, and `pi -p` does
- * not report that (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
+ * Reads models.json. From 0.73.1 on pi accepts `//` comments and trailing commas, but no block comments, and a byte
+ * order mark only in 0.87.1. With one wrong type anywhere, pi ignores the whole file, and `pi -p` does not report
+ * that.
  */
 export function readModels(files: LoadedFiles): StrictFile {
   const text = fileOf(files, 'models')
@@ -39,17 +39,17 @@ export function readModels(files: LoadedFiles): StrictFile {
 }
 
 /**
- * Reads settings.json, which is plain JSON. If pi cannot read it, it reports that and uses the first model
- * that it has a key for (0.60.0, 0.73.1, 0.87.1, 2026-11-22). An empty file counts as missing.
+ * Reads settings.json, which is plain JSON. If pi cannot read it, it reports that and uses the first model that it
+ * has a key for. An empty file counts as missing.
  */
 export function readSettings(files: LoadedFiles): StrictFile {
   return readPlain(fileOf(files, 'settings'))
 }
 
 /**
- * Reads auth.json, which is plain JSON, if it exists: pi creates it at its first start. Its entry for a
- * provider overrides that provider's key in models.json. If pi cannot read it, 0.60.0 and 0.73.1 continue
- * without it, and 0.87.1 finds no key at all (2026-11-22).
+ * Reads auth.json, which is plain JSON, if it exists: pi creates it at its first start. Its entry for a provider
+ * overrides that provider's key in models.json. If pi cannot read it, 0.60.0 and 0.73.1 continue without it, and
+ * 0.87.1 finds no key at all.
  */
 export function readAuth(files: LoadedFiles): StrictFile | undefined {
   return layersOf(files, 'auth').map(readPlain)[0]
@@ -117,8 +117,8 @@ function problemOfProvider(at: string, provider: Table): string | undefined {
 }
 
 /**
- * Why pi rejects a provider, as shown to the user: 0.73.1 then ignores the whole models.json, 0.87.1 only
- * this provider (run with both, 2026-11-22). Faults that only one of them rejects are left out.
+ * Why pi rejects a provider, as shown to the user: 0.73.1 then ignores the whole models.json, 0.87.1 only this
+ * provider. Faults that only one of them rejects are left out.
  *
  * @param except the provider that a setup is about to write
  */
@@ -201,8 +201,8 @@ export function loginOf(files: LoadedFiles, providerId: string): Table | undefin
 }
 
 /**
- * The IDs of the providers that pi ships: those of 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). pi merges its own
- * settings for an ID with the configured ones.
+ * The IDs of the providers that pi ships: those of 0.60.0, 0.73.1 and 0.87.1. pi merges its own settings for an ID
+ * with the configured ones.
  */
 export const reservedIds = wordsIn(`
   amazon-bedrock ant-ling anthropic azure-openai-responses baseten cerebras cloudflare-ai-gateway

@@ -23,8 +23,7 @@ const extension = `export default (pi) => {
 const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
 
 /**
- * Uses an extension, because no variable or argument sets an address. settings.json stays unchanged. Run with
- * 0.60.0, 0.73.1 and 0.87.1, 2026-11-22.
+ * Uses an extension, because no variable or argument sets an address. settings.json stays unchanged.
  *
  * @throws UserError `usage`
  */

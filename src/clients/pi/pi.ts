@@ -28,8 +28,8 @@ import tested from './tested.json' with { type: 'json' }
 import { minVersion } from './versions.ts'
 
 /**
- * pi. Facts: run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22; set up and prompted in 0.51.0 and 1.5.2,
- * 2026-11-23.
+ * pi. Facts: run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22, unless a comment says otherwise. Set up and prompted
+ * in 0.51.0 and 1.5.2, 2026-11-23.
  */
 export const pi: ClientModule = {
   program: {

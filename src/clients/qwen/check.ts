@@ -43,10 +43,7 @@ import {
   usualVariables,
 } from './settings.ts'
 
-/**
- * Reports what would defeat the settings that a setup is about to write (run with 0.15.10 and 0.24.4,
- * 2026-11-22).
- */
+/** Reports what would defeat the settings that a setup is about to write. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = parseKind(context.files, 'settings')
   yield* checkSurroundings(context)

@@ -13,9 +13,8 @@ import { layoutVersion, listPath, loginTypes, paths } from './settings.ts'
 const fileName = 'qwen-settings.json'
 
 /**
- * Uses a file of administrator settings, which override those of user and project; the settings of the real
- * one stay in force. An entry of the model overrides options and variables. Run with 0.15.10 and 0.24.4,
- * 2026-11-22.
+ * Uses a file of administrator settings, which override those of user and project; the settings of the real one
+ * stay in force. An entry of the model overrides options and variables.
  */
 export function launchSettings(
   files: LoadedFiles,

@@ -1,7 +1,10 @@
-/** The facts that Qwen Code has about models, by their IDs. */
+/**
+ * What Qwen Code knows about models by their IDs: 0.24.4, 2026-11-23 and 2026-11-26, unless a comment says
+ * otherwise.
+ */
 import { hasLimitByModel } from './versions.ts'
 
-/** The families whose windows Qwen Code knows (0.24.4; the older version has the same but for new names). */
+/** The families whose windows Qwen Code knows. The older version has the same but for new names. */
 export function knowsWindow(id: string): boolean {
   return /^(?:.*\/)?(?:gpt-|o\d|claude-|gemini-|qwen|deepseek|glm|kimi|minimax)/i.test(id)
 }
@@ -11,15 +14,15 @@ export function knowsToSee(id: string): boolean {
   return /^(?:.*\/)?(?:gpt-|claude-|gemini-|qwen.*(?:vl|omni))/i.test(id)
 }
 
-/** In tokens: the most that it requests from a model by default (0.24.4, 2026-11-23). */
+/** In tokens: the most that it requests from a model by default. */
 export const usualOutputTokens = 64_000
 /** In tokens: what an older version requests from any model. */
 const oldOutputTokens = 8000
 
-/** In tokens: what 0.24.4 requests from a model that it does not know (2026-11-26). */
+/** In tokens: what it requests from a model that it does not know. */
 const unknownOutputTokens = 32_000
 
-/** In tokens: what 0.24.4 requests at most, by the start of the ID (read in its tokenLimits.ts, 2026-11-26). */
+/** In tokens: what it requests at most, by the start of the ID (read in its tokenLimits.ts). */
 const outputTokens: readonly (readonly [RegExp, number])[] = [
   [/^claude-opus-(?:4[-.][678]|5)/, 128_000],
   [
@@ -35,7 +38,7 @@ const outputTokens: readonly (readonly [RegExp, number])[] = [
 /** In tokens: the window of a model without one in its entry. Those that Qwen Code knows are not smaller. */
 export const usualWindow = 200_000
 
-/** In tokens: about the size of its first prompt, as 0.24.4 counts it (2026-11-26). */
+/** In tokens: about the size of its first prompt, as it counts. */
 const promptTokens = 22_400
 
 /**
@@ -50,7 +53,7 @@ export function outputTokensFor(id: string, version: string | undefined, window:
   return Math.min(most, Math.max(4000, remaining))
 }
 
-/** In tokens: how long a model thinks over messages if it does not choose itself (0.24.4, 2026-11-26). */
+/** In tokens: how long a model thinks over messages if it does not choose itself. */
 export const thinkingBudget = 32_000
 
 /** Over messages, Claude 4.6 and newer choose themselves how long they think. */

@@ -42,10 +42,13 @@ import {
 import tested from './tested.json' with { type: 'json' }
 import { hasEveryProtocol, minVersion, minVersionForProtocols } from './versions.ts'
 
+const traced = 'system calls of 0.24.4, 2026-11-24'
+
 /**
- * Facts: run with Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. Only its settings hold key
- * and address: a continued session uses the settings of that time. With each prompt, Qwen Code sends one more
- * request to the same model, which asks what to remember.
+ * Facts: run with Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22, unless a comment says otherwise.
+ *
+ * Only its settings hold key and address: a continued session uses the settings of that time. With each prompt,
+ * Qwen Code sends one more request to the same model, which asks what to remember.
  */
 export const qwen: ClientModule = {
   program: {
@@ -70,12 +73,12 @@ export const qwen: ClientModule = {
       {
         patterns: ['.mcp.json', '.qwen/**'],
         reach: 'folder',
-        source: 'system calls of 0.24.4, 2026-11-24',
+        source: traced,
       },
       {
         patterns: ['.env', '.qwen/.env'],
         reach: 'all',
-        source: 'system calls of 0.24.4, 2026-11-24',
+        source: traced,
       },
     ],
     interpolation: { names: variablePattern, values: variablePattern },

@@ -12,7 +12,7 @@ import {
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, valueIn } from '../files/tables.ts'
 
-/** How Qwen Code 0.15.10 and 0.24.4 read their settings; both do it the same way. Run on 2026-11-22. */
+/** How Qwen Code reads its settings: both versions that were run do it the same way. */
 
 /**
  * The variable with our key: the entry of our model names it, and `env` of the settings sets its value. If an

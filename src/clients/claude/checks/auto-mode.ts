@@ -18,16 +18,16 @@ const modePath = ['permissions', 'defaultMode'] as const
 const switchPath = ['permissions', 'disableAutoMode'] as const
 
 /**
- * The settings that start Claude Code in the default permission mode, which asks, and keep it there. With the
- * mode alone, 2.1.330 and 2.1.331 offer at their start to make auto mode the default, with Yes first. Both
- * versions accept the two settings (2026-11-24).
+ * The settings that start Claude Code in the default permission mode, which asks, and keep it there. With the mode
+ * alone, 2.1.330 and 2.1.331 offer at their start to make auto mode the default, with Yes first. Both versions
+ * accept the two settings.
  */
 export const askingModeChanges: readonly SettingChange[] = [
   { path: modePath, value: 'default' },
   { path: switchPath, value: 'disable' },
 ]
 
-/** The check that auto mode requests; 2.1.331 adds folders, rules and the state of git (2026-11-24). */
+/** The check that auto mode requests; 2.1.331 adds folders, rules and the state of git. */
 const safeguards: Safeguards = {
   beta: 'dangerous-tool-use-2026-09-03',
   body: [

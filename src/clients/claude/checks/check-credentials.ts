@@ -43,9 +43,8 @@ export function* checkOtherCredentials(context: ClientContext, settings: ClaudeS
 }
 
 /**
- * Reports the key that a login to the vendor's console leaves in the client's own state. An empty
- * ANTHROPIC_API_KEY in the settings does not disable it. `--bare` does. Run with 2.1.197 and 2.1.329,
- * 2026-11-21.
+ * Reports the key that a login to the vendor's console leaves in the client's own state. An empty ANTHROPIC_API_KEY
+ * in the settings does not disable it. `--bare` does.
  */
 export function* checkLoginKey(files: LoadedFiles): Findings {
   for (const state of parseLayers(files, 'state')) {

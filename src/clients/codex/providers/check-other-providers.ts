@@ -2,10 +2,10 @@
  * Reports the providers that would get the key of auth.json in addition to the gateway's, with the fixes
  * that keep it from them.
  *
- * A fix turns a provider off: if `env_key` names a variable that nobody sets, Codex sends the provider
- * nothing. Its conversations open, and Codex shows `env_key_instructions` instead of an answer. The two lines
- * in config.toml also apply to a table of a profile, because Codex merges the tables of all layers. Run on
- * 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
+ * A fix turns a provider off: if `env_key` names a variable that nobody sets, Codex sends the provider nothing. Its
+ * conversations open, and Codex shows `env_key_instructions` instead of an answer. The two lines in config.toml
+ * also apply to a table of a profile, because Codex merges the tables of all layers. Run on the versions that
+ * other-providers.ts names.
  */
 import { compact } from '../../../compact.ts'
 import type { ConfigValue } from '../../../edits/types.ts'

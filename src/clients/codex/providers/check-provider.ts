@@ -50,7 +50,7 @@ function providersOf(config: ParsedFile): readonly Provider[] {
 }
 
 /**
- * Reports what keeps Codex from starting, whichever provider is in use (0.169.0, 2026-11-21).
+ * Reports what keeps Codex from starting, whichever provider is in use.
  *
  * @param planned the provider whose table a setup is about to write; the setup fixes its faults
  */

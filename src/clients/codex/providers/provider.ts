@@ -54,7 +54,7 @@ export function takesAuthFile(config: ParsedFile): boolean {
 
 /**
  * The settings of a provider table that hold a credential, which overrides auth.json. An Authorization in
- * `http_headers` does not: with requires_openai_auth Codex does not send it. Run with 0.169.0, 2026-11-21.
+ * `http_headers` does not: with requires_openai_auth Codex does not send it.
  */
 export const credentialSettings = ['env_key', 'experimental_bearer_token', 'auth']
 
