@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -13,24 +13,28 @@ import { key, planOn, readValues, written } from './support.ts'
 const compiler = resolve('node_modules/typescript/bin/tsc')
 const biome = resolve('node_modules/@biomejs/biome/bin/biome')
 
-/** The files of the example module in docs/adding-a-client.md, by their path. */
-function templateFiles(): Readonly<Record<string, string>> {
-  const page = readFileSync('docs/adding-a-client.md', 'utf8')
-  const blocks = page.matchAll(/`src\/clients\/sprout\/(.+?)`:\n\n```ts\n([\s\S]+?)```/g)
-  return Object.fromEntries([...blocks].map(([, name, text]) => [name!, text!]))
-}
-
 test('the example client in docs/adding-a-client.md has the format of the code', () => {
-  const files = Object.entries(templateFiles())
-  expect(files.length).toBeGreaterThan(1)
-  for (const [name, text] of files) {
-    const path = `src/clients/sprout/${name}`
-    const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${path}`], {
-      input: text,
-      encoding: 'utf8',
-    })
-    expect([path, formatted.stdout]).toEqual([path, text])
-  }
+  const path = 'src/clients/sprout/sprout.ts'
+  const { files } = exampleFor('sprout') as { files: Record<string, string> }
+  const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${path}`], {
+    input: files[path]!,
+    encoding: 'utf8',
+  })
+  expect(formatted.stdout).toBe(files[path])
+})
+
+test('the page names members and functions that are there', () => {
+  const code = readdirSync('src/clients', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readFileSync(join('src/clients', path), 'utf8'))
+    .join('\n')
+  const [, section = ''] = readFileSync('docs/adding-a-client.md', 'utf8').split('also need:\n')
+  const [table = ''] = section.split('\n- ')
+  const names = [...table.matchAll(/`(?:\w+\.)?([a-z]\w+)(?:\(\w+\)\.\w+)?`/g)].map(
+    ([, name]) => name!,
+  )
+  expect(names.length).toBeGreaterThan(20)
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([])
 })
 
 test('what scripts/new-client.js writes compiles, and can be set up, read back and undone', async () => {
