@@ -22,9 +22,9 @@ import { type WindowHandling, windowOf } from '../models/context-window.ts'
 import { allModels, expectUsableModel, nameFindings } from '../models/resolve.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
-import { withoutWindow } from './settings.ts'
-import { aboutFilled, fillSlots, type Pins } from './slots/fill.ts'
-import { firstModel, type Start } from './slots/start.ts'
+import { type Pins, withoutWindow } from './settings.ts'
+import { aboutFilled, fillSlots } from './slots/fill-slots.ts'
+import { firstModel, type Start } from './slots/first-model.ts'
 import { knowsModel, slotWithoutModel } from './versions.ts'
 
 /** The GPT models for the slots and for subagents. Undefined: no rule fits. */

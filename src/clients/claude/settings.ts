@@ -64,10 +64,11 @@ export function isOn(value: string | undefined): boolean {
   return ['1', 'true', 'yes', 'on'].includes(value?.trim().toLowerCase() ?? '')
 }
 
-type SlotModels = Readonly<Partial<Record<Slot, string>>>
+/** The models of the slots that have one. */
+export type Pins = Readonly<Partial<Record<Slot, string>>>
 
 /** The models that the settings pin, by slot. */
-export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): SlotModels {
+export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): Pins {
   return Object.fromEntries(
     slots.flatMap((slot) => {
       const model = env[slotVariable(slot)]
@@ -77,7 +78,7 @@ export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): SlotModels {
 }
 
 /** Whether every slot has a model, and not all are Claude models. If all are, they are pins. */
-export function isMapping(models: SlotModels = {}): boolean {
+export function isMapping(models: Pins = {}): boolean {
   const isClaude = (id: string | undefined) => slots.some((slot) => id?.includes(slot))
   return (
     slots.every((slot) => models[slot] !== undefined) &&

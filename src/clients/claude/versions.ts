@@ -49,9 +49,10 @@ export const tableVersions = {
 }
 
 /** Whether the table covers a version. For a `newer` one, the newest IDs are the best guess. */
-export function placeInTable(version: string): 'known' | 'newer' | 'older' {
+export function placeInTable(version: Version): 'covered' | 'newer' | 'older' | 'unknown' {
+  if (version === undefined) return 'unknown'
   if (isBefore(version, tableVersions.oldest)) return 'older'
-  return isBefore(tableVersions.newest, version) ? 'newer' : 'known'
+  return isBefore(tableVersions.newest, version) ? 'newer' : 'covered'
 }
 
 /** The first ID that a version sends if its settings name this slot and pin no model. */

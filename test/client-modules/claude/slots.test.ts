@@ -56,10 +56,10 @@ describe('the models that each version of Claude Code sends', () => {
   test('the table compares versions as numbers, and knows where it ends', () => {
     expect(placeInTable('2.1.9')).toBe('older')
     expect(placeInTable('2.0.300')).toBe('older')
-    expect(placeInTable('2.1.54')).toBe('known')
+    expect(placeInTable('2.1.54')).toBe('covered')
     const newest = byId('claude').program.testedVersions.at(-1)!
-    expect(placeInTable(newest)).toBe('known')
-    expect(placeInTable(`${newest}-beta.1`)).toBe('known')
+    expect(placeInTable(newest)).toBe('covered')
+    expect(placeInTable(`${newest}-beta.1`)).toBe('covered')
     expect(placeInTable('2.1.10000')).toBe('newer')
     expect(placeInTable('2.10.0')).toBe('newer')
     expect(placeInTable('3.0.0')).toBe('newer')

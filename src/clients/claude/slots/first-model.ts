@@ -9,6 +9,7 @@ import {
 import type { Catalog } from '../../../gateway/types.ts'
 import { type Slot, slots } from '../../contract/options.ts'
 import { ModelNeeded, type ResolvedOptions } from '../../contract/setup.ts'
+import type { Pins } from '../settings.ts'
 import {
   hasSlot,
   isOwnId,
@@ -25,7 +26,7 @@ export interface Start {
   readonly command: string
   /** The slot that the settings name. */
   readonly slot: Slot
-  readonly pins: Readonly<Partial<Record<Slot, string>>>
+  readonly pins: Pins
   readonly catalog: Catalog | undefined
   /** The version of the installed client. Absent: it is not installed, or unknown. */
   readonly version: string | undefined
@@ -35,93 +36,77 @@ type FirstModel = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
 
 /**
  * The ID that the client requests first, which a probe must prove. The findings report the other IDs that the
- * catalog does not list.
+ * catalog does not list. The first row that applies decides:
  *
- *     the version             the probe requests, without a pin     findings about
- *     unknown                 the newest ID that is listed          the slot
- *     older than the table    nothing: `client-too-old`             nothing
- *     in the table            the ID that the version sends         the other slots
- *     newer than the table    the table's last ID, or a newer one   the slot and the other slots
- *
- * If the slot has a pin, the probe requests it, and no finding is about the slot. A version that does not know
- * the slot sends the slot's name, pinned or not.
+ *     the version does not know the slot    the slot's name, pinned or not
+ *     the version is older than the table   the pin, or `client-too-old`
+ *     the slot has a pin                    the pin
+ *     the table covers the version          the ID that the version sends
+ *     the version is newer                  the table's last ID, or a newer one that is listed
+ *     the version is unknown                the newest ID of the table that is listed
  *
  * @throws UserError `model-unknown` if the catalog has no model at all for a slot without a pin, or
  *   `client-too-old`
  */
 export function firstModel(start: Start): FirstModel {
-  const { slot, version } = start
-  const ids = sentIds[slot].map(({ id }) => id)
-  if (version === undefined) return guessedModel(start, ids)
+  const { slot, pins, version } = start
+  const place = placeInTable(version)
+  const findings = place === 'covered' || place === 'newer' ? missingOfOtherSlots(start) : []
 
-  switch (placeInTable(version)) {
-    case 'older':
-      return firstModelOfOlder(version, start)
-    case 'known':
-      return firstModelOfKnown(version, start)
-    case 'newer': {
-      const { probeModel, findings } = guessedModel(start, ids.slice(-1))
-      return { probeModel, findings: [...findings, ...otherSlots(version, start)] }
-    }
+  if (!hasSlot(version, slot)) {
+    const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${start.command} --slot opus`
+    return { probeModel: slot, probeHint, findings }
   }
-}
+  if (place === 'older') expectPins(start)
+  const pin = pins[slot]
+  if (pin !== undefined) return { probeModel: pin, findings }
 
-/** @param ids the IDs that the client may send for the slot, oldest first */
-function guessedModel(start: Start, ids: readonly string[]): FirstModel {
-  const pin = start.pins[start.slot]
-  if (pin !== undefined) return { probeModel: pin, findings: [] }
+  if (place === 'covered') return { ...sentModel(start), findings }
 
-  const listed = ids.findLast((id) => isListed(start, id))
-  const probeModel = listed ?? expectTier(start, start.slot).findLast(isOwnId) ?? ids.at(-1)!
-  return { probeModel, findings: missingIds(start, ids) }
+  const ids = sentIds[slot].map(({ id }) => id)
+  const possibleIds = place === 'newer' ? ids.slice(-1) : ids
+  return {
+    probeModel: likelyModel(start, possibleIds),
+    findings: [...missingOfSlot(start, possibleIds), ...findings],
+  }
 }
 
 /**
  * repoint does not know which IDs such a version sends. So each slot that it may start with needs a pin: at its
  * first start 2.1.34 removes `model` from its settings and requests sonnet, and later it requests the slot that
  * a setup wrote there. 2.1.19 does so too; 2.1.39 and 2.1.44 always request the slot (2026-11-27).
+ *
+ * @throws UserError `client-too-old`
  */
-function firstModelOfOlder(version: string, start: Start): FirstModel {
-  const { slot, pins } = start
-  if (!hasSlot(version, slot)) return { ...nameOfSlot(version, start), findings: [] }
-
-  if (pins.sonnet === undefined) throw needsPin(version, 'sonnet', start)
-  const pin = pins[slot]
-  if (pin === undefined) throw needsPin(version, slot, start)
-  return { probeModel: pin, findings: [] }
-}
-
-function needsPin(version: string, slot: Slot, start: Start): UserError {
-  return new UserError({
+function expectPins(start: Start): void {
+  const unpinned = (['sonnet', start.slot] as const).find((slot) => start.pins[slot] === undefined)
+  if (unpinned === undefined) return
+  throw new UserError({
     code: 'client-too-old',
-    message: `repoint does not know which model ID Claude Code ${version} sends: it knows ${tableVersions.oldest} and newer`,
-    hint: `Update Claude Code, or pin a model: --${slot}-model ${pinFor(start, slot)}`,
+    message: `repoint does not know which model ID Claude Code ${start.version} sends: it knows ${tableVersions.oldest} and newer`,
+    hint: `Update Claude Code, or pin a model: --${unpinned}-model ${pinFor(start, unpinned)}`,
   })
 }
 
-/** If the table covers the version, it decides the ID, whatever the catalog lists. */
-function firstModelOfKnown(version: string, start: Start): FirstModel {
-  const { slot } = start
-  const findings = otherSlots(version, start)
-  if (!hasSlot(version, slot)) return { ...nameOfSlot(version, start), findings }
-
-  const pin = start.pins[slot]
-  if (pin !== undefined) return { probeModel: pin, findings }
+/** The version decides the ID, whatever the catalog lists. */
+function sentModel(start: Start): Pick<FirstModel, 'probeModel' | 'probeHint'> {
+  const { slot, version, command } = start
   expectTier(start, slot)
 
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
-  const probeHint = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
-  return { probeModel, probeHint, findings }
+  const probeHint = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
+  return { probeModel, probeHint }
 }
 
-function nameOfSlot(version: string, { slot, command }: Start) {
-  const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${command} --slot opus`
-  return { probeModel: slot, probeHint }
+/** @param ids the IDs that the client may send for the slot, oldest first */
+function likelyModel(start: Start, ids: readonly string[]): string {
+  const listed = ids.findLast((id) => isListed(start, id))
+  return listed ?? expectTier(start, start.slot).findLast(isOwnId) ?? ids.at(-1)!
 }
 
 /** Reports the IDs that the slot may mean and the gateway lacks. */
-function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
+function missingOfSlot(start: Start, ids: readonly string[]): readonly Finding[] {
   const { slot } = start
   const unlisted = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
   if (unlisted.length === 0) return []
@@ -141,7 +126,8 @@ function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
  * Reports missing IDs that the client sends in addition to the first one: haiku for background work, the
  * others on demand.
  */
-function otherSlots(version: string, start: Start): readonly Finding[] {
+function missingOfOtherSlots(start: Start): readonly Finding[] {
+  const { version } = start
   const unlisted = slots.filter(
     (slot) =>
       slot !== start.slot &&

@@ -5,10 +5,8 @@ import type { Catalog } from '../../../gateway/types.ts'
 import { type Slot, slots } from '../../contract/options.ts'
 import { catalogIn, type GatewayInfo, type ResolveInput } from '../../contract/setup.ts'
 import { keepsModels } from '../../options/chosen-options.ts'
-import { withoutWindow } from '../settings.ts'
+import { type Pins, withoutWindow } from '../settings.ts'
 import { isOwnId, knowsModel } from '../versions.ts'
-
-export type Pins = Readonly<Partial<Record<Slot, string>>>
 
 /**
  * The slots whose models can replace those of a slot that the gateway has no model for, the best match first.
