@@ -6,7 +6,7 @@ import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/local-host.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
-import type { CatalogAnswer } from '../gateway/types.ts'
+import type { CatalogInfo } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand, modelId, newestGateway } from './command-line/flags.ts'
@@ -144,7 +144,7 @@ function* outOfReachFinding(address: string): Generator<Finding> {
 /** @throws UserError `protocol-unsupported` for a model that the editor cannot route */
 function chooseModel(
   editor: string,
-  catalogAnswer: CatalogAnswer,
+  catalogAnswer: CatalogInfo,
   model: string | undefined,
 ): Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'> {
   const input = { requested: { model }, gatewayInfo: { catalogAnswer, routesToAvoid: [] } }

@@ -14,7 +14,7 @@ import { type CommandFactory, commandOf, examples, type FlagsOf } from './comman
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { lineForKey, shellSyntaxFor } from './environment-client/shell-syntax.ts'
 import { proveModel } from './find-gateway/ask-catalog.ts'
-import { loadSenders } from './probes/senders.ts'
+import { loadSenders } from './probes/probes.ts'
 import type { Session } from './screen/session.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */

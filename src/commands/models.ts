@@ -1,7 +1,6 @@
 import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { usesByRules } from '../clients/models/resolve.ts'
-import { UserError } from '../errors.ts'
 import { aliasesIn, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
 import { commandOf, examples } from './command-line/command.ts'
@@ -22,8 +21,9 @@ function define() {
  * status.
  */
 export const command = commandOf(define, async (session, flags) => {
-  const { requester, answer: catalog } = await askCatalog(session, flags)
-  if (catalog instanceof UserError) throw catalog
+  const { requester, answer } = await askCatalog(session, flags)
+  if (answer.kind === 'failed') throw answer.error
+  const { catalog } = answer
   const uses = usesByModel(catalog, await loadClients())
   const aliasTarget = aliasesIn(catalog)
 

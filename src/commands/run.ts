@@ -6,7 +6,7 @@ import { loadPrograms } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { catalogOrError, mayStillServe, toCatalogAnswer } from '../gateway/catalog.ts'
+import { mayStillServe, requestCatalog } from '../gateway/catalog.ts'
 import type { CatalogAnswer, GatewayAccess } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { SavedFolder } from '../state/folders.ts'
@@ -274,11 +274,11 @@ async function askForCatalog(
   access: GatewayAccess,
   saved: SavedGateway | undefined,
 ): Promise<CatalogAnswer> {
-  const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
-  if (!(answer instanceof UserError)) return toCatalogAnswer(answer)
+  const answer = await session.step('Asking the gateway for its models', requestCatalog(access))
+  if (answer.kind === 'received') return answer
+  const { error } = answer
   // The next request to the gateway is the command's own.
-  if (!mayStillServe(answer))
-    throw saved === undefined ? answer : withSavedGatewayHint(saved, answer)
-  session.remark(`note: Cannot read the gateway's list of models (${answer.message})`)
-  return toCatalogAnswer(answer)
+  if (!mayStillServe(error)) throw saved === undefined ? error : withSavedGatewayHint(saved, error)
+  session.remark(`note: Cannot read the gateway's list of models (${error.message})`)
+  return answer
 }

@@ -7,7 +7,7 @@ import { UserError } from '../errors.ts'
 import { usualBaseUrls } from '../gateway/base-urls.ts'
 import { readCatalog } from '../gateway/catalog.ts'
 import { isLoopback } from '../gateway/input/local-host.ts'
-import type { Catalog, CatalogAnswer } from '../gateway/types.ts'
+import type { Catalog, CatalogInfo } from '../gateway/types.ts'
 import {
   builtInCatalog,
   type Gateway,
@@ -214,7 +214,7 @@ async function launchWithGateway(
     timeoutMs: catalogTimeoutMs,
   })
 
-  const catalogAnswer: CatalogAnswer =
+  const catalogAnswer: CatalogInfo =
     called.length === 0
       ? { kind: 'not-asked' }
       : { kind: 'received', catalog: catalogIfKnown ?? (await readCatalog(access)) }

@@ -24,12 +24,6 @@ export function catalogSpec(baseUrl: string): RequestSpec {
 const maxPages = 100
 const maxModels = 10_000
 
-/** What `catalogOrError` has returned, as a value that says which it is. */
-export function toCatalogAnswer(response: Catalog | UserError): CatalogAnswer {
-  if (response instanceof UserError) return { kind: 'failed', error: response }
-  return { kind: 'received', catalog: response }
-}
-
 /** How long to wait for an optional catalog, in ms. At most half of the timeout for an answer. */
 const maxOptionalMs = 10_000
 
@@ -147,15 +141,15 @@ async function requestPageOrStop(
   }
 }
 
-/** Like `readCatalog`, but returns the error. */
-export async function catalogOrError(
+/** Like `readCatalog`, but returns an error as an answer. */
+export async function requestCatalog(
   access: GatewayAccess,
   options?: CatalogOptions,
-): Promise<Catalog | UserError> {
+): Promise<CatalogAnswer> {
   try {
-    return await readCatalog(access, options)
+    return { kind: 'received', catalog: await readCatalog(access, options) }
   } catch (error) {
-    if (error instanceof UserError) return error
+    if (error instanceof UserError) return { kind: 'failed', error }
     throw error
   }
 }

@@ -2,14 +2,14 @@ import { UserError } from '../errors.ts'
 import { AnsweredBaseUrls, Contradiction, sideOf } from './answered-base-urls.ts'
 import { ask, judge, KeyHeaderError, withHint } from './ask.ts'
 import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
-import { type CatalogOptions, catalogOrError, catalogSpec } from './catalog.ts'
+import { type CatalogOptions, catalogSpec, requestCatalog } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
 import { isAboutAddress, isFromApi, mayHelp, traitsOf } from './judge/traits.ts'
 import { type ProbeOptions, type ProbeResult, probe } from './probe/probe.ts'
 import {
   type BaseUrls,
-  type Catalog,
+  type CatalogAnswer,
   type ExtraHeader,
   type GatewayAccess,
   otherKeyHeaders,
@@ -68,34 +68,34 @@ export class GatewayRequester {
     for (const access of this.#used) await closeIdleConnections(access)
   }
 
-  /** Requests the catalog, like `catalogOrError`. */
-  async askCatalog(options: Omit<CatalogOptions, 'baseUrl'> = {}): Promise<Catalog | UserError> {
-    const catalog = await this.#searchCatalog(options)
-    if (!(catalog instanceof KeyHeaderError)) return catalog
+  async requestCatalog(options: Omit<CatalogOptions, 'baseUrl'> = {}): Promise<CatalogAnswer> {
+    const answer = await this.#searchCatalog(options)
+    if (answer.kind !== 'failed' || !(answer.error instanceof KeyHeaderError)) return answer
 
     this.#headerSearch ??= this.#findHeaderByCatalog()
-    return (await this.#headerSearch) === undefined ? catalog : this.#searchCatalog(options)
+    return (await this.#headerSearch) === undefined ? answer : this.#searchCatalog(options)
   }
 
-  async #searchCatalog(options: Omit<CatalogOptions, 'baseUrl'>): Promise<Catalog | UserError> {
+  async #searchCatalog(options: Omit<CatalogOptions, 'baseUrl'>): Promise<CatalogAnswer> {
     const [expectedBaseUrl, ...alternatives] = this.#candidates('chat')
-    const catalogAt = async (baseUrl: string): Promise<Catalog | UserError> => {
-      const catalog = await catalogOrError(this.#current, { ...options, baseUrl })
-      if (!(catalog instanceof UserError)) this.#answered.remember({ side: 'chat', baseUrl })
-      return catalog
+    const requestAt = async (baseUrl: string): Promise<CatalogAnswer> => {
+      const answer = await requestCatalog(this.#current, { ...options, baseUrl })
+      if (answer.kind === 'received') this.#answered.remember({ side: 'chat', baseUrl })
+      return answer
     }
 
-    const expected = await catalogAt(expectedBaseUrl!)
-    if (!(expected instanceof UserError) || !isAboutAddress(expected)) return expected
+    const expected = await requestAt(expectedBaseUrl!)
+    if (expected.kind === 'received' || !isAboutAddress(expected.error)) return expected
 
     for (const baseUrl of alternatives) {
-      const catalog = await catalogAt(baseUrl)
-      if (!(catalog instanceof UserError) || isFromApi(catalog)) return catalog
+      const answer = await requestAt(baseUrl)
+      if (answer.kind === 'received' || isFromApi(answer.error)) return answer
     }
 
     if (alternatives.length === 0) return expected
     const urls = alternatives.map((baseUrl) => `${baseUrl}/models`)
-    return withHint(expected, `repoint also asked ${urls.join(', ')}.`)
+    const error = withHint(expected.error, `repoint also asked ${urls.join(', ')}.`)
+    return { kind: 'failed', error }
   }
 
   /** @throws UserError as `probe` does */

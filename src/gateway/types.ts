@@ -43,11 +43,15 @@ export interface Catalog {
   readonly isNewApi?: true
 }
 
-/** What repoint knows about the gateway's catalog. */
+/** The result of a catalog request. */
 export type CatalogAnswer =
   | { readonly kind: 'received'; readonly catalog: Catalog }
   /** The gateway has no catalog, or one that cannot be read. */
   | { readonly kind: 'failed'; readonly error: UserError }
+
+/** What repoint knows about the gateway's catalog. */
+export type CatalogInfo =
+  | CatalogAnswer
   /** The catalog has not arrived. Options that need it cannot be decided yet. */
   | { readonly kind: 'pending' }
   /** repoint does not ask, for example with `--no-verify`. */

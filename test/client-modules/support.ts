@@ -22,7 +22,6 @@ import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
 import { baseUrlFor, usualBaseUrls } from '../../src/gateway/base-urls.ts'
-import { toCatalogAnswer } from '../../src/gateway/catalog.ts'
 import { unusualKeyHeader } from '../../src/gateway/input/header.ts'
 import type { Catalog, OtherKeyHeader } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -135,7 +134,7 @@ export function inputFor(
     requested,
     earlier,
     gatewayInfo: {
-      catalogAnswer: catalog === undefined ? { kind: 'not-asked' } : toCatalogAnswer(catalog),
+      catalogAnswer: catalog === undefined ? { kind: 'not-asked' } : { kind: 'received', catalog },
       routesToAvoid: [],
       ...gatewayInfo,
     },

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { UserError } from '../../src/errors.ts'
 import { assumedBaseUrls, chatBaseUrls, messagesBaseUrls } from '../../src/gateway/base-urls.ts'
 import { GatewayRequester } from '../../src/gateway/gateway-requester.ts'
 import type { GatewayAccess, Protocol } from '../../src/gateway/types.ts'
@@ -60,7 +59,7 @@ const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${u
 /** The paths of the base URLs that are found from one address, for clients of these protocols. */
 async function find(server: Forged, prefix: string, protocols: readonly Protocol[]) {
   const requester = new GatewayRequester(access(server, prefix))
-  const catalog = await requester.askCatalog()
+  const catalog = await requester.requestCatalog()
   await Promise.all(
     protocols.map((protocol) =>
       requester.probe(protocol, model, { catalog: Promise.resolve(catalog) }),
@@ -124,8 +123,8 @@ test.each(Object.entries(unknownPaths))(
   async (_, unknown) => {
     const typed = await aGateway({ chat: '/inference', hasList: false, unknown })
     const requester = new GatewayRequester(access(typed, '/inference'))
-    const catalog = await requester.askCatalog()
-    expect(catalog).toBeInstanceOf(UserError)
+    const catalog = await requester.requestCatalog()
+    expect(catalog.kind).toBe('failed')
     await requester.probe('chat', model, { catalog: Promise.resolve(catalog) })
     expect(requester.access.baseUrls.chat).toMatch(/\/inference$/)
   },
@@ -155,29 +154,30 @@ test('a wrong key is reported as such, also if the first address was no API', as
   ]) {
     const server = await aGateway({ chat: chat! })
     const withWrongKey = { ...access(server, prefix!), key: 'sk-another' }
-    const error = await new GatewayRequester(withWrongKey).askCatalog()
-    expect(error).toMatchObject({ code: 'key-rejected' })
+    const answer = await new GatewayRequester(withWrongKey).requestCatalog()
+    expect(answer).toMatchObject({ kind: 'failed', error: { code: 'key-rejected' } })
   }
 })
 
 test('if nothing answers, the error is that of the first address, and the hint names all of them', async () => {
   const server = await aGateway({})
   const requester = new GatewayRequester(access(server, '/p'))
-  const error = (await requester.askCatalog()) as UserError
+  const answer = await requester.requestCatalog()
+  const error = answer.kind === 'failed' ? answer.error : undefined
   expect(error).toMatchObject({
     code: 'wrong-route',
     message: expect.stringContaining('/p/v1/models'),
   })
-  expect(error.hint).toMatch(/ http:\/\/[\d.:]+\/p\/models\.$/)
-  const word = await failure(requester.probe('chat', model, { catalog: Promise.resolve(error) }))
-  expect(word).toMatchObject({ code: 'wrong-route', message: error.message })
+  expect(error?.hint).toMatch(/ http:\/\/[\d.:]+\/p\/models\.$/)
+  const word = await failure(requester.probe('chat', model, { catalog: Promise.resolve(answer) }))
+  expect(word).toMatchObject({ code: 'wrong-route', message: error?.message })
   expect(word.hint).toMatch(/\/p\/v1\/chat\/completions, .*\/p\/chat\/completions\.$/)
 })
 
 test('a gateway without the messages protocol is reported as such', async () => {
   const server = await aGateway({ chat: '/v1' })
   const requester = new GatewayRequester(access(server, ''))
-  const catalog = await requester.askCatalog()
+  const catalog = await requester.requestCatalog()
   const error = await failure(
     requester.probe('messages', model, { catalog: Promise.resolve(catalog) }),
   )
@@ -196,7 +196,9 @@ test('the base URL of --messages-url is the only one that is asked', async () =>
   }
   const requester = new GatewayRequester(given, { isMessagesGiven: true })
   await failure(
-    requester.probe('messages', model, { catalog: Promise.resolve({ models: [{ id: model }] }) }),
+    requester.probe('messages', model, {
+      catalog: Promise.resolve({ kind: 'received', catalog: { models: [{ id: model }] } }),
+    }),
   )
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
 })

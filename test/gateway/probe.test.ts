@@ -298,7 +298,8 @@ describe('probe: distinguishes', () => {
         error: { code: 'model_not_found', message: 'x', type: 'new_api_error' },
       }),
     )
-    const catalog = Promise.resolve({ models: [{ id: model }] })
+    const answer = { kind: 'received', catalog: { models: [{ id: model }] } } as const
+    const catalog = Promise.resolve(answer)
     const error = await failure(probe(accessTo(server), 'chat', 'gpt-5.6-sool', { catalog }))
     expect(error.code).toBe('model-unknown')
     expect(error.hint).toContain(`--model ${model}`)

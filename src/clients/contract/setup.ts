@@ -5,7 +5,7 @@ import type { ChosenModel } from '../../gateway/models/rules.ts'
 import type {
   BaseUrls,
   Catalog,
-  CatalogAnswer,
+  CatalogInfo,
   CatalogModel,
   ExtraHeader,
   GatewayAccess,
@@ -46,7 +46,7 @@ export function catalogIn({
 
 /** What is known of the gateway when a client's options are decided. */
 export interface GatewayInfo {
-  readonly catalogAnswer: CatalogAnswer
+  readonly catalogAnswer: CatalogInfo
   /** The model route that the gateway answered last, for any client. */
   readonly provenRoute?: ModelRoute | undefined
   /**

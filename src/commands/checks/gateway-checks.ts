@@ -1,29 +1,34 @@
 /** The checks of `doctor` over the network. `check-client.ts` has those without it. */
 import type { Client } from '../../clients/contract/client.ts'
-import type { ResolvedOptions } from '../../clients/contract/setup.ts'
+import { catalogIn, type ResolvedOptions } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { isLoopbackUrl } from '../../clients/files/addresses.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'
 import { listing } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
-import { canContinueAfter, UserError, valueOrError } from '../../errors.ts'
+import { canContinueAfter, type UserError } from '../../errors.ts'
 import { findingFrom, hasTopic } from '../../finding.ts'
 import { type Balance, shownBalance } from '../../gateway/balance.ts'
-import { mayStillServe, toCatalogAnswer } from '../../gateway/catalog.ts'
+import { mayStillServe } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe/probe.ts'
-import { ifSlow } from '../../gateway/slow-catalog.ts'
-import type { Catalog, CatalogAnswer, Gateway, GatewayAccess } from '../../gateway/types.ts'
+import type {
+  Catalog,
+  CatalogAnswer,
+  CatalogInfo,
+  Gateway,
+  GatewayAccess,
+} from '../../gateway/types.ts'
 import { caFileFor } from '../../state/saved-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
 import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import { type ProbeAnswer, Probes } from '../probes/probes.ts'
-import { loadSenders } from '../probes/senders.ts'
+import { awaitCatalog } from '../probes/early-probes.ts'
+import { loadSenders, type ProbeAnswer, Probes } from '../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
 import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
@@ -70,13 +75,13 @@ export async function checkGateway(
 async function passedBefore(
   failure: UserError,
   results: readonly CheckResult[],
-  { access, catalog }: SharedGateway,
+  { access, catalogRequest }: SharedGateway,
 ): Promise<readonly CheckResult[]> {
   const blamed = traitsOf(failure)?.blames
-  const list = await catalog
+  const answer = await catalogRequest
   // If catalog and probe both reject the key, it is reported once.
   const isSameFailure =
-    blamed !== 'address' && list instanceof UserError && list.code === failure.code
+    blamed !== 'address' && answer.kind === 'failed' && answer.error.code === failure.code
   const passed = isSameFailure ? results.filter(({ code }) => code !== 'catalog') : results
 
   const isAnswerMissing = blamed !== 'connection' && passed.every(({ code }) => code !== 'network')
@@ -91,33 +96,29 @@ async function* networkChecks(
   caFile: string | undefined,
 ): AsyncGenerator<CheckResult> {
   const { client, state, files, version, modelTable } = examined
-  const { access } = shared
+  const { access, catalogRequest } = shared
   const probes = new Probes(
-    (protocol, model, options) =>
-      probe(access, protocol, model, { ...options, catalog: shared.catalog }),
+    ({ protocol, model, ...options }) =>
+      probe(access, protocol, model, { ...options, catalog: catalogRequest }),
     () => loadSenders(session, client, { files, version, modelTable }),
   )
-
-  // While a slow catalog loads, the probe of the configured model is sent already.
-  const early = ifSlow(shared.catalog, access, async () => {
-    const setup = valueOrError(() => setupNow(examined, { kind: 'pending' }))
-    if (!(setup instanceof UserError)) void probes.askFor(setup)
-  })
-  const list = await shared.catalog
+  const answer = await awaitCatalog(catalogRequest, access, () =>
+    probes.sendFor(setupNow(examined, { kind: 'pending' })),
+  )
+  const catalog = catalogIn({ catalogAnswer: answer })
 
   yield* checkProxy(access)
   await expectTrustedBy(client, { ...access, caFile: caFile ?? state.endpoint.caFile }, access)
   yield* [...certificateFindings(session, client, state.endpoint, caFile)].map(asWarning)
-  yield* checkCatalog(session, examined, access, list)
+  yield* checkCatalog(session, examined, access, answer)
 
-  const setup = setupNow(examined, toCatalogAnswer(list))
+  const setup = setupNow(examined, answer)
   yield* setup.resolved.findings.map(asWarning)
-  await early
-  for (const answer of await probes.askFor(setup)) yield probeCheck(list, answer)
+  for (const probed of await probes.askFor(setup)) yield probeCheck(catalog, probed)
 
-  yield* checkProtocol(examined, setup.resolved, list)
+  yield* checkProtocol(examined, setup.resolved, catalog)
   yield* checkBalance(await shared.balance)
-  yield* checkPicker(examined, list)
+  yield* checkPicker(examined, catalog)
 }
 
 /** Nothing listens at a loopback address: the program that did, such as another tool's proxy, is gone. */
@@ -153,20 +154,21 @@ function* checkCatalog(
   session: Session,
   { gateway }: CheckedClient,
   access: GatewayAccess,
-  list: Catalog | UserError,
+  answer: CatalogAnswer,
 ): Generator<CheckResult> {
   const { address } = access
   const where = gateway?.name === undefined ? address : `${gateway.name} (${address})`
   const result = { code: 'catalog', isAboutGateway: true } as const
-  if (list instanceof UserError) {
-    if (!mayStillServe(list)) throw list
-    const message = `${where} has no readable list of models: ${list.message}`
+  if (answer.kind === 'failed') {
+    const { error } = answer
+    if (!mayStillServe(error)) throw error
+    const message = `${where} has no readable list of models: ${error.message}`
     yield networkCheck(address, access)
     yield { ...result, severity: 'warning', message }
     return
   }
 
-  const count = counted(list.models.length, 'model')
+  const count = counted(answer.catalog.models.length, 'model')
   yield networkCheck(address, access)
   yield {
     ...result,
@@ -174,16 +176,16 @@ function* checkCatalog(
     message: `${where} lists ${count}`,
     brief: `takes the key, ${count}`,
   }
-  yield* checkClock(session, address, list)
+  yield* checkClock(session, address, answer.catalog)
 }
 
 /** @throws UserError why the gateway does not serve the model */
 function probeCheck(
-  list: Catalog | UserError,
+  catalog: Catalog | undefined,
   { model, protocol, result }: ProbeAnswer,
 ): CheckResult {
   if (result.status === 'rejected') throw result.reason
-  const isUnlisted = !(list instanceof UserError) && listing(list, model, [protocol]) === 'absent'
+  const isUnlisted = catalog !== undefined && listing(catalog, model, [protocol]) === 'absent'
   const unlistedNote = isUnlisted ? ', although the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${unlistedNote}`
   return { code: 'probe', severity: 'ok', message, brief: `${model}${unlistedNote}` }
@@ -193,11 +195,11 @@ function probeCheck(
 function* checkProtocol(
   { client }: ClientWithProgram,
   resolved: ResolvedOptions,
-  list: Catalog | UserError,
+  catalog: Catalog | undefined,
 ): Generator<CheckResult> {
   const { model, protocol } = resolved
   const native = nativeProtocol(model)
-  const entry = list instanceof UserError ? undefined : catalogEntry(list, model)
+  const entry = catalogEntry(catalog, model)
   const isBetter = native !== protocol && client.protocols.includes(native)
   if (entry === undefined || !isBetter || supportsProtocol(entry, native) !== true) return
 
@@ -222,9 +224,9 @@ function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
 /** Models in the client's own list that the gateway does not list. */
 function* checkPicker(
   { client, files, options }: ClientWithProgram,
-  list: Catalog | UserError,
+  catalog: Catalog | undefined,
 ): Generator<CheckResult> {
-  const unlisted = list instanceof UserError ? [] : unlistedModels(client, files, list, options)
+  const unlisted = catalog === undefined ? [] : unlistedModels(client, files, catalog, options)
   if (unlisted.length === 0) return
   const message = `${client.label} offers models that the gateway does not list: ${unlisted.join(', ')}`
   const hint = `Remove the ones that repoint wrote: repoint ${client.id}`
@@ -238,7 +240,7 @@ function* checkPicker(
  */
 function setupNow(
   { client, options, state: { unsetOptions }, version, modelTable }: ClientWithProgram,
-  catalogAnswer: CatalogAnswer,
+  catalogAnswer: CatalogInfo,
 ): ResolvedChoice {
   const gatewayInfo = { catalogAnswer, routesToAvoid: [] }
   const input = { requested: {}, earlier: { options, unsetOptions }, gatewayInfo }

@@ -1,10 +1,9 @@
 import { whyUnreadable } from '../../clients/contract/state.ts'
-import { UserError } from '../../errors.ts'
 import { type Balance, balanceOf } from '../../gateway/balance.ts'
 import { baseUrlsOf } from '../../gateway/base-urls.ts'
-import { catalogOrError } from '../../gateway/catalog.ts'
+import { requestCatalog } from '../../gateway/catalog.ts'
 import { preopenConnections } from '../../gateway/http/request.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { CatalogAnswer, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/saved-gateways.ts'
 import { authoritiesOf } from '../client-state/certificates.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
@@ -19,7 +18,7 @@ export interface SharedGateway {
   /** The families of the clients that use it. The list grows while the clients are collected. */
   readonly users: string[]
   readonly access: GatewayAccess
-  readonly catalog: Promise<Catalog | UserError>
+  readonly catalogRequest: Promise<CatalogAnswer>
   readonly balance: Promise<Balance | undefined>
 }
 
@@ -61,9 +60,9 @@ export function askGateways(
 
 /** Requests the balance only from a gateway that answers the catalog request. */
 function startRequests(access: GatewayAccess): SharedGateway {
-  const catalog = catalogOrError(access, { isOptional: true })
-  const balance = catalog.then((list) =>
-    list instanceof UserError ? undefined : balanceOf(access, list),
+  const catalogRequest = requestCatalog(access, { isOptional: true })
+  const balance = catalogRequest.then((answer) =>
+    answer.kind === 'received' ? balanceOf(access, answer.catalog) : undefined,
   )
-  return { users: [], access, catalog, balance }
+  return { users: [], access, catalogRequest, balance }
 }

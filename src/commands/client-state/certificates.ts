@@ -1,9 +1,8 @@
 /** The certificate authorities that a client trusts. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { Endpoint } from '../../clients/contract/state.ts'
-import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { catalogOrError } from '../../gateway/catalog.ts'
+import { requestCatalog } from '../../gateway/catalog.ts'
 import { mayRejectCertificate } from '../../gateway/http/authorities.ts'
 import { closeIdleConnections } from '../../gateway/http/request.ts'
 import type { CertificateStores, GatewayAccess } from '../../gateway/types.ts'
@@ -44,9 +43,9 @@ export async function expectTrustedBy(
   const clientAccess = { ...access, authorities: authoritiesOf(access.env, [client]) }
   if (!mayRejectCertificate(clientAccess, sharedAccess)) return
 
-  const answer = await catalogOrError(clientAccess)
+  const answer = await requestCatalog(clientAccess)
   await closeIdleConnections(clientAccess)
-  if (answer instanceof UserError && answer.code === 'tls') throw answer
+  if (answer.kind === 'failed' && answer.error.code === 'tls') throw answer.error
 }
 
 /**

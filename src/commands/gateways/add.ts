@@ -3,12 +3,12 @@
 import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
 import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
-import { toCatalogAnswer } from '../../gateway/catalog.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
 import { type ModelRoute, protocols } from '../../gateway/types.ts'
 import { expectNameIsFree, savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import { askCatalog } from '../find-gateway/ask-catalog.ts'
+import type { SentProbes } from '../probes/early-probes.ts'
 import type { Session } from '../screen/session.ts'
 
 type AddFlags = GatewayFlags & { readonly name?: string; readonly model?: string }
@@ -23,21 +23,21 @@ export async function addGateway(
   address: string,
   flags: AddFlags,
 ): Promise<number> {
-  const { requester, answer, probe } = await askCatalog(
-    session,
-    { ...flags, baseUrl: address },
-    (access) =>
-      probeFor(flags.model, {
-        catalogAnswer: { kind: 'pending' },
-        routesToAvoid: [],
-        accessSoFar: access,
-      }),
+  const {
+    requester,
+    answer: catalogAnswer,
+    probes,
+  } = await askCatalog(session, { ...flags, baseUrl: address }, (access) =>
+    probeFor(flags.model, {
+      catalogAnswer: { kind: 'pending' },
+      routesToAvoid: [],
+      accessSoFar: access,
+    }),
   )
   expectNameIsFree(session.platform, flags.name, requester.access.address)
 
-  const catalogAnswer = toCatalogAnswer(answer)
   const gatewayInfo = { catalogAnswer, routesToAvoid: [], accessSoFar: requester.access }
-  const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probe)
+  const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probes)
 
   const { name = flags.name, ...access } = requester.access
   const findings = saveGateway(session.platform, {
@@ -68,13 +68,13 @@ async function firstAnsweredModel(
   session: Session,
   model: string | undefined,
   gatewayInfo: GatewayInfo,
-  probe: (request: ModelRoute) => Promise<unknown>,
+  probes: SentProbes,
 ): Promise<ModelRoute> {
   const routesToAvoid: RejectedModel[] = []
   for (;;) {
     const request = probeFor(model, { ...gatewayInfo, routesToAvoid })
     try {
-      await session.step(`Asking ${request.model} for one word`, probe(request))
+      await session.step(`Asking ${request.model} for one word`, probes.send(request))
       return request
     } catch (error) {
       if (!(error instanceof UserError) || !mayHelp('protocol', error)) throw error

@@ -1,4 +1,5 @@
 import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
 import {
   catalogIn,
   type RejectedModel,
@@ -8,9 +9,12 @@ import { routesToProve } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { newSearches, type PartSearches } from '../../gateway/probe/attempt.ts'
-import type { ProbeOptions, ProbeResult } from '../../gateway/probe/probe.ts'
-import type { ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
+import type { ProbeResult } from '../../gateway/probe/probe.ts'
+import type { ModelRoute, Sender } from '../../gateway/types.ts'
+import type { InstalledProgram } from '../client-state/program/program.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
+import type { Session } from '../screen/session.ts'
+import { type ProbeRequest, SentProbes } from './early-probes.ts'
 
 /** A model that a client will request, with the gateway's answer. */
 export interface ProbeAnswer extends ModelRoute {
@@ -20,29 +24,35 @@ export interface ProbeAnswer extends ModelRoute {
 /** A client as the sender of a probe, with its first request for a model over a protocol. */
 export type SenderFor = (route: ModelRoute) => Sender
 
-type ProbeOneOptions = Pick<ProbeOptions, 'unservedHint' | 'sender' | 'searches'>
+/** The installed client as the sender of probes: its first requests with these files. */
+export async function loadSenders(
+  { platform }: Session,
+  client: Client,
+  { files, ...program }: { readonly files: LoadedFiles } & InstalledProgram,
+): Promise<SenderFor> {
+  const recordings = await client.loadRecordings()
+  const { env } = platform.machine
+  return (route) => ({
+    label: client.label,
+    keyHeader: client.sends?.fixedKeyHeader?.[route.protocol],
+    accepts: client.accepts?.[route.protocol],
+    ...client.firstRequest(recordings, files, { ...program, env, ...route }),
+  })
+}
 
-type ProbeOne = (
-  protocol: Protocol,
-  model: string,
-  options: ProbeOneOptions,
-) => Promise<ProbeResult>
-
-/**
- * Sends one small inference for each combination of protocol, model and client request, and reuses its
- * answer: each inference costs money.
- */
+/** The probes of clients: each client's first request, once for each model route and combination of options. */
 export class Probes {
-  readonly #probe: ProbeOne
+  readonly #sent: SentProbes
   readonly #loadSenders: (choice: ResolvedChoice) => Promise<SenderFor>
-  /** The results by the request, which `requestId` identifies. */
-  readonly #results = new Map<string, Promise<ProbeResult>>()
   readonly #searches = new Map<Client, PartSearches>()
   /** By resolved options. Loading them again would read and plan a client's files again. */
   readonly #loaded = new Map<ResolvedOptions, Promise<SenderFor>>()
 
-  constructor(probe: ProbeOne, load: (choice: ResolvedChoice) => Promise<SenderFor>) {
-    this.#probe = probe
+  constructor(
+    probe: (request: ProbeRequest) => Promise<ProbeResult>,
+    load: (choice: ResolvedChoice) => Promise<SenderFor>,
+  ) {
+    this.#sent = new SentProbes(probe)
     this.#loadSenders = load
   }
 
@@ -52,46 +62,39 @@ export class Probes {
     return senders
   }
 
-  #ask(protocol: Protocol, model: string, options: ProbeOneOptions): Promise<ProbeResult> {
-    const id = requestId(protocol, model, options.sender)
-    const known = this.#results.get(id)
-    if (known !== undefined) return known
-
-    const result = this.#probe(protocol, model, options)
-    this.#results.set(id, result)
-    return result
-  }
-
   /** Probes everything that a client will request, in parallel. Never throws. */
   async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
-    const { client, resolved } = choice
-    const routes = routesOf(choice)
-    const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
-    const senderFor = await this.#sendersOf(choice)
-    const searches = this.#searches.get(client) ?? newSearches()
-    this.#searches.set(client, searches)
+    const requests = await this.#requestsOf(choice)
+    const results = await Promise.allSettled(requests.map((request) => this.#sent.send(request)))
+    return results.map((result, index) => {
+      const { model, protocol } = requests[index]!
+      return { model, protocol, result }
+    })
+  }
 
-    const results = await Promise.allSettled(
-      routes.map((route) => {
-        const { model, protocol } = route
-        return this.#ask(protocol, model, {
-          unservedHint: hintFor(model),
-          sender: senderFor(route),
-          searches,
-        })
-      }),
-    )
-    return results.map((result, index) => ({ ...routes[index]!, result }))
+  /** As `askFor`, but does not wait for the answers. */
+  async sendFor(choice: ResolvedChoice): Promise<void> {
+    for (const request of await this.#requestsOf(choice)) void this.#sent.send(request)
   }
 
   /** The models that need a probe which was not sent yet. */
   async newIds(choice: ResolvedChoice): Promise<readonly string[]> {
+    const requests = await this.#requestsOf(choice)
+    return requests.filter((request) => !this.#sent.has(request)).map(({ model }) => model)
+  }
+
+  async #requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
+    const { client, resolved } = choice
     const senderFor = await this.#sendersOf(choice)
-    const isNew = (route: ModelRoute) =>
-      !this.#results.has(requestId(route.protocol, route.model, senderFor(route)))
-    return routesOf(choice)
-      .filter(isNew)
-      .map(({ model }) => model)
+    const searches = this.#searches.get(client) ?? newSearches()
+    this.#searches.set(client, searches)
+
+    return routesOf(choice).map((route) => ({
+      ...route,
+      unservedHint: route.model === resolved.probeModel ? resolved.probeHint : undefined,
+      sender: senderFor(route),
+      searches,
+    }))
   }
 
   /**
@@ -113,12 +116,6 @@ export class Probes {
 /** The models that a client will request, over their protocols. */
 function routesOf({ input, resolved }: ResolvedChoice): readonly ModelRoute[] {
   return routesToProve(resolved, catalogIn(input.gatewayInfo))
-}
-
-/** Identifies a request. Equal requests are sent once for all clients that accept the same responses. */
-function requestId(protocol: Protocol, model: string, sender: Sender | undefined): string {
-  const { body, headers, safeguards, accepts } = sender ?? {}
-  return JSON.stringify([protocol, model, body, headers, safeguards, accepts])
 }
 
 /** Whether another model may succeed: the gateway rejects the model, its protocol or what its request contains. */

@@ -17,7 +17,7 @@ import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import type {
   Catalog,
-  CatalogAnswer,
+  CatalogInfo,
   GatewayAccess,
   ModelRoute,
   Protocol,
@@ -45,7 +45,7 @@ import type { Session } from '../screen/session.ts'
 /** A process to start and the gateway that it should use. */
 export interface LaunchRequest {
   readonly access: GatewayAccess
-  readonly catalogAnswer: CatalogAnswer
+  readonly catalogAnswer: CatalogInfo
   readonly process: ProcessToStart
   /** The model that the user named. */
   readonly model?: string | undefined
@@ -131,12 +131,11 @@ async function proveAccess(
   if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
     return access
 
-  const catalog = catalogIn({ catalogAnswer })
   const requester = new GatewayRequester(access)
   const proof = { protocol, model: resolved.probeModel, safeguards: 'not-asked' } as const
   try {
     const answer = requester.probe(proof.protocol, proof.model, {
-      catalog: catalog && Promise.resolve(catalog),
+      catalog: catalogAnswer.kind === 'received' ? Promise.resolve(catalogAnswer) : undefined,
     })
     await session.step(`Asking ${proof.model} for one word`, answer)
     if (saved !== undefined)

@@ -5,7 +5,7 @@ import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Balance } from '../../gateway/balance.ts'
 import type { GatewayRequester } from '../../gateway/gateway-requester.ts'
-import type { Catalog, CatalogAnswer, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, CatalogInfo, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 import type { SetupFlags } from '../command-line/flags.ts'
@@ -59,7 +59,7 @@ export interface AskedGateway {
   /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
   readonly requester: GatewayRequester
   readonly probes: Probes
-  readonly catalogAnswer: CatalogAnswer
+  readonly catalogAnswer: CatalogInfo
 }
 
 /** Step 4: a setup whose models have answered. With `--no-verify` they are only decided. */

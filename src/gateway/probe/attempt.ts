@@ -5,14 +5,13 @@
  * A *form* says what a request contains: among other things, the client's own request.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { UserError } from '../../errors.ts'
 import { ask, type Judged, judge, type Rejection } from '../ask.ts'
 import { asObject } from '../foreign-text.ts'
 import { readErrorBody } from '../judge/error-body.ts'
 import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
 import type { HttpResponse, NetworkFailure, SentRequest } from '../judge/types.ts'
-import type { Catalog, GatewayAccess, Protocol, Sender } from '../types.ts'
+import type { Catalog, CatalogAnswer, GatewayAccess, Protocol, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 import { listIn } from './request-tools.ts'
 
@@ -22,7 +21,7 @@ export interface ProbeInput {
   readonly protocol: Protocol
   readonly model: string
   /** As `ProbeOptions.catalog`. */
-  readonly catalog: Promise<Catalog | UserError> | undefined
+  readonly catalog: Promise<CatalogAnswer> | undefined
   readonly sender: Sender | undefined
   readonly searches: PartSearches
 }
@@ -193,8 +192,8 @@ export async function judgeResult(
 
 /** Undefined: the catalog was not requested, or cannot be read. */
 export async function catalogOf(input: ProbeInput): Promise<Catalog | undefined> {
-  const catalog = await input.catalog
-  return catalog instanceof UserError ? undefined : catalog
+  const answer = await input.catalog
+  return answer?.kind === 'received' ? answer.catalog : undefined
 }
 
 /** The status is about the request itself. Without a better clue, the judge blames the model or the gateway. */

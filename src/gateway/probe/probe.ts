@@ -1,4 +1,4 @@
-import { UserError } from '../../errors.ts'
+import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { ask, errorFor, judge, withHint } from '../ask.ts'
 import { baseUrlFor } from '../base-urls.ts'
@@ -15,7 +15,7 @@ import {
 } from '../judge/traits.ts'
 import type { HttpResponse, Outcome } from '../judge/types.ts'
 import type {
-  Catalog,
+  CatalogAnswer,
   FirstRequest,
   GatewayAccess,
   Protocol,
@@ -45,11 +45,10 @@ export interface ProbeResult {
 
 export interface ProbeOptions {
   /**
-   * The catalog or its error, if it was requested already. It names the nearest models, and saves a
-   * request. The probe sends its first request before the catalog arrives, and waits for it to judge the
-   * response.
+   * The catalog, if it was requested already. It names the nearest models, and saves a request. The probe
+   * sends its first request before the catalog arrives, and waits for it to judge the response.
    */
-  readonly catalog?: Promise<Catalog | UserError> | undefined
+  readonly catalog?: Promise<CatalogAnswer> | undefined
   /** Replaces the usual hint if the gateway does not serve the model to this key. */
   readonly unservedHint?: string | undefined
   /** The client that will use the model. Absent: any. */
@@ -175,9 +174,9 @@ async function judgeWithOtherAnswers(
 ): Promise<ProbeAttempt> {
   if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
 
-  const catalog = await input.catalog
-  if (catalog instanceof UserError) expectFromApi(catalog, input, candidates)
-  const isBaseUrlGood = catalog !== undefined || (await servesCatalog(input.access))
+  const answer = await input.catalog
+  if (answer?.kind === 'failed') expectFromApi(answer.error, input, candidates)
+  const isBaseUrlGood = answer !== undefined || (await servesCatalog(input.access))
   if (!isBaseUrlGood) return attempt
 
   const { baseUrl, response } = attempt

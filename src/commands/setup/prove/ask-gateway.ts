@@ -6,17 +6,16 @@ import { catalogIn } from '../../../clients/contract/setup.ts'
 import { asPlanned } from '../../../clients/files/parse-file.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
-import { ifPossible, UserError } from '../../../errors.ts'
-import { mayStillServe, toCatalogAnswer } from '../../../gateway/catalog.ts'
+import { ifPossible } from '../../../errors.ts'
+import { mayStillServe } from '../../../gateway/catalog.ts'
 import { GatewayRequester } from '../../../gateway/gateway-requester.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
-import { ifSlow } from '../../../gateway/slow-catalog.ts'
-import type { Catalog, GatewayAccess } from '../../../gateway/types.ts'
+import type { CatalogAnswer, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
 import { targetFor } from '../../client-state/point-client.ts'
-import { Probes } from '../../probes/probes.ts'
-import { loadSenders } from '../../probes/senders.ts'
+import { awaitCatalog } from '../../probes/early-probes.ts'
+import { loadSenders, Probes } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import type { AskedGateway, SetupContext } from '../types.ts'
 import { choiceFor, isDecided } from './choose-models.ts'
@@ -50,33 +49,31 @@ export async function askGateway(
   const isCatalogOptional =
     !userChooses && clients.every((client) => isDecided(context, client, requester.access))
 
-  const catalogRequest = requester.askCatalog({ isOptional: isCatalogOptional })
+  const catalogRequest = requester.requestCatalog({ isOptional: isCatalogOptional })
   const probes = probesFor(context, requester, catalogRequest)
-  const earlyProbes = isCatalogOptional
-    ? ifSlow(catalogRequest, requester.access, () =>
-        startProbes(context, {
-          requester,
-          probes,
-          catalogAnswer: { kind: 'pending' },
-        }),
-      )
-    : undefined
+  const sendProbes = async () => {
+    const gateway = { requester, probes, catalogAnswer: { kind: 'pending' } } as const
+    if (isCatalogOptional) await sendFirstRequests(context, gateway)
+  }
 
-  const [catalogResult] = await session.step(
+  const [catalogAnswer] = await session.step(
     'Asking the gateway for its models',
-    // A list of clients appears at once. The command that shows it has started the programs.
-    Promise.all([catalogRequest, userChoosesClients ? undefined : startPrograms(context)]),
+    Promise.all([
+      awaitCatalog(catalogRequest, requester.access, sendProbes),
+      // A list of clients appears at once. The command that shows it has started the programs.
+      userChoosesClients ? undefined : startPrograms(context),
+    ]),
   )
-  if (catalogResult instanceof UserError && !mayStillServe(catalogResult)) throw catalogResult
-  await earlyProbes
-  return { requester, probes, catalogAnswer: toCatalogAnswer(catalogResult) }
+  if (catalogAnswer.kind === 'failed' && !mayStillServe(catalogAnswer.error))
+    throw catalogAnswer.error
+  return { requester, probes, catalogAnswer }
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */
-async function startProbes(context: SetupContext, gateway: AskedGateway): Promise<void> {
+async function sendFirstRequests(context: SetupContext, gateway: AskedGateway): Promise<void> {
   for (const client of context.clients) {
     const resolution = resolveClient(await choiceFor(context, gateway, client))
-    if (resolution.kind === 'decided') void gateway.probes.askFor(resolution.choice)
+    if (resolution.kind === 'decided') await gateway.probes.sendFor(resolution.choice)
   }
 }
 
@@ -84,10 +81,10 @@ async function startProbes(context: SetupContext, gateway: AskedGateway): Promis
 export function probesFor(
   context: SetupContext,
   requester: GatewayRequester,
-  catalog: Promise<Catalog | UserError>,
+  catalog: Promise<CatalogAnswer>,
 ): Probes {
   return new Probes(
-    (protocol, model, options) => requester.probe(protocol, model, { ...options, catalog }),
+    ({ protocol, model, ...options }) => requester.probe(protocol, model, { ...options, catalog }),
     (choice) => {
       const files = filesAfter(context, requester, choice)
       return loadSenders(context.session, choice.client, { files, ...choice.program })
