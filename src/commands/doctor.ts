@@ -12,14 +12,14 @@ import {
 } from './checks/client-checks.ts'
 import { checkGateway } from './checks/gateway-checks.ts'
 import { askGateways } from './checks/shared-gateways.ts'
-import { type ClientWithFindings, showClients, showFindings } from './checks/show.ts'
+import { type ShownClient, showClients, showFindings } from './checks/show.ts'
 import { clientsInUse } from './client-state/client-report.ts'
 import {
   type CheckedClient,
   type ExaminedClient,
   examineClient,
 } from './client-state/examine-client.ts'
-import { isInstalled, readVersion, tableOf } from './client-state/program/program.ts'
+import { readVersion, tableOf } from './client-state/program/program.ts'
 import { runsOrError } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument } from './command-line/arguments.ts'
@@ -65,29 +65,29 @@ export async function doctor(
   session.addFindings(...wslFinding(session.platform))
 
   const consent = consentToFix(session, flags)
-  const reports = clients.map((client) => examineClient(session, client, runs))
+  const beforeFix = clients.map((client) => examineClient(session, client, runs))
   const fix: FixResult =
     consent === undefined
       ? { edits: [], fixed: [] }
-      : await fixProblems(session, reports.filter(isReadable), runs ?? [], { consent, dryRun })
+      : await fixProblems(session, beforeFix.filter(isChecked), runs ?? [], { consent, dryRun })
 
   const isFixTried = !dryRun && (consent === 'given' || consent === 'ask')
   const machineChecks = session.findings.map(asMachineCheck)
   if (records instanceof UserError)
     machineChecks.push({ about: 'machine', ...findingFrom(records) })
-  const checkedClients = await session.step(
+  const shownClients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, {
-      reports: clients.map((client) => examineClient(session, client, runs, isFixTried)),
+      clients: clients.map((client) => examineClient(session, client, runs, isFixTried)),
       flags,
       isFixTried,
       isNamed: id !== undefined,
     }),
   )
-  const checks = [...machineChecks, ...checkedClients.flatMap(({ findings }) => findings)]
+  const checks = [...machineChecks, ...shownClients.flatMap(({ findings }) => findings)]
 
   const isOfMachine = ({ about }: CheckResult) => about === 'machine'
-  const ofClients = checkedClients.map((client) => ({
+  const ofClients = shownClients.map((client) => ({
     ...client,
     findings: client.findings.filter((finding) => !isOfMachine(finding)),
   }))
@@ -112,8 +112,8 @@ function consentToFix(session: Session, { fix, dryRun, yes }: DoctorFlags): Cons
   return dryRun && !yes ? 'none' : session.consent(yes)
 }
 
-function isReadable(report: ExaminedClient): report is CheckedClient {
-  return report.kind === 'checked'
+function isChecked(examined: ExaminedClient): examined is CheckedClient {
+  return examined.kind === 'checked'
 }
 
 function asMachineCheck(finding: Finding): CheckResult {
@@ -122,7 +122,7 @@ function asMachineCheck(finding: Finding): CheckResult {
 }
 
 interface ChecksToRun {
-  readonly reports: readonly ExaminedClient[]
+  readonly clients: readonly ExaminedClient[]
   readonly flags: DoctorFlags
   /** `doctor --fix` has run already, so that no hint names it again. */
   readonly isFixTried: boolean
@@ -133,37 +133,37 @@ interface ChecksToRun {
 /** Runs the checks of every client in parallel, and returns them in the order of the clients. */
 async function checkAll(
   session: Session,
-  { reports, flags, isFixTried, isNamed }: ChecksToRun,
-): Promise<readonly ClientWithFindings[]> {
-  const readable = reports.filter(isReadable)
+  { clients, flags, isFixTried, isNamed }: ChecksToRun,
+): Promise<readonly ShownClient[]> {
+  const readable = clients.filter(isChecked)
   for (const { state } of readable) if (state.endpoint.key) session.hide(state.endpoint.key)
   const gateways = flags.verify ? askGateways(session, readable, flags) : undefined
 
-  const checkOne = async (report: ExaminedClient): Promise<readonly CheckResult[]> => {
-    if (report.kind === 'unreadable') return [findingFrom(report.failure)]
-    const { client } = report
+  const checkOne = async (examined: ExaminedClient): Promise<readonly CheckResult[]> => {
+    if (examined.kind === 'unreadable') return [findingFrom(examined.failure)]
+    const { client } = examined
     const [version, modelTable] = await Promise.all([
       readVersion(session, client),
       tableOf(session, client),
     ])
-    const program = { isInstalled: isInstalled(session, client), ...version, modelTable }
-    const examined = { ...report, ...program }
+    const program = { ...version, modelTable }
+    const shared = gateways?.get(examined)
     const gatewayChecks =
-      gateways && (await checkGateway(session, examined, gateways.get(report), flags))
+      gateways && (await checkGateway(session, examined, { program, shared, flags }))
     return [
-      checkInstalled(examined),
-      ...reportFindings(report, isFixTried),
+      checkInstalled(session, examined, version),
+      ...reportFindings(examined, isFixTried),
       ...(gatewayChecks ?? []),
     ]
   }
-  const checked = reports.map(async (report): Promise<ClientWithFindings> => {
-    const checks = await checkOne(report)
-    const findings = checks.map((check) => ({ about: report.client.family, ...check }))
-    return { report, findings, isAbsent: !isNamed && isAbsent(findings) }
+  const shown = clients.map(async (examined): Promise<ShownClient> => {
+    const checks = await checkOne(examined)
+    const findings = checks.map((check) => ({ about: examined.client.family, ...check }))
+    return { examined, findings, isAbsent: !isNamed && isAbsent(findings) }
   })
 
   try {
-    return await Promise.all(checked)
+    return await Promise.all(shown)
   } finally {
     for (const { access } of new Set(gateways?.values())) await closeIdleConnections(access)
   }

@@ -90,8 +90,8 @@ export async function status(
 
   if (!isJudged) return 0
   if (isDrifted) return errorCodes.drifted.exitStatus
-  const failures = clients.flatMap(({ report }) =>
-    report.kind === 'unreadable' ? [report.failure.code] : [],
+  const failures = clients.flatMap(({ examined }) =>
+    examined.kind === 'unreadable' ? [examined.failure.code] : [],
   )
   return Math.max(0, ...failures.map((code) => errorCodes[code].exitStatus))
 }
@@ -150,19 +150,19 @@ function reportOf(
   client: Client,
   { runs, expected, isNamed, isJudged }: ReportOptions,
 ): StatusReport {
-  const report = examineClient(session, client, runs)
-  if (report.kind === 'unreadable')
-    return { report, findings: [findingFrom(report.failure)], drift: [], isAbsent: false }
-  const { key } = report.state.endpoint
+  const examined = examineClient(session, client, runs)
+  if (examined.kind === 'unreadable')
+    return { examined, findings: [findingFrom(examined.failure)], drift: [], isAbsent: false }
+  const { key } = examined.state.endpoint
   if (key) session.hide(key)
 
-  const lastSetup = gatewayOfLastSetup(session, report, runs ?? [])
+  const lastSetup = gatewayOfLastSetup(session, examined, runs ?? [])
   const isExpectedToPoint = lastSetup !== undefined || isNamed
   const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
-  const drift = expectedGateway ? driftFrom(session, report, expectedGateway) : []
+  const drift = expectedGateway ? driftFrom(session, examined, expectedGateway) : []
 
   // Another finding can report the same reason. Then it is not repeated, unless the user asked for drift.
-  const findings = reportFindings(report)
+  const findings = reportFindings(examined)
   const isDriftReported = findings.some(({ code }) => code === 'drifted')
   const unreported = drift.filter(
     ({ kind }) => isJudged || (kind === 'setting' && !isDriftReported),
@@ -172,10 +172,10 @@ function reportOf(
   )
 
   return {
-    report,
+    examined,
     findings: [...findings, ...driftFindings],
-    details: detailsOf(session, report),
-    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, report),
+    details: detailsOf(session, examined),
+    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, examined),
     expectedGateway,
     drift,
   }

@@ -3,8 +3,14 @@ import { isBefore } from '../../clients/program/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
-import { type InstalledProgram, versionFindings } from '../client-state/program/program.ts'
+import {
+  isInstalled,
+  type ProgramVersion,
+  versionFindings,
+} from '../client-state/program/program.ts'
+import type { Session } from '../screen/session.ts'
 
+/** A finding of `status` or `doctor`, and how it is shown. */
 export interface CheckResult extends Finding {
   /** The client's family, or `machine`. Absent: the client that was checked. */
   readonly about?: string
@@ -14,11 +20,6 @@ export interface CheckResult extends Finding {
   readonly isAboutGateway?: true
   /** The client has neither a program nor a setup on this machine. */
   readonly isAbsent?: true
-}
-
-/** A client's state, and its program on this machine. */
-export interface ClientWithProgram extends CheckedClient, InstalledProgram {
-  readonly isInstalled: boolean
 }
 
 /**
@@ -48,12 +49,17 @@ function orCommand(hint: string | undefined, command: string): string {
   return hint.endsWith('.') ? `${hint} Or: ${command}` : `${hint} (or: ${command})`
 }
 
-export function checkInstalled(examined: ClientWithProgram): CheckResult {
-  const { client, state, isInstalled, version = '' } = examined
+/** Whether a client's program is on this machine, in a version that repoint was tested with. */
+export function checkInstalled(
+  session: Session,
+  { client, state }: CheckedClient,
+  installed: ProgramVersion,
+): CheckResult {
+  const { version = '' } = installed
   const code = 'installed'
   const { label, program } = client
 
-  if (!isInstalled) {
+  if (!isInstalled(session, client)) {
     const isSetUp = state.endpoint.baseUrl !== undefined
     const isUnknown = whyUnreadable(state) !== undefined
     const message = `${label} is not installed`
@@ -61,8 +67,8 @@ export function checkInstalled(examined: ClientWithProgram): CheckResult {
     return { code, severity: isSetUp ? 'warning' : 'ok', message }
   }
 
-  const [problem] = versionFindings(client, examined)
-  if (problem?.severity === 'error') return { ...problem, ...compact({ brief: examined.version }) }
+  const [problem] = versionFindings(client, installed)
+  if (problem?.severity === 'error') return { ...problem, ...compact({ brief: installed.version }) }
   if (problem !== undefined) return asWarning(problem)
 
   const result = { code, message: `${label} ${version}`, brief: version } as const

@@ -27,23 +27,32 @@ import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
 import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
+import type { InstalledProgram } from '../client-state/program/program.ts'
 import { awaitCatalog } from '../probes/early-probes.ts'
 import { loadSenders, type ProbeAnswer, Probes } from '../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
-import { asWarning, type CheckResult, type ClientWithProgram } from './client-checks.ts'
-
+import { asWarning, type CheckResult } from './client-checks.ts'
 import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
 
 /**
  * Runs the checks of one client that need the network. After a failure, the later checks would prove nothing,
  * so the failure is the last result.
+ *
+ * @param shared undefined: the client has no gateway, or one without a key
  */
 export async function checkGateway(
   session: Session,
-  examined: ClientWithProgram,
-  shared: SharedGateway | undefined,
-  flags: RequestFlags,
+  examined: CheckedClient,
+  {
+    program,
+    shared,
+    flags,
+  }: {
+    readonly program: InstalledProgram
+    readonly shared: SharedGateway | undefined
+    readonly flags: RequestFlags
+  },
 ): Promise<readonly CheckResult[]> {
   const { client, state, findings, gateway } = examined
   if (whyUnreadable(state) !== undefined) return []
@@ -57,7 +66,8 @@ export async function checkGateway(
 
   const results: CheckResult[] = []
   try {
-    for await (const check of networkChecks(session, examined, shared, caFile)) results.push(check)
+    for await (const check of networkChecks(session, examined, { program, shared, caFile }))
+      results.push(check)
     return results
   } catch (error) {
     if (!canContinueAfter(error)) throw error
@@ -91,19 +101,26 @@ async function passedBefore(
 /** @throws UserError if a check fails and the rest would prove nothing */
 async function* networkChecks(
   session: Session,
-  examined: ClientWithProgram,
-  shared: SharedGateway,
-  caFile: string | undefined,
+  examined: CheckedClient,
+  {
+    program,
+    shared,
+    caFile,
+  }: {
+    readonly program: InstalledProgram
+    readonly shared: SharedGateway
+    readonly caFile: string | undefined
+  },
 ): AsyncGenerator<CheckResult> {
-  const { client, state, files, version, modelTable } = examined
+  const { client, state, files } = examined
   const { access, catalogRequest } = shared
   const probes = new Probes(
     ({ protocol, model, ...options }) =>
       probe(access, protocol, model, { ...options, catalog: catalogRequest }),
-    () => loadSenders(session, client, { files, version, modelTable }),
+    () => loadSenders(session, client, { files, ...program }),
   )
   const answer = await awaitCatalog(catalogRequest, access, () =>
-    probes.sendFor(setupNow(examined, { kind: 'pending' })),
+    probes.sendFor(setupNow(examined, program, { kind: 'pending' })),
   )
   const catalog = catalogIn({ catalogAnswer: answer })
 
@@ -112,7 +129,7 @@ async function* networkChecks(
   yield* [...certificateFindings(session, client, state.endpoint, caFile)].map(asWarning)
   yield* checkCatalog(session, examined, access, answer)
 
-  const setup = setupNow(examined, answer)
+  const setup = setupNow(examined, program, answer)
   yield* setup.resolved.findings.map(asWarning)
   for (const probed of await probes.askFor(setup)) yield probeCheck(catalog, probed)
 
@@ -193,7 +210,7 @@ function probeCheck(
 
 /** A model works best over its native protocol, if the gateway lists it there. */
 function* checkProtocol(
-  { client }: ClientWithProgram,
+  { client }: CheckedClient,
   resolved: ResolvedOptions,
   catalog: Catalog | undefined,
 ): Generator<CheckResult> {
@@ -223,7 +240,7 @@ function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
 
 /** Models in the client's own list that the gateway does not list. */
 function* checkPicker(
-  { client, files, options }: ClientWithProgram,
+  { client, files, options }: CheckedClient,
   catalog: Catalog | undefined,
 ): Generator<CheckResult> {
   const unlisted = catalog === undefined ? [] : unlistedModels(client, files, catalog, options)
@@ -239,13 +256,14 @@ function* checkPicker(
  * @throws UserError if the client's model cannot be used, or only the catalog could have decided it
  */
 function setupNow(
-  { client, options, state: { unsetOptions }, version, modelTable }: ClientWithProgram,
+  { client, options, state: { unsetOptions } }: CheckedClient,
+  program: InstalledProgram,
   catalogAnswer: CatalogInfo,
 ): ResolvedChoice {
   const gatewayInfo = { catalogAnswer, routesToAvoid: [] }
   const input = { requested: {}, earlier: { options, unsetOptions }, gatewayInfo }
 
-  const resolution = resolveClient({ client, program: { version, modelTable }, input })
+  const resolution = resolveClient({ client, program, input })
   if (resolution.kind === 'decided') return resolution.choice
   throw catalogAnswer.kind === 'failed' ? catalogAnswer.error : resolution.error
 }

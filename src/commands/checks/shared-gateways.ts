@@ -25,37 +25,37 @@ export interface SharedGateway {
 /** Requests the model lists of all clients' gateways in parallel. */
 export function askGateways(
   session: Session,
-  reports: readonly CheckedClient[],
+  clients: readonly CheckedClient[],
   flags: RequestFlags,
 ): ReadonlyMap<CheckedClient, SharedGateway> {
   const byRequest = new Map<string, SharedGateway>()
-  const byReport = new Map<CheckedClient, SharedGateway>()
+  const byClient = new Map<CheckedClient, SharedGateway>()
   const authorities = authoritiesOf(
     session.platform.machine.env,
-    reports.map(({ client }) => client),
+    clients.map(({ client }) => client),
   )
-  const [configuredCaFile] = reports.flatMap(({ state }) => state.endpoint.caFile ?? [])
+  const [configuredCaFile] = clients.flatMap(({ state }) => state.endpoint.caFile ?? [])
 
-  for (const report of reports) {
-    const { key, keyHeader, headers, query } = report.state.endpoint
-    const isBroken = whyUnreadable(report.state) !== undefined
-    if (isBroken || report.gateway === undefined || !key) continue
+  for (const examined of clients) {
+    const { key, keyHeader, headers, query } = examined.state.endpoint
+    const isBroken = whyUnreadable(examined.state) !== undefined
+    if (isBroken || examined.gateway === undefined || !key) continue
 
-    const { address } = report.gateway
-    const request = { baseUrls: baseUrlsOf(report.gateway), key, keyHeader, headers, query }
+    const { address } = examined.gateway
+    const request = { baseUrls: baseUrlsOf(examined.gateway), key, keyHeader, headers, query }
     const caFile = caFileFor(session.platform, address, flags.caFile) ?? configuredCaFile
     const timeoutMs = flags.timeout * 1000
     const id = JSON.stringify(request)
     const shared =
       byRequest.get(id) ??
       startRequests(accessTo(session, { address, ...request, timeoutMs, caFile, authorities }))
-    shared.users.push(report.client.family)
+    shared.users.push(examined.client.family)
     byRequest.set(id, shared)
-    byReport.set(report, shared)
+    byClient.set(examined, shared)
     // The clients' probes are sent in parallel, so each client gets a connection.
     void preopenConnections(shared.access, 1)
   }
-  return byReport
+  return byClient
 }
 
 /** Requests the balance only from a gateway that answers the catalog request. */

@@ -12,9 +12,9 @@ import { absentText } from '../client-state/program/program.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 
-/** A client with the findings about it and its gateway. */
-export interface ClientWithFindings {
-  readonly report: ExaminedClient
+/** A client, with what `status` or `doctor` shows about it and its gateway. */
+export interface ShownClient {
+  readonly examined: ExaminedClient
   readonly findings: readonly CheckResult[]
   /** What its files contain, one line each. */
   readonly details?: readonly string[]
@@ -31,11 +31,11 @@ const marks: Readonly<Record<Severity, string>> = { ok: '✔', note: '!', warnin
  */
 export function showClients(
   session: Session,
-  clients: readonly ClientWithFindings[],
+  clients: readonly ShownClient[],
   isDetailed: boolean,
 ): void {
   const present = clients.filter(({ isAbsent }) => !isAbsent)
-  const width = Math.max(0, ...present.map(({ report }) => report.client.label.length))
+  const width = Math.max(0, ...present.map(({ examined }) => examined.client.label.length))
 
   for (const [heading, users] of byService(present)) {
     const shared = gatewayFindings(users)
@@ -59,12 +59,10 @@ export function showClients(
 }
 
 /** The clients by the heading of what they use. */
-function byService(
-  clients: readonly ClientWithFindings[],
-): ReadonlyMap<string, readonly ClientWithFindings[]> {
-  const groups = new Map<string, ClientWithFindings[]>()
+function byService(clients: readonly ShownClient[]): ReadonlyMap<string, readonly ShownClient[]> {
+  const groups = new Map<string, ShownClient[]>()
   for (const client of clients) {
-    const heading = headingOf(serviceOf(client.report))
+    const heading = headingOf(serviceOf(client.examined))
     groups.set(heading, [...(groups.get(heading) ?? []), client])
   }
   return groups
@@ -76,9 +74,9 @@ type Service =
   | { readonly kind: 'own-service' }
   | { readonly kind: 'unknown' }
 
-function serviceOf(report: ExaminedClient): Service {
-  if (report.kind === 'unreadable') return { kind: 'unknown' }
-  const { gateway, state } = report
+function serviceOf(examined: ExaminedClient): Service {
+  if (examined.kind === 'unreadable') return { kind: 'unknown' }
+  const { gateway, state } = examined
   if (gateway === undefined)
     return { kind: whyUnreadable(state) === undefined ? 'own-service' : 'unknown' }
 
@@ -99,36 +97,36 @@ function cellFor(service: Service): string {
 }
 
 /** One row for each client. Below the table, the command that shows the problems of those that have any. */
-export function showTable(session: Session, clients: readonly ClientWithFindings[]): void {
+export function showTable(session: Session, clients: readonly ShownClient[]): void {
   const present = clients.filter(({ isAbsent }) => !isAbsent)
   const rows = present.map((client) => [
-    `${markOf(client)} ${client.report.client.label}`,
-    cellFor(serviceOf(client.report)),
-    modelOf(client.report),
+    `${markOf(client)} ${client.examined.client.label}`,
+    cellFor(serviceOf(client.examined)),
+    modelOf(client.examined),
     stateInWords(client),
   ])
   if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
 
   const withProblems = present.filter(
-    ({ report, findings }) => isUnreadable(report) || problemsIn(findings).length > 0,
+    ({ examined, findings }) => isUnreadable(examined) || problemsIn(findings).length > 0,
   )
-  const names = withProblems.map(({ report }) => report.client.family)
+  const names = withProblems.map(({ examined }) => examined.client.family)
   if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
   showAbsent(session, clients)
 }
 
-function showAbsent(session: Session, clients: readonly ClientWithFindings[]): void {
+function showAbsent(session: Session, clients: readonly ShownClient[]): void {
   const absent = clients.filter(({ isAbsent }) => isAbsent)
-  if (absent.length > 0) session.say(absentText(absent.map(({ report }) => report.client)))
+  if (absent.length > 0) session.say(absentText(absent.map(({ examined }) => examined.client)))
 }
 
-function markOf({ findings }: ClientWithFindings): string {
+function markOf({ findings }: ShownClient): string {
   return marks[mostSevere(findings)]
 }
 
 /** The state of a client in two or three words. */
-function stateInWords({ report, findings }: ClientWithFindings): string {
-  if (isUnreadable(report)) return 'not readable'
+function stateInWords({ examined, findings }: ShownClient): string {
+  if (isUnreadable(examined)) return 'not readable'
   const problems = problemsIn(findings)
   if (problems.length === 0) return 'ok'
 
@@ -139,8 +137,8 @@ function stateInWords({ report, findings }: ClientWithFindings): string {
   return counted(problems.length, 'problem')
 }
 
-function isUnreadable(report: ExaminedClient): boolean {
-  return report.kind === 'unreadable' || whyUnreadable(report.state) !== undefined
+function isUnreadable(examined: ExaminedClient): boolean {
+  return examined.kind === 'unreadable' || whyUnreadable(examined.state) !== undefined
 }
 
 function problemsIn(findings: readonly CheckResult[]): readonly CheckResult[] {
@@ -169,7 +167,7 @@ function linesOf({ severity, message, places, hints }: FindingLine): readonly st
 }
 
 /** The findings that all clients of a gateway share. */
-function gatewayFindings(users: readonly ClientWithFindings[]): readonly CheckResult[] {
+function gatewayFindings(users: readonly ShownClient[]): readonly CheckResult[] {
   const [first, ...otherUsers] = users
   const isSharedByAll = ({ message }: CheckResult) =>
     otherUsers.every(({ findings }) => findings.some((finding) => finding.message === message))
@@ -180,38 +178,38 @@ function gatewayFindings(users: readonly ClientWithFindings[]): readonly CheckRe
 
 /** One row for the client, then rows with its problems, or with every detail. */
 function rowsOf(
-  client: ClientWithFindings,
+  client: ShownClient,
   findings: readonly CheckResult[],
   { width, isDetailed }: { width: number; isDetailed: boolean },
 ): string[][] {
-  const { report, details = [] } = client
+  const { examined, details = [] } = client
   const lines = foldFindings(findings).flatMap((line) => {
     if (line.severity === 'ok') return isDetailed ? [`${marks.ok} ${line.message}`] : []
     return linesOf(line)
   })
 
-  const label = `  ${markOf(client)} ${report.client.label.padEnd(width)}`
+  const label = `  ${markOf(client)} ${examined.client.label.padEnd(width)}`
   return [
     [label, summaryOf(client)],
     ...[...lines, ...(isDetailed ? details : [])].map((line) => ['', line]),
   ]
 }
 
-function modelOf(report: ExaminedClient): string {
-  if (report.kind === 'unreadable') return '?'
-  return shownModel(report.state) ?? report.state.login ?? 'its default model'
+function modelOf(examined: ExaminedClient): string {
+  if (examined.kind === 'unreadable') return '?'
+  return shownModel(examined.state) ?? examined.state.login ?? 'its default model'
 }
 
 /** The client's version, and the models that answered or the configured model. */
-function summaryOf({ report, findings }: ClientWithFindings): string {
-  if (report.kind === 'unreadable') return 'its files cannot be read'
-  const { state } = report
+function summaryOf({ examined, findings }: ShownClient): string {
+  if (examined.kind === 'unreadable') return 'its files cannot be read'
+  const { state } = examined
   const briefsOf = (code: string) =>
     findings.filter((finding) => finding.code === code).flatMap(({ brief }) => brief ?? [])
 
   const answering = briefsOf('probe')
   const verb = answering.length > 1 ? 'answer' : 'answers'
-  let models = whyUnreadable(state) === undefined ? modelOf(report) : 'not readable'
+  let models = whyUnreadable(state) === undefined ? modelOf(examined) : 'not readable'
   if (answering.length > 0) models = `${answering.join(', ')} ${verb}, with tools`
 
   const isChanged = findings.some(({ code }) => code === 'drifted')

@@ -10,19 +10,16 @@ import { type ClientReport, clientReport } from './client-report.ts'
 import { type FileReport, reportFile } from './written-files.ts'
 
 /** A client as `status` and `doctor` see it: without starting it and without the network. */
-export type ExaminedClient = CheckedClient | UnreadableClient
+export type ExaminedClient =
+  | CheckedClient
+  /** Its files cannot be read. */
+  | { readonly kind: 'unreadable'; readonly client: Client; readonly failure: UserError }
 
+/** A client whose files were read and checked. */
 export interface CheckedClient extends ClientReport {
   readonly kind: 'checked'
   readonly findings: readonly Finding[]
   readonly fileStates: readonly FileReport[]
-}
-
-/** A client whose files cannot be read. */
-export interface UnreadableClient {
-  readonly kind: 'unreadable'
-  readonly client: Client
-  readonly failure: UserError
 }
 
 /**

@@ -31,11 +31,11 @@ type FixedProblem = Pick<CheckResult, 'about' | 'code' | 'message'>
 /** @throws UserError as `applyPlan` does; `Declined` if the user says no to the fixes */
 export async function fixProblems(
   session: Session,
-  reports: readonly CheckedClient[],
+  clients: readonly CheckedClient[],
   runs: Runs,
   { consent, dryRun }: { readonly consent: Consent; readonly dryRun: true | undefined },
 ): Promise<FixResult> {
-  const { accepted, declined, edits } = await chooseFixes(session, reports, runs, consent)
+  const { accepted, declined, edits } = await chooseFixes(session, clients, runs, consent)
   const fixed = accepted.map((fix) => fix.fixed)
   if (dryRun && declined.length > 0) {
     session.say('Would ask before it fixes:')
@@ -49,7 +49,7 @@ export async function fixProblems(
   if (accepted.some(({ asks }) => asks === undefined))
     await session.requireConsent(consent, { message: 'Apply these fixes?', default: true })
 
-  const applied = applyPlan(session.platform, planOf(edits, reports, runs))
+  const applied = applyPlan(session.platform, planOf(edits, clients, runs))
   session.noteApplied(applied)
   session.say('✔ Fixed. Undo: repoint rollback')
   return { run: applied.run?.id, edits, fixed }
@@ -78,23 +78,23 @@ interface ChosenFixes {
 /** Accepts the safe fixes, and asks about each of the others. */
 async function chooseFixes(
   session: Session,
-  reports: readonly CheckedClient[],
+  clients: readonly CheckedClient[],
   runs: Runs,
   consent: Consent,
 ): Promise<ChosenFixes> {
   const accepted: AvailableFix[] = []
   const declined: string[] = []
   const edits: FileEdit[] = []
-  for (const report of reports) {
+  for (const examined of clients) {
     const ofClient: AvailableFix[] = []
-    for (const fix of availableFixes(session, report, runs)) {
+    for (const fix of availableFixes(session, examined, runs)) {
       const { asks } = fix
       if (asks === undefined || (await isWanted(session, consent, asks))) ofClient.push(fix)
       else declined.push(asks.problem)
     }
 
     accepted.push(...ofClient)
-    edits.push(...editsOf(session, report, ofClient))
+    edits.push(...editsOf(session, examined, ofClient))
   }
   return { accepted, declined, edits }
 }
@@ -110,10 +110,10 @@ async function isWanted(
 
 function* availableFixes(
   session: Session,
-  report: CheckedClient,
+  examined: CheckedClient,
   runs: Runs,
 ): Generator<AvailableFix> {
-  const { client, findings } = report
+  const { client, findings } = examined
   const about = client.family
   for (const finding of findings) {
     const { code, fix, needsConsentTo: problem } = finding
@@ -125,14 +125,14 @@ function* availableFixes(
       }
   }
 
-  const drift = driftSinceSetup(session, report, runs)
+  const drift = driftSinceSetup(session, examined, runs)
   if (drift?.restore !== undefined) {
     const message = describeDrift(client, drift)
     const asks = { problem: message, question: 'Restore the setup?' }
     yield { fixed: { about, code: 'drifted', message }, ...drift.restore, asks }
   }
 
-  for (const { file, isOpen } of secretFiles(session, report))
+  for (const { file, isOpen } of secretFiles(session, examined))
     if (isOpen)
       yield { fixed: { about, code: 'private', message: `Other users could read ${file.path}` } }
 }
@@ -140,28 +140,28 @@ function* availableFixes(
 /** The edits of one client's fixes. They also close files with secrets to other users. */
 function editsOf(
   session: Session,
-  report: CheckedClient,
+  examined: CheckedClient,
   fixes: readonly AvailableFix[],
 ): readonly FileEdit[] {
   const restoringEdits = fixes.flatMap(({ edits = [] }) => edits)
   const fileFixes = fixes.flatMap((available) => available.fixes ?? [])
-  const fixingEdits = planFixes(report.client, report.files, fileFixes)
-  return withPrivateModes(session, report, [...restoringEdits, ...fixingEdits])
+  const fixingEdits = planFixes(examined.client, examined.files, fileFixes)
+  return withPrivateModes(session, examined, [...restoringEdits, ...fixingEdits])
 }
 
 /** Adds to the edits the file modes that keep others from reading files with secrets. */
 function withPrivateModes(
   session: Session,
-  report: CheckedClient,
+  examined: CheckedClient,
   edits: readonly FileEdit[],
 ): readonly FileEdit[] {
-  const open = secretFiles(session, report).filter(({ isOpen }) => isOpen)
+  const open = secretFiles(session, examined).filter(({ isOpen }) => isOpen)
 
   const otherEdits = edits.filter((edit) => open.every(({ file }) => file.path !== edit.path))
   const closingEdits = open.map(({ file, mode }): FileEdit => {
     const { path, format, holdsSecret, bytes } = file
     const edit = edits.find((planned) => planned.path === path) ?? {
-      client: report.client.id,
+      client: examined.client.id,
       path,
       format,
       scope: 'keys',
@@ -184,8 +184,8 @@ function showFixes(session: Session, { edits, fixed }: FixResult): void {
 }
 
 /** A rollback treats every recorded address as ours, so the plan names a gateway only if repoint wrote it. */
-function planOf(edits: readonly FileEdit[], reports: readonly CheckedClient[], runs: Runs): Plan {
-  const configured = reports.find(({ client, state }) => hasWrittenBaseUrl(client, state, runs))
+function planOf(edits: readonly FileEdit[], clients: readonly CheckedClient[], runs: Runs): Plan {
+  const configured = clients.find(({ client, state }) => hasWrittenBaseUrl(client, state, runs))
   const gateway = configured?.gateway
   return {
     kind: 'repair',

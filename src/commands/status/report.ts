@@ -8,7 +8,7 @@ import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { formatHeader, headerDocument, unusualKeyHeader } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
 import { maskSecret } from '../../text.ts'
-import type { ClientWithFindings } from '../checks/show.ts'
+import type { ShownClient } from '../checks/show.ts'
 import { shownAddress } from '../client-state/client-report.ts'
 import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
@@ -16,7 +16,7 @@ import type { FileReport } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A client, the gateway that it should use, and why it does not. */
-export interface StatusReport extends ClientWithFindings {
+export interface StatusReport extends ShownClient {
   readonly expectedGateway?: ExpectedGateway | undefined
   readonly drift: readonly DriftReason[]
 }
@@ -85,13 +85,13 @@ function describeFile({ state, run, changedKeys }: FileReport): string {
 }
 
 /** A client as `--json` prints it. Scripts read these names, so they stay when ours change. */
-export function clientDocument({ report, expectedGateway, drift }: StatusReport) {
-  if (report.kind === 'unreadable') {
-    const { client, failure } = report
+export function clientDocument({ examined, expectedGateway, drift }: StatusReport) {
+  if (examined.kind === 'unreadable') {
+    const { client, failure } = examined
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, state, gateway, findings, fileStates } = report
+  const { client, state, gateway, findings, fileStates } = examined
   const { endpoint, options, unsetOptions, sources, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const {
