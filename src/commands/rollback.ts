@@ -20,8 +20,8 @@ import { stopOldServers } from './client-state/program/program.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
-import { breaksClientCheck, refuseUnknownClient } from './rollback/breaks-client.ts'
 import { clientUndosOf, isHereCheck, type RollbackContext } from './rollback/context.ts'
+import { refuseUnknownClient, refuseUnsafe, situationsFinder } from './rollback/find-situations.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'
 import {
   changesAny,
@@ -34,7 +34,6 @@ import {
   sideEffects,
   undoCommandFor,
 } from './rollback/report.ts'
-import { refuseWrongKey } from './rollback/wrong-key.ts'
 import type { Consent, Session } from './screen/session.ts'
 
 function define() {
@@ -90,8 +89,8 @@ export async function rollback(
 
   await refuseUnknownClient(session, undo)
   const clientUndos = clientUndosOf(context, undo)
-  // Without --force, an undo changes address and key together, or neither.
-  if (flags.force) refuseWrongKey(context, clientUndos)
+  // Without --force, the plan has no unsafe undo.
+  if (flags.force) refuseUnsafe(context, undo, clientUndos)
 
   session.addFindings(...checkPlannedFiles(platform, undo.plan, undo.details))
   session.showFindings()
@@ -124,7 +123,7 @@ function optionsFor(
     redo,
     force,
     isHere: isHereCheck(context),
-    breaksClient: breaksClientCheck(context),
+    findSituations: situationsFinder(context),
   }
 }
 

@@ -11,9 +11,10 @@ import {
 } from './record.ts'
 import { listRuns } from './records/records.ts'
 import { activeRuns } from './undo/active-runs.ts'
-import { isRedirected } from './undo/undo-client.ts'
+import { endpointSituations } from './undo/undo-client.ts'
 import { undoFile } from './undo/undo-file.ts'
 import { undoRun } from './undo/undo-runs.ts'
+import { isSafe } from './undo/undo-safety.ts'
 
 export interface FilesBeforeRuns {
   /** The files as they were then. A file that no run recorded is missing. */
@@ -95,7 +96,7 @@ export function* fileWithoutRuns(world: World, path: string): Generator<Bytes | 
     for (const run of activeRuns(runs)) {
       const files = run.files.filter((file) => file.path === path)
       if (files.length === 0) continue
-      if (isRedirected(files, contents)) return
+      if (!isSafe(endpointSituations(files, contents))) return
 
       contents = undoRun({ ...run, files }, contents, {}).result
       yield contents.copies.bytesOf(contents.get(path))

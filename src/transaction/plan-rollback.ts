@@ -4,7 +4,7 @@
  *     1. read the records        World          ─▶  Runs            records/records.ts
  *     2. choose the runs         Runs           ─▶  Runs            undo/choose-runs.ts, undo/active-runs.ts
  *     3. undo them in memory     Runs, Contents ─▶  UndoPlan        undo/undo-runs.ts
- *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts
+ *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts, undo/undo-safety.ts
  *          each file             FileHistory    ─▶  UndoneFile      undo/undo-file.ts
  *          each setting          FileHistory    ─▶  UndoneFile      undo/undo-settings.ts, edits/undo.ts
  *     4. make it a plan          UndoPlan       ─▶  RollbackPlan    here
@@ -42,7 +42,7 @@ import {
 import { listRuns } from './records/records.ts'
 import { activeRuns, isSelected } from './undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from './undo/choose-runs.ts'
-import type { BreaksClient, UndoOptions } from './undo/undo-client.ts'
+import type { FindSituations, UndoOptions } from './undo/undo-client.ts'
 import type { UndoPlan } from './undo/undo-runs.ts'
 
 export interface RollbackOptions {
@@ -61,7 +61,7 @@ export interface RollbackOptions {
    * (`CODEX_HOME`) has the same files in another folder. Not checked if `run` is given.
    */
   readonly isHere?: ((file: RecordedFile) => boolean) | undefined
-  readonly breaksClient?: BreaksClient | undefined
+  readonly findSituations?: FindSituations | undefined
 }
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
@@ -137,9 +137,9 @@ function withFilesHere(
 function planUndo(
   runs: Runs,
   now: Contents,
-  { run, original, redo: isRedo, force, clients, breaksClient }: RollbackOptions,
+  { run, original, redo: isRedo, force, clients, findSituations }: RollbackOptions,
 ): UndoPlan | undefined {
-  const options: UndoOptions = { force, clients, breaksClient }
+  const options: UndoOptions = { force, clients, findSituations }
   if (isRedo) return redo(runs, now, options)
   if (original) return undoAll(runs, now, options)
   if (run === undefined) return undoLatest(runs, now, options)

@@ -3,7 +3,7 @@ import { acceptDrift } from '../../src/transaction/apply-plan.ts'
 import { contentsOf } from '../../src/transaction/records/blobs.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { statePaths } from '../../src/transaction/records/state-folder.ts'
-import type { BreaksClient } from '../../src/transaction/undo/undo-client.ts'
+import type { FindSituations } from '../../src/transaction/undo/undo-client.ts'
 import { aPlan, configEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { rollBack, setUp } from '../support/runs.ts'
@@ -13,10 +13,10 @@ const path = '.codex/config.toml'
 const config = 'model = "gpt-5.5"\n'
 
 /** A client that cannot read a part of the gateway's table. */
-const breaksClient: BreaksClient = (client, { result }) => {
+const findSituations: FindSituations = (client, { result }) => {
   const text = new TextDecoder().decode([...result.values()][0] ?? undefined)
   const isPartOfTable = text.includes('[model_providers.gateway]') && !text.includes('base_url')
-  return client === 'codex' && isPartOfTable
+  return client === 'codex' && isPartOfTable ? ['unreadable'] : []
 }
 
 /** A home after a setup, with the later changes of others. */
@@ -35,21 +35,21 @@ describe('a client that cannot read what others wrote into our table', () => {
   test('loses these additions together with the table', () => {
     const home = aHomeWhere(withTheirs)
     expect(home.text(path)).toContain('wire_api')
-    const { clientsLosingTables } = rollBack(home, { breaksClient })
+    const { clientsLosingTables } = rollBack(home, { findSituations })
     expect(clientsLosingTables).toEqual(['codex'])
     expect(home.text(path)).toBe(config)
   })
 
   test('keeps what others wrote next to the table', () => {
     const home = aHomeWhere((text) => `${withTheirs(text)}\n[tui]\nbell = true\n`)
-    rollBack(home, { breaksClient })
+    rollBack(home, { findSituations })
     expect(home.text(path)).toMatch(/^model = "gpt-5\.5"\n+\[tui\]\nbell = true\n$/)
   })
 
   test('keeps a table whose address others changed', () => {
     const home = aHomeWhere((text) => withTheirs(text.replace('gateway.example', 'theirs.example')))
     const before = home.text(path)
-    const { kept } = rollBack(home, { breaksClient })
+    const { kept } = rollBack(home, { findSituations })
     expect(home.text(path)).toBe(before)
     const address = ['model_providers', 'gateway', 'base_url']
     expect(kept).toContainEqual(expect.objectContaining({ path: address, why: 'changed' }))
@@ -59,7 +59,7 @@ describe('a client that cannot read what others wrote into our table', () => {
     const userConfig = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
     const home = aHomeWhere(withTheirs, userConfig)
     const before = home.text(path)
-    const { kept, clientsLosingTables } = rollBack(home, { breaksClient })
+    const { kept, clientsLosingTables } = rollBack(home, { findSituations })
     expect(clientsLosingTables).toEqual([])
     expect(kept.every(({ why }) => why === 'together')).toBe(true)
     expect(home.text(path)).toBe(before)
@@ -68,7 +68,7 @@ describe('a client that cannot read what others wrote into our table', () => {
   test('does not affect another client', () => {
     const home = aHomeWhere(withTheirs)
     const { clientsLosingTables } = rollBack(home, {
-      breaksClient: (client) => client === 'claude',
+      findSituations: (client) => (client === 'claude' ? ['unreadable'] : []),
     })
     expect(clientsLosingTables).toEqual([])
     expect(home.text(path)).toContain('wire_api = "chat"')

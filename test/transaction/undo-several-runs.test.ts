@@ -5,7 +5,7 @@ import type { SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
-import type { BreaksClient } from '../../src/transaction/undo/undo-client.ts'
+import type { FindSituations } from '../../src/transaction/undo/undo-client.ts'
 import {
   aPairPlan,
   authEdit,
@@ -205,10 +205,10 @@ describe('undo of a shared table', () => {
     [...table, 'requires_openai_auth'],
   ]
   /** A client that cannot read a provider without a name. */
-  const breaksClient: BreaksClient = (client, { result }) => {
+  const findSituations: FindSituations = (client, { result }) => {
     const text = new TextDecoder().decode(result.get([...result.keys()][0]!) ?? undefined)
     const isNameless = text.includes('theirs = 1') && !text.includes('name =')
-    return client === 'codex' && isNameless
+    return client === 'codex' && isNameless ? ['unreadable'] : []
   }
 
   function shared(home: Home) {
@@ -228,7 +228,7 @@ describe('undo of a shared table', () => {
   test('keep-plain: our settings without a role stay if the client could not read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
-    const { files, kept } = rollBack(home, { breaksClient })
+    const { files, kept } = rollBack(home, { findSituations })
     expect(files[0]?.kept).toEqual(ownSettings)
     expect(kept.every(({ why }) => why === 'together')).toBe(true)
     expect(home.text(config)).toContain('theirs = 1')
@@ -240,14 +240,14 @@ describe('undo of a shared table', () => {
   test('keep-plain: our settings outside of the table are removed, also in a file that the setup created', () => {
     const home = aHome()
     shared(home)
-    expect(rollBack(home, { breaksClient }).files[0]?.kept).toEqual(ownSettings)
+    expect(rollBack(home, { findSituations }).files[0]?.kept).toEqual(ownSettings)
     expect(home.text(config)).not.toContain('model =')
   })
 
   test('a table of the user next to ours is not shared', () => {
     const home = aHome({ [config]: '[model_providers.mine]\nx = "Mine"\n' })
     shared(home)
-    expect(rollBack(home, { breaksClient }).files[0]?.kept).toEqual(ownSettings)
+    expect(rollBack(home, { findSituations }).files[0]?.kept).toEqual(ownSettings)
     expect(home.text(config)).toContain('[model_providers.mine]')
   })
 
@@ -255,7 +255,7 @@ describe('undo of a shared table', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home))])
     append(home, config, '\n')
-    rollBack(home, { breaksClient })
+    rollBack(home, { findSituations })
     expect(home.snapshot()).toEqual({})
   })
 

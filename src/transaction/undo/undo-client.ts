@@ -2,16 +2,13 @@
  * Undoes one run in the files of one client. Pure functions over values.
  *
  * A client's address, key, provider and models are undone together, or all of them stay. If only the key
- * were restored, the client would send it to the gateway's address. The first row that applies decides:
+ * were restored, the client would send it to the gateway's address. The steps of `undoClient`:
  *
- *     --force                                             `restore-copies`: every file gets its copy
- *     someone pointed the client elsewhere since          `keep-all`: everything stays
- *     an undo of our settings leaves a sound client       the first of `remove-ours`, `keep-plain` and
- *                                                         `remove-table` that does so
- *     otherwise                                           `keep-all`
- *
- * A client is sound if it can read its files, and sends no login or key to an address that it was not given
- * for. The command checks that (`breaksClient`), because it reads all files of the client.
+ * 1. `--force`: every file gets its copy (`restore-copies`).
+ * 2. `endpointSituations`: did someone point the client elsewhere since? If so, everything stays (`keep-all`).
+ * 3. `undoFiles` undoes our settings in memory: by `remove-ours`, `keep-plain` or `remove-table`.
+ * 4. Is the result safe? `undo-safety.ts` decides. If not, step 3 tries the next way.
+ * 5. If no way is safe, everything stays.
  */
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -33,11 +30,13 @@ import {
 import {
   type ComparedSetting,
   compareSettings,
+  type FileHistory,
   historyOf,
   type ModelCheck,
   valueInVersion,
 } from './compare.ts'
 import { type UndoWay, undoFile } from './undo-file.ts'
+import { isSafe, type Situation } from './undo-safety.ts'
 import { sharedTableWays } from './undo-settings.ts'
 
 export interface UndoOptions {
@@ -45,16 +44,18 @@ export interface UndoOptions {
   readonly force?: boolean | undefined
   /** Only the files of these clients. */
   readonly clients?: readonly string[] | undefined
-  readonly breaksClient?: BreaksClient | undefined
+  readonly findSituations?: FindSituations | undefined
 }
 
 /**
- * Whether an undo would give a client a problem that it does not have: it could no longer read its files, or
- * it would send a login or a key to an address for which it was not given.
+ * Finds the situations of a client after an undo. The command does so, because it reads all files of the client.
  *
  * @param contents the files that the undo has changed so far: before the step for this client, and after it
  */
-export type BreaksClient = (client: string, contents: StartAndResult<FileContents>) => boolean
+export type FindSituations = (
+  client: string,
+  contents: StartAndResult<FileContents>,
+) => readonly Situation[]
 
 export interface UndoneClient {
   /** All files after the undo. */
@@ -72,16 +73,18 @@ export function undoClient(
   client: string,
   files: readonly RecordedFile[],
   start: Contents,
-  { force, breaksClient }: UndoOptions,
+  { force, findSituations }: UndoOptions,
 ): UndoneClient {
   if (force) return undoFiles(files, start, 'restore-copies')
-  if (isRedirected(files, start)) return undoFiles(files, start, 'keep-all')
+  if (!isSafe(endpointSituations(files, start))) return undoFiles(files, start, 'keep-all')
 
   for (const way of sharedTableWays) {
     const outcome = undoFiles(files, start, way)
-    // A file that keeps the gateway's key needs the gateway's address.
-    if (outcome.keepsOurKey) continue
-    if (!breaksClient?.(client, plannedBytes(start, outcome.result))) return outcome
+    const situations = [
+      ...outcome.situations,
+      ...(findSituations?.(client, plannedBytes(start, outcome.result)) ?? []),
+    ]
+    if (isSafe(situations)) return outcome
   }
 
   return undoFiles(files, start, 'keep-all')
@@ -91,43 +94,53 @@ function undoFiles(
   files: readonly RecordedFile[],
   start: Contents,
   way: UndoWay,
-): UndoneClient & { readonly keepsOurKey: boolean } {
+): UndoneClient & { readonly situations: readonly Situation[] } {
   const isOurModel: ModelCheck = (setting, model) => isModelOfGateway(setting, model, files, start)
-  const results = files.map((file) => ({
-    path: file.path,
-    ...undoFile(historyOf(start, file), way, isOurModel),
-  }))
+  const undone = files.map((file) => {
+    const history = historyOf(start, file)
+    return { history, ...undoFile(history, way, isOurModel) }
+  })
   const versions = new Map<string, FileVersion | null>(
-    results.map(({ path, result }) => [path, result]),
+    undone.map(({ history, result }) => [history.file.path, result]),
   )
+  const keepsOurKey = undone.some(({ history, kept }) => keepsKeyOfRun(history, kept))
 
   return {
     result: withChanges(start, versions),
-    kept: results.flatMap(({ kept }) => kept),
-    keepsOurKey: results.some(({ keepsOurKey }) => keepsOurKey),
+    kept: undone.flatMap(({ kept }) => kept),
     losesTables: way === 'remove-table',
+    situations: keepsOurKey ? ['our-key-stays'] : [],
   }
 }
 
+/** Whether an undo keeps a whole file that still has a key as the run wrote it. */
+function keepsKeyOfRun(history: FileHistory, kept: readonly KeptSetting[]): boolean {
+  const { scope, settings } = history.file
+  if (scope !== 'whole' || kept.length === 0) return false
+
+  return settings.some(({ isSecret, path }) => {
+    const value = valueInVersion(history, 'now', path)
+    const ours = valueInVersion(history, 'written', path)
+    return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
+  })
+}
+
 /**
- * Whether someone pointed a client elsewhere since the run: they changed its address, key or provider.
- *
- * An exception: a login replaced the gateway's key, and the client had no address before the run.
- *
- *     changed since the run     address before the run    the endpoint
- *     nothing                   any                       is undone
- *     address or provider       any                       stays
- *     the key is gone           none                      is undone: the login must not go to the gateway
- *     the key is gone           one                       stays: the login was not made for that address
+ * What someone did with a client's address, key and provider since the run. In `key-gone`, most likely a login
+ * replaced the key.
  *
  * @param files the client's files in the run
  */
-export function isRedirected(files: readonly RecordedFile[], start: Contents): boolean {
+export function endpointSituations(
+  files: readonly RecordedFile[],
+  start: Contents,
+): readonly Situation[] {
   const changed = files.flatMap((file) => changedEndpoint(file, start))
-  if (changed.length === 0) return false
+  if (changed.length === 0) return []
 
-  const onlyKeyIsGone = changed.every((value) => value.setting.isSecret && !value.now)
-  return !onlyKeyIsGone || hadAddress(files, start)
+  const isOnlyKeyGone = changed.every((value) => value.setting.isSecret && !value.now)
+  if (!isOnlyKeyGone) return ['endpoint-changed']
+  return [hadAddress(files, start) ? 'key-gone-earlier-address' : 'key-gone']
 }
 
 /**

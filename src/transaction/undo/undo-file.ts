@@ -13,13 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { wholeFile } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { isSameContent, type KeptSetting, type RecordedFile } from '../record.ts'
-import {
-  compareSettings,
-  type FileHistory,
-  keptSetting,
-  type ModelCheck,
-  valueInVersion,
-} from './compare.ts'
+import { compareSettings, type FileHistory, keptSetting, type ModelCheck } from './compare.ts'
 import {
   type SharedTableWay,
   type UndoneFile,
@@ -91,13 +85,7 @@ function undoWholeFile(history: FileHistory): UndoneFile {
     written !== undefined && isDeepStrictEqual(copies.documentOf(file, now)?.root, written.root)
   if (isReformatted) return restoreCopy(history)
 
-  const keepsOurKey = file.settings.some(({ isSecret, path }) => {
-    const value = valueInVersion(history, 'now', path)
-    const ours = valueInVersion(history, 'written', path)
-    return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
-  })
-
-  return { result: now, kept: keptWholeFile(history), keepsOurKey }
+  return { result: now, kept: keptWholeFile(history) }
 }
 
 function keptWholeFile({ file, now }: FileHistory): readonly KeptSetting[] {

@@ -41,8 +41,6 @@ export interface UndoneFile {
   /** The file after the undo. Null: the undo removes it, or it is gone already. */
   readonly result: FileVersion | null
   readonly kept: readonly KeptSetting[]
-  /** Someone changed a whole file, which stays, and one of our secrets is still in it. */
-  readonly keepsOurKey?: boolean
 }
 
 /**

@@ -3,7 +3,7 @@ import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.
 import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
-import type { BreaksClient, UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
+import type { FindSituations, UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
 import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
 import type { UndoPlan } from '../../../src/transaction/undo/undo-runs.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
@@ -175,28 +175,22 @@ describe('a file with scope whole', () => {
   })
 
   test.each([
-    [
-      'our key is gone, though another value of ours is left',
-      { key: 'mine', name: 'gateway' },
-      false,
-    ],
-    ['one of our two secrets is left', { key: 'mine', token: 'k2' }, true],
-    ['nothing of ours is left', { login: 'me' }, false],
-  ])('reports whether our key stays in it: %s', (_, now, keepsOurKey) => {
-    const machine = new UndoMachine({ [authPath]: null })
-    machine.setUp({}, '{"key": "k1", "token": "k2", "name": "gateway"}')
+    ['only a value that is no secret is left', { name: 'gateway' }, {}],
+    ['one of our two secrets is left', { token: 'k2' }, { url: 'gw' }],
+    ['nothing of ours is left', { login: 'me' }, {}],
+  ])('keeps the address only if our key stays in it: %s', (_, now, values) => {
+    const machine = new UndoMachine({ [settingsPath]: '{}\n', [authPath]: null })
+    machine.setUp({ url: 'gw' }, '{"key": "k1", "token": "k2", "name": "gateway"}')
+    const [auth, settings] = machine.runs[0]!.files as [RecordedFile, RecordedFile]
+    const authSettings: RecordedFile['settings'] = [
+      { path: ['key'], role: 'key', isSecret: true },
+      { path: ['token'], isSecret: true },
+      { path: ['name'] },
+    ]
+    machine.runs = [{ ...machine.runs[0]!, files: [{ ...auth, settings: authSettings }, settings] }]
     machine.write(authPath, JSON.stringify(now))
-    const file: RecordedFile = {
-      ...machine.runs[0]!.files[0]!,
-      settings: [
-        { path: ['key'], role: 'key', isSecret: true },
-        { path: ['token'], role: 'key', isSecret: true },
-        { path: ['name'] },
-      ],
-    }
-    const { copies, contents } = machine
-    const undone = undoFile({ copies, file, now: contents.get(authPath) })
-    expect(undone.keepsOurKey).toBe(keepsOurKey)
+    rollBack(machine)
+    expect(machine.values()).toEqual(values)
   })
 
   test('is reported as a whole if the run recorded no setting of it', () => {
@@ -290,15 +284,17 @@ describe('a client with two files', () => {
 
 describe('no undo creates a problem', () => {
   const isAt =
-    (url: string): BreaksClient =>
+    (url: string): FindSituations =>
     (_, { result }) =>
       JSON.parse(new TextDecoder().decode(result.get(settingsPath) ?? undefined) || '{}').url ===
       url
+        ? ['unreadable']
+        : []
 
   test('nothing of the client is undone if every attempt has a problem', () => {
     const machine = aMachine()
     const before = machine.text(settingsPath)
-    const plan = rollBack(machine, { breaksClient: isAt('vendor') })
+    const plan = rollBack(machine, { findSituations: isAt('vendor') })
     expect(machine.text(settingsPath)).toBe(before)
     expect(keptIn(plan)).toContainEqual(['url', 'together'])
     expect(rollBack(machine)).toBeUndefined()
@@ -308,7 +304,7 @@ describe('no undo creates a problem', () => {
     const machine = aMachine()
     const set = machine.text(settingsPath)
     rollBack(machine)
-    const plan = redoLast(machine, { breaksClient: isAt('gw') })
+    const plan = redoLast(machine, { findSituations: isAt('gw') })
     expect(keptIn(plan)).not.toEqual([])
     expect(machine.text(settingsPath)).toBe(original)
     redoLast(machine, { force: true })

@@ -1,13 +1,12 @@
 /**
- * After an undo, no client may send a key to a gateway that it was not given for. A key is right if a
- * setup wrote it, or if the user had it together with the address before.
+ * Finds which login or key a client would send to a gateway after an undo. A key is right if a setup wrote it,
+ * or if the user had it together with the address before.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, usesSameCredentials } from '../../clients/contract/state.ts'
 import { documentOf } from '../../edits/format.ts'
-import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { StartAndResult } from '../../transaction/contents.ts'
 import {
@@ -19,27 +18,21 @@ import {
   type Runs,
 } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
+import type { Situation } from '../../transaction/undo/undo-safety.ts'
 import { asRecorded } from '../client-state/client-files.ts'
-import {
-  gatewayOf,
-  hasWrittenBaseUrl,
-  runsOf,
-  shownAddress,
-  writtenBaseUrls,
-} from '../client-state/client-report.ts'
+import { hasWrittenBaseUrl, runsOf, writtenBaseUrls } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
-import type { ClientUndo, RollbackContext } from './context.ts'
 
-/**
- * Whether a client would send a login, or a key that repoint did not write, to a gateway that repoint
- * wrote. It is allowed if the user had the two together before.
- */
-export function wrongKeyCheck(
+/** Finds situations of a client by its states before an undo and after it. */
+export type FindByStates = (states: StartAndResult<ClientState>) => readonly Situation[]
+
+/** Finds which login or key a client would send to a gateway that repoint wrote. */
+export function credentialsFinder(
   session: Session,
   client: Client,
   files: LoadedFiles,
   runs: Runs,
-): (states: StartAndResult<ClientState>) => boolean {
+): FindByStates {
   const clientRuns = runsOf(client, runs)
   const written = writtenBaseUrls(client, runs)
   const isWrittenKey = writtenKeyCheck(session, client, files, clientRuns)
@@ -47,14 +40,15 @@ export function wrongKeyCheck(
 
   return ({ start, result }) => {
     const { baseUrl, key } = result.endpoint
-    if (baseUrl === undefined || !written.some((candidate) => isSameButVersion(candidate, baseUrl)))
-      return false
-    // The client does so already, so the undo is not the cause.
-    if (usesSameCredentials(start, result)) return false
-    if (result.login === undefined && key !== undefined && isWrittenKey(key)) return false
+    const isWrittenUrl = (url: string) => written.some((ours) => isSameButVersion(ours, url))
+    if (baseUrl === undefined || !isWrittenUrl(baseUrl)) return []
+
+    if (usesSameCredentials(start, result)) return ['same-credentials']
+    if (result.login === undefined && key !== undefined && isWrittenKey(key)) return ['our-key']
 
     earlierStates ??= statesOfUser(session, client, files, clientRuns)
-    return !earlierStates.some((state) => usesSameCredentials(state, result))
+    const isEarlier = earlierStates.some((state) => usesSameCredentials(state, result))
+    return [isEarlier ? 'earlier-credentials' : 'wrong-key']
   }
 }
 
@@ -75,31 +69,6 @@ function writtenKeyCheck(
       if (next.value === key) return true
     }
     return false
-  }
-}
-
-/**
- * Rejects a forced rollback after which a client would send a wrong key. A forced rollback restores
- * copies whatever else changed, so that the plan itself does not check this.
- *
- * @throws UserError `config-conflict`
- */
-export function refuseWrongKey(
-  { session, runs }: RollbackContext,
-  clientUndos: readonly ClientUndo[],
-): void {
-  for (const { client, now, undoneState } of clientUndos) {
-    const sendsWrongKey = wrongKeyCheck(session, client, now, runs)
-    if (!sendsWrongKey({ start: client.read(now), result: undoneState })) continue
-
-    const { endpoint, login } = undoneState
-    const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
-    const { address } = gatewayOf(session, client, undoneState, runs)!
-    throw new UserError({
-      code: 'config-conflict',
-      message: `${client.label} would use ${shownAddress(client, undoneState)} with ${login ?? key}`,
-      hint: `Set it up instead: repoint ${client.id} --base-url ${address}`,
-    })
   }
 }
 

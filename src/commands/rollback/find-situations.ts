@@ -1,0 +1,160 @@
+/**
+ * Finds what an undo would mean for a client, by all of its files. The transaction asks while it plans the undo,
+ * because it knows only the recorded files, and `undo-safety.ts` decides.
+ */
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { whyUnreadable } from '../../clients/contract/state.ts'
+import { textOf } from '../../clients/files/parse-file.ts'
+import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
+import type { Bytes, FileEdit } from '../../edits/types.ts'
+import { UserError } from '../../errors.ts'
+import type { FileContents, StartAndResult } from '../../transaction/contents.ts'
+import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
+import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
+import type { FindSituations } from '../../transaction/undo/undo-client.ts'
+import { isRefused, type Situation } from '../../transaction/undo/undo-safety.ts'
+import { asRecorded, readClientFiles } from '../client-state/client-files.ts'
+import { gatewayOf, runsOf, shownAddress, writtenBaseUrls } from '../client-state/client-report.ts'
+import type { Session } from '../screen/session.ts'
+import { type ClientUndo, type RollbackContext, readAllFiles } from './context.ts'
+import { credentialsFinder, type FindByStates } from './credentials.ts'
+
+export function situationsFinder(context: RollbackContext): FindSituations {
+  // Each client's files are read once for all attempts of an undo.
+  const finders = new Map<Client, FindInClient>()
+  const finderFor = (id: string) => {
+    const client = context.clients.find((candidate) => familyIds(candidate.id).includes(id))
+    if (client === undefined) return undefined
+    const finder = finders.get(client) ?? clientFinder(context, client)
+    finders.set(client, finder)
+    return finder
+  }
+
+  return (id, contents) => finderFor(id)?.(contents) ?? []
+}
+
+type FindInClient = (contents: StartAndResult<FileContents>) => readonly Situation[]
+
+function clientFinder({ session, runs }: RollbackContext, client: Client): FindInClient {
+  const files = readAllFiles(session, client, runs)
+  const stateWith = (contents: FileContents) =>
+    client.read(
+      files.map((file) => {
+        const bytes = contents.get(file.path)
+        return bytes === undefined ? file : { ...file, bytes }
+      }),
+    )
+  const findUnreadable = unreadableFinder(session, client, files, runs)
+  const findCredentials = credentialsFinder(session, client, files, runs)
+  const findMovedAddress = movedAddressFinder(client, files, runs)
+
+  return (contents) => {
+    const states = { start: stateWith(contents.start), result: stateWith(contents.result) }
+    return [...findUnreadable(states), ...findCredentials(states), ...findMovedAddress(contents)]
+  }
+}
+
+/** Finds whether a client could not read its files after an undo, and whether it could before. */
+function unreadableFinder(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): FindByStates {
+  const wasSoBeforeARun = (problem: string) =>
+    runsOf(client, runs).some((run) => {
+      const beforeRun = client.read(asRecorded(session, files, run.files, 'before'))
+      return whyUnreadable(beforeRun) === problem
+    })
+
+  return ({ start, result }) => {
+    const problem = whyUnreadable(result)
+    if (problem === undefined) return []
+    const wasSoBefore = whyUnreadable(start) !== undefined || wasSoBeforeARun(problem)
+    return [wasSoBefore ? 'unreadable-before' : 'unreadable']
+  }
+}
+
+/**
+ * Finds whether someone deleted or renamed the file with our address, and another file of the client, for
+ * example a profile, still names our gateway. An undo must then not restore an earlier key, which would be
+ * sent to our gateway.
+ */
+function movedAddressFinder(client: Client, files: LoadedFiles, runs: Runs): FindInClient {
+  const hosts = writtenBaseUrls(client, runs).flatMap((baseUrl) =>
+    URL.canParse(baseUrl) ? [new URL(baseUrl).host] : [],
+  )
+  const namesOurGateway = (bytes: Bytes | null) => {
+    const text = textOf({ bytes })
+    return hosts.some((host) => text.includes(host))
+  }
+
+  const hasAddress = ({ written, settings }: RecordedFile) =>
+    written !== null && settings.some(isAddress)
+  const recorded = runsOf(client, runs).flatMap((run) => run.files)
+  const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
+
+  return ({ start, result }) => {
+    const isUntouched = (path: string) => !result.has(path)
+    const isGone = (path: string) => result.get(path) === null && start.get(path) === null
+    const isMoved =
+      addressPaths.some(isGone) &&
+      files.some(({ path, bytes }) => isUntouched(path) && namesOurGateway(bytes))
+    return isMoved ? ['address-moved'] : []
+  }
+}
+
+/**
+ * Rejects a forced rollback after which a client would send a wrong key. A forced rollback restores
+ * copies whatever else changed, so that the plan itself does not check this.
+ *
+ * @throws UserError `config-conflict`
+ */
+export function refuseUnsafe(
+  context: RollbackContext,
+  { plan: { edits } }: RollbackPlan,
+  clientUndos: readonly ClientUndo[],
+): void {
+  const { session, runs } = context
+  const findSituations = situationsFinder(context)
+  const contents = {
+    start: new Map(edits.map(({ path, before }) => [path, before])),
+    result: new Map(edits.map(({ path, after }) => [path, after])),
+  }
+  for (const { client, undoneState } of clientUndos) {
+    if (!isRefused(findSituations(client.id, contents))) continue
+
+    const { endpoint, login } = undoneState
+    const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
+    const { address } = gatewayOf(session, client, undoneState, runs)!
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${client.label} would use ${shownAddress(client, undoneState)} with ${login ?? key}`,
+      hint: `Set it up instead: repoint ${client.id} --base-url ${address}`,
+    })
+  }
+}
+
+/**
+ * Rejects the rollback of a run by another version of repoint, if it wrote for a client that this version
+ * does not know into a file of a client that it knows. Only that version can tell what the undo means for
+ * the known client.
+ *
+ * @throws UserError `config-conflict`
+ */
+export async function refuseUnknownClient(session: Session, { plan }: RollbackPlan): Promise<void> {
+  const isUnknown = (edit: FileEdit) => clientRows.every(({ id }) => id !== edit.client)
+  const unknownEdits = plan.edits.filter(isUnknown)
+  if (unknownEdits.length === 0) return
+
+  const clients = await loadClients(familyRows)
+  const knownFiles = clients.flatMap((client) => readClientFiles(session, client))
+  const edit = unknownEdits.find(({ path }) => knownFiles.some((file) => file.path === path))
+  if (edit === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `This version of repoint does not know the client ${edit.client}, for which ${session.showPath(edit.path)} was written`,
+    hint: 'Use the version of repoint that wrote it, or a newer one.',
+  })
+}

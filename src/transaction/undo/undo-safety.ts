@@ -1,0 +1,58 @@
+/**
+ * Decides whether an undo of a run is safe for a client. Only this table decides it. Other files find the
+ * situations of the client:
+ *
+ *     before the undo             its address, key and provider                undo-client.ts
+ *     after it, in each client    the files of the run                         undo-client.ts
+ *                                 all files of the client (a command reads     commands/rollback/find-situations.ts,
+ *                                 them), and what it would send to a gateway   commands/rollback/credentials.ts
+ *
+ * Each situation allows the undo, or forbids it:
+ *
+ *     safe             the undo may go on
+ *     only-by-force    everything of the client stays (`rollback-held`); `--force` restores the copies
+ *     never            the same, and `--force` is refused (`config-conflict`)
+ *
+ * docs/transaction.md has the same table, and a test compares the two.
+ */
+type Verdict = 'safe' | 'only-by-force' | 'never'
+
+export const undoSafety = {
+  /** Someone changed the client's address or provider, or wrote another key, since the run. */
+  'endpoint-changed': 'only-by-force',
+  /** The gateway's key is gone, and there was no address before the run. A login must not go to the gateway. */
+  'key-gone': 'safe',
+  /** The gateway's key is gone, and the earlier address would be restored. A login was not made for that one. */
+  'key-gone-earlier-address': 'only-by-force',
+
+  /** A file that stays as a whole still has the gateway's key, so it needs the gateway's address. */
+  'our-key-stays': 'only-by-force',
+
+  /** The client could no longer read its files. */
+  unreadable: 'only-by-force',
+  /** The client cannot read its files, but that was so before the undo, or before a run. */
+  'unreadable-before': 'safe',
+
+  /** The client would send the same login and key to our gateway as now. */
+  'same-credentials': 'safe',
+  /** The client would send a key that a setup wrote to our gateway. */
+  'our-key': 'safe',
+  /** The client would send a login or key to our gateway which the user had with this address before. */
+  'earlier-credentials': 'safe',
+  /** The client would send another login or key to our gateway. */
+  'wrong-key': 'never',
+  /** The file with our address is gone, and another file of the client, such as a profile, names our gateway. */
+  'address-moved': 'only-by-force',
+} as const satisfies Readonly<Record<string, Verdict>>
+
+/** What a client's files say before an undo, or would say after it. */
+export type Situation = keyof typeof undoSafety
+
+export function isSafe(situations: readonly Situation[]): boolean {
+  return situations.every((situation) => undoSafety[situation] === 'safe')
+}
+
+/** Whether not even `--force` may undo the run. */
+export function isRefused(situations: readonly Situation[]): boolean {
+  return situations.some((situation) => undoSafety[situation] === 'never')
+}
