@@ -5,19 +5,11 @@
 
 import { causesOf } from './causes/find-causes.ts'
 import { type Cause, noStatus } from './causes/row.ts'
-import {
-  asksModel,
-  type Evidence,
-  hundredsOf,
-  isRejection,
-  mentionsModel,
-  modelAsked,
-} from './evidence.ts'
+import { asksModel, type Evidence, hundredsOf, isRejection, mentionsModel } from './evidence.ts'
 import {
   clientRefused,
   fault,
   forbidden,
-  headerMissing,
   keyRejected,
   modelNotAllowed,
   modelUnknown,
@@ -26,43 +18,29 @@ import {
   quota,
   rateLimited,
   routeNotAllowed,
-  wrongRoute,
 } from './outcomes.ts'
 import type { Outcome } from './types.ts'
-import { wantedHeader } from './wanted-header.ts'
+
+/** The outcome of a 402 ("payment required"). */
+export function diagnosePayment(evidence: Evidence): Outcome | undefined {
+  const { error, status } = evidence
+  if (status !== 402) return undefined
+  const causes = causesOf(error, status)
+  return quota(evidence, causes.includes('plan') && !causes.includes('quota') ? 'plan' : 'balance')
+}
 
 /** The outcome by cause, if a row names one. */
 export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
-  const { response, error, request, status } = evidence
-  if (status === 402) {
-    const causes = causesOf(error, status)
-    const cause = paymentCauses.find((candidate) => causes.includes(candidate)) ?? 'quota'
-    return outcomeRules[cause](evidence)
-  }
-
-  const header =
-    hundredsOf(status) === 4 && error.kind !== 'page'
-      ? wantedHeader(error, response.body)
-      : undefined
-  if (header !== undefined) return headerMissing(evidence, header)
-
-  for (const cause of causesOf(error, status, modelAsked(request))) {
+  const { error, request, status } = evidence
+  for (const cause of causesOf(error, status, request.model)) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
     const isAboutGatewaysKey = error.isPassedOn && concernsAnyKey[cause]
     const caused = outcomeRules[isAboutGatewaysKey ? 'upstream' : cause](evidence)
     if (caused !== undefined) return caused
   }
-
-  if (asksModel(evidence) && isUnbuilt(evidence)) return protocolUnsupported(evidence)
-  const isRouteMissing =
-    error.codes.some((code) => routeCodes.includes(code)) ||
-    /^unexpected endpoint\b/i.test(error.words)
-  return isRouteMissing ? wrongRoute(evidence) : undefined
+  return undefined
 }
-
-/** What a 402 ("payment required") can mean. The first of these that its words name counts. */
-const paymentCauses: readonly Cause[] = ['quota', 'plan']
 
 /**
  * Whether a cause concerns a key or its account. If the service behind the gateway names such a cause, it means
@@ -87,14 +65,6 @@ const concernsAnyKey: Readonly<Record<Cause, boolean>> = {
   'model-not-allowed': false,
   'provider-unknown': false,
 }
-
-/** Codes for a route that does not exist. */
-const routeCodes = [
-  'api_not_implemented',
-  'not_implemented',
-  'unsupported_api_for_model',
-  'unsupported_endpoint',
-]
 
 /** Makes an outcome of an answer, or none. */
 type OutcomeRule = (evidence: Evidence) => Outcome | undefined
@@ -172,9 +142,4 @@ function isAboutModel(evidence: Evidence, cause: Cause): boolean {
   const { error, status } = evidence
   const isByCode = causesOf({ ...error, words: '' }, status).includes(cause)
   return status === 403 && !isByCode && asksModel(evidence) && mentionsModel(evidence)
-}
-
-/** New API's messages route omits its code. These words are not translated. */
-function isUnbuilt({ error, status }: Evidence): boolean {
-  return status === 500 && /^not implemented\b/i.test(error.words)
 }

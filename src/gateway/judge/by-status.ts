@@ -1,4 +1,4 @@
-/** The outcome of an error by its status, if its codes and words name no cause. */
+/** The outcome of an error whose codes and words name no cause. */
 
 import { noStatus } from './causes/row.ts'
 import type { ErrorBody } from './error-body.ts'
@@ -25,9 +25,39 @@ import {
 } from './outcomes.ts'
 import type { Outcome } from './types.ts'
 
+/** The outcome if the codes or words say that the gateway does not have the route. */
+export function diagnoseMissingRoute(evidence: Evidence): Outcome | undefined {
+  const { error, status } = evidence
+  // New API's messages route omits its code. These words are not translated.
+  if (asksModel(evidence) && status === 500 && /^not implemented\b/i.test(error.words))
+    return protocolUnsupported(evidence)
+
+  const isRouteMissing =
+    error.codes.some((code) => routeCodes.includes(code)) ||
+    /^unexpected endpoint\b/i.test(error.words)
+  return isRouteMissing ? noRoute(evidence) : undefined
+}
+
+/** Codes for a route that does not exist. */
+const routeCodes = [
+  'api_not_implemented',
+  'not_implemented',
+  'unsupported_api_for_model',
+  'unsupported_endpoint',
+]
+
+/** There is no such route. If the base URL is right, the gateway lacks the protocol, or the model. */
+function noRoute(evidence: Evidence): Outcome {
+  const { request } = evidence
+  if (request.knownGood === undefined) return wrongRoute(evidence)
+  const lacksModel = request.knownGood === 'route' && isUnlisted(request)
+  return lacksModel ? modelUnknown(evidence) : protocolUnsupported(evidence)
+}
+
 /** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
-export function diagnosePage(evidence: Evidence): Outcome {
-  const { response, request, status } = evidence
+export function diagnosePage(evidence: Evidence): Outcome | undefined {
+  const { response, request, error, status } = evidence
+  if (error.kind !== 'page') return undefined
   if (status === 401) return asksForLogin(response) ? notAnApi(evidence) : keyRejected(evidence)
   if (status === 429) return rateLimited(evidence)
   if (status >= 500 && status !== 501 && status !== 505)
@@ -35,7 +65,7 @@ export function diagnosePage(evidence: Evidence): Outcome {
   const isBaseUrlGood = request.knownGood !== undefined
   if (isBaseUrlGood && isRouteStatus(status)) return protocolUnsupported(evidence)
 
-  const isFromFirewall = isBaseUrlGood || titleOfFirewall.test(evidence.error.words)
+  const isFromFirewall = isBaseUrlGood || titleOfFirewall.test(error.words)
   if (status === 406 || (status === 403 && isFromFirewall)) return forbidden(evidence, 'firewall')
   return notAnApi(evidence)
 }
@@ -43,7 +73,7 @@ export function diagnosePage(evidence: Evidence): Outcome {
 /** What the titles of a firewall's pages say, also in Chinese: forbidden, intercepted, blocked. */
 const titleOfFirewall = /forbidden|denied|blocked|not acceptable|禁止|拦截|阻断/i
 
-/** The outcome by status, if the answer names no cause. */
+/** The outcome by status. */
 export function diagnoseByStatus(evidence: Evidence): Outcome {
   const { response, error, status } = evidence
   const namesModel = asksModel(evidence) && mentionsModel(evidence)
@@ -59,7 +89,7 @@ export function diagnoseByStatus(evidence: Evidence): Outcome {
 
   if (asksModel(evidence) && error.param === 'model' && hundredsOf(status) === 4)
     return modelUnknown(evidence)
-  if (isRouteStatus(status)) return namesModel ? modelUnknown(evidence) : wrongRoute(evidence)
+  if (isRouteStatus(status)) return namesModel ? modelUnknown(evidence) : noRoute(evidence)
   if (status === 400 || status === 422) return diagnoseBadRequest(evidence)
 
   // one-api and its relatives: no channel or no price for the model, without a code.

@@ -39,14 +39,15 @@
  */
 import { isCatalogBody } from '../models/catalog-page.ts'
 import type { Protocol } from '../types.ts'
-import { diagnoseByCause } from './by-cause.ts'
-import { diagnoseByStatus, diagnosePage } from './by-status.ts'
+import { diagnoseByCause, diagnosePayment } from './by-cause.ts'
+import { diagnoseByStatus, diagnoseMissingRoute, diagnosePage } from './by-status.ts'
 import { noStatus } from './causes/row.ts'
 import { errorBodyFrom, readErrorBody } from './error-body.ts'
 import { type Evidence, hundredsOf } from './evidence.ts'
 import { type Flaw, flawWords } from './flaws.ts'
 import { acceptedBy, readInference } from './inference.ts'
 import { diagnoseIntermediary } from './intermediary.ts'
+import { diagnoseMissingHeader } from './missing-header.ts'
 import { fault, forbidden, notAnApi, protocolUnsupported } from './outcomes.ts'
 import {
   type HttpResponse,
@@ -67,14 +68,25 @@ export function diagnose(response: HttpResponse, request: SentRequest): Outcome 
 }
 
 /**
- * An error, by the first file that recognizes it: intermediary.ts, by-cause.ts, by-status.ts. The order matters,
- * because a code is more precise than a status.
+ * An error. The first of these that recognizes it decides, so the order is part of the rule:
+ *
+ *     diagnoseIntermediary     something in front of the gateway answered
+ *     diagnosePayment          a 402: the account has no credit, or its plan has ended
+ *     diagnoseMissingHeader    the words ask for one more header
+ *     diagnoseByCause          the codes or words name a cause that the status can mean
+ *     diagnoseMissingRoute     the codes or words say that there is no such route
+ *     diagnosePage             a web page: the status decides
+ *     diagnoseByStatus         anything else: the status decides
  */
 function diagnoseError(evidence: Evidence): Outcome {
   return (
     diagnoseIntermediary(evidence) ??
+    diagnosePayment(evidence) ??
+    diagnoseMissingHeader(evidence) ??
     diagnoseByCause(evidence) ??
-    (evidence.error.kind === 'page' ? diagnosePage(evidence) : diagnoseByStatus(evidence))
+    diagnoseMissingRoute(evidence) ??
+    diagnosePage(evidence) ??
+    diagnoseByStatus(evidence)
   )
 }
 

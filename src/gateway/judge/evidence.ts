@@ -68,11 +68,6 @@ export function withoutQuery(url: URL, { secrets }: SentRequest): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
 
-/** The requested model, or '' for a request that names none. */
-export function modelAsked({ route, model = '' }: SentRequest): string {
-  return route === 'catalog' ? '' : model
-}
-
 export function asksModel({ request }: Evidence): boolean {
   return request.route !== 'catalog'
 }

@@ -6,7 +6,6 @@ import type { Catalog } from '../types.ts'
 import {
   asksForLogin,
   type Evidence,
-  isUnlisted,
   outcome,
   quoteOf,
   responseHost,
@@ -166,14 +165,11 @@ export function requestRejected(evidence: Evidence): Outcome {
 }
 
 export function wrongRoute(evidence: Evidence): Outcome {
-  const { request } = evidence
-  if (request.knownGood !== undefined)
-    return request.knownGood === 'route' && isUnlisted(request)
-      ? modelUnknown(evidence)
-      : protocolUnsupported(evidence)
+  const { response, request } = evidence
+  const path = cleanForeignText(new URL(response.url).pathname, request.secrets)
   return outcome(evidence, {
     code: 'wrong-route',
-    message: `An API answers at ${responseHost(evidence.response)}, but it has no ${cleanForeignText(new URL(evidence.response.url).pathname, request.secrets)}${quoteOf(evidence)}`,
+    message: `An API answers at ${responseHost(response)}, but it has no ${path}${quoteOf(evidence)}`,
     ...addressHint(checkAddress + knownAddressHint(evidence)),
   })
 }

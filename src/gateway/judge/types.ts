@@ -54,7 +54,7 @@ export interface NetworkFailure {
 export interface SentRequest {
   readonly route: Protocol | 'catalog'
   readonly address: string
-  /** The requested model. */
+  /** The requested model. Absent: the request names none. */
   readonly model?: string
   /** The client that would receive the answer. Absent: any. */
   readonly sender?: Pick<Sender, 'label' | 'accepts'> | undefined

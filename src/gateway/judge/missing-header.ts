@@ -1,5 +1,16 @@
 /** Which header a rejection asks for, in addition to the key. */
 import type { ErrorBody } from './error-body.ts'
+import { type Evidence, hundredsOf } from './evidence.ts'
+import { headerMissing } from './outcomes.ts'
+import type { Outcome } from './types.ts'
+
+/** The outcome if the gateway asks for a header that repoint does not send. */
+export function diagnoseMissingHeader(evidence: Evidence): Outcome | undefined {
+  const { response, error, status } = evidence
+  if (hundredsOf(status) !== 4 || error.kind === 'page') return undefined
+  const header = wantedHeader(error, response.body)
+  return header === undefined ? undefined : headerMissing(evidence, header)
+}
 
 /** Required headers that the sentence does not name. */
 const unnamedHeaders: readonly {
@@ -46,7 +57,7 @@ const saysMissing =
   /\b(?:missing|requir\w+|must|provided?|includ\w+|set|send|sent|suppl(?:y|ied)|specif\w+|expected|contain\w*|absent|add|needs?|mandatory|not (?:found|present)|empty)\b|缺少|缺失|必须|需要|未提供|未携带|请提供|请携带|不能为空/i
 
 /** The header that a rejection asks for, in lower case. */
-export function wantedHeader(error: ErrorBody, body: string): string | undefined {
+function wantedHeader(error: ErrorBody, body: string): string | undefined {
   const { words, codes } = error
   const unnamed = unnamedHeaders.find(
     (row) => row.words?.test(words) || row.codes?.some((code) => codes.includes(code)),
