@@ -1,5 +1,4 @@
 import { Option } from '@commander-js/extra-typings'
-import { slots } from '../clients/contract/options.ts'
 import type { ResolvedOptions } from '../clients/contract/setup.ts'
 import { nameFindings, pickModel } from '../clients/models/resolve.ts'
 import { UserError } from '../errors.ts'
@@ -149,7 +148,7 @@ function chooseModel(
 ): Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'> {
   const input = { requested: { model }, gatewayInfo: { catalogAnswer, routesToAvoid: [] } }
   const id = pickModel(input, ['chat'])
-  const tiers = messagesTiers({ models: [{ id }] }, slots)
+  const tiers = messagesTiers({ models: [{ id }] }, ['opus', 'sonnet', 'haiku', 'fable'])
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
     throw new UserError({
       code: 'protocol-unsupported',

@@ -179,7 +179,7 @@ describe('claude', () => {
   test('nothing is pinned by default, and the probe uses the model that the newest version sends', () => {
     expect(choose('claude')).toMatchObject({
       model: 'sonnet',
-      slot: 'sonnet',
+      start: 'sonnet',
       slotModels: {},
       probeModel: 'claude-sonnet-5-5',
     })
@@ -187,7 +187,7 @@ describe('claude', () => {
 
   test('--model pins the chosen slot, and the option of a slot overrides it', () => {
     expect(choose('claude', { slot: 'opus', model: 'claude-sonnet-5' })).toMatchObject({
-      slot: 'opus',
+      start: 'opus',
       slotModels: { opus: 'claude-sonnet-5' },
       probeModel: 'claude-sonnet-5',
     })

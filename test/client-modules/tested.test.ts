@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/real-clients.js'
+import { slots } from '../../src/clients/claude/flags.ts'
 import tested from '../../src/clients/claude/tested.json' with { type: 'json' }
 import { sentFirst } from '../../src/clients/claude/versions.ts'
-import { slots } from '../../src/clients/contract/options.ts'
 import { familyRows, loadClient } from '../../src/clients/list.ts'
 
 /**

@@ -63,10 +63,10 @@ describe('a setup', () => {
     ['codex', '--model m --context-window 9', { model: 'm', contextWindow: 9 }],
     ['opencode', '--provider-id work', { providerId: 'work' }],
     ['opencode', '--images --no-reasoning', { images: true, reasoning: false }],
-    ['codex', '--catalog', { writeModelCatalog: true }],
-    ['codex', '--catalog --no-catalog', { writeModelCatalog: false }],
+    ['codex', '--catalog', { ownCatalog: true }],
+    ['codex', '--catalog --no-catalog', { ownCatalog: false }],
     ['claude', '', {}],
-    ['claude', '--slot opus --no-attribution', { slot: 'opus', disableAttribution: true }],
+    ['claude', '--slot opus --no-attribution', { slot: 'opus', hidesAttribution: true }],
     ['claude', '--haiku-model h', { slotModels: { haiku: 'h' } }],
   ])('%s %s gives these options of the client', async (id, words, wanted) => {
     const { command } = await parse(clientCommand(rowOf(id)), words)

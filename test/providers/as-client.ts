@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import parseJson5 from 'json5/lib/parse.js'
 import { parse } from 'smol-toml'
+import { slots } from '../../src/clients/claude/flags.ts'
 import { sentFirst, tableVersions } from '../../src/clients/claude/versions.ts'
 import type { Client } from '../../src/clients/contract/client.ts'
-import { slots } from '../../src/clients/contract/options.ts'
 import type { Protocol } from '../../src/serve/index.ts'
 import type { Home } from '../support/home.ts'
 

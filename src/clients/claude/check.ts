@@ -3,7 +3,6 @@ import { proxyFindings, unsetCommand, variableFindings } from '../checks/environ
 import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
 import { leftoverFindings } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
-import { slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf } from '../files/parse-file.ts'
@@ -19,6 +18,7 @@ import {
 } from './checks/check-credentials.ts'
 import { checkModelDefault, checkModels, checkOldPins } from './checks/check-models.ts'
 import { changeTo, settingsRepair } from './checks/unwanted-settings.ts'
+import { slots } from './flags.ts'
 import {
   type ClaudeSettings,
   hasLogin,

@@ -1,13 +1,27 @@
 import { UserError } from '../../errors.ts'
-import {
-  type ClientFlag,
-  type ClientOptions,
-  defaultSlot,
-  type SettingOption,
-  type Slot,
-  slots,
-} from '../contract/options.ts'
+import type { ClientFlag, ClientOptions, SettingOption } from '../contract/options.ts'
 import { contextWindowFlag, modelFlag, reasoningEffortFlag } from '../options/flags.ts'
+
+declare module '../contract/options.ts' {
+  interface ClientOptions {
+    /** Claude Code lists the gateway's models in its picker. */
+    readonly isDiscovering?: boolean | undefined
+    /** Claude Code does not send its attribution block. */
+    readonly hidesAttribution?: boolean | undefined
+  }
+}
+
+/** The model slots. Newer versions have `fable`. */
+export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
+
+export type Slot = (typeof slots)[number]
+
+const defaultSlot = 'sonnet'
+
+/** The slot that Claude Code starts with, unless a `startModel` overrides it. */
+export function slotIn({ slot }: ClientOptions): Slot {
+  return slots.find((name) => name === slot) ?? defaultSlot
+}
 
 /** It overrides the effort in the settings (2.1.330, 2026-11-23). */
 export const effortVariable = 'CLAUDE_CODE_EFFORT_LEVEL'
@@ -24,7 +38,7 @@ export const claudeFlags: readonly ClientFlag[] = [
     flag: '--slot <slot>',
     help: 'the slot to start with',
     choices: slots,
-    toOptions: (slot) => ({ slot: slot as Slot }),
+    toOptions: (slot) => ({ slot: String(slot) }),
   },
   ...slots.map(
     (slot): ClientFlag => ({
@@ -43,23 +57,21 @@ export const claudeFlags: readonly ClientFlag[] = [
   {
     flag: '--enable-discovery',
     help: 'let Claude Code list the gateway’s models',
-    toOptions: (discoverModels) => ({ discoverModels: discoverModels === true }),
+    toOptions: (isDiscovering) => ({ isDiscovering: isDiscovering === true }),
   },
   {
     flag: '--no-attribution',
     help: 'do not send Claude Code’s attribution block',
-    toOptions: (attribution) => ({ disableAttribution: attribution === false }),
+    toOptions: (attribution) => ({ hidesAttribution: attribution === false }),
   },
   contextWindowFlag,
   ...settingOptions,
 ]
 
 /** @throws UserError `usage` if two flags name the model of one slot */
-export function expectDistinctModelFlags({
-  model,
-  slot = defaultSlot,
-  slotModels,
-}: ClientOptions): void {
+export function expectDistinctModelFlags(options: ClientOptions): void {
+  const { model, slotModels } = options
+  const slot = slotIn(options)
   if (model === undefined || slotModels?.[slot] === undefined) return
   throw new UserError({
     code: 'usage',

@@ -1,6 +1,5 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import type { ClientModule } from '../contract/client.ts'
-import { defaultSlot, type Slot, slots } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { valueIn } from '../files/tables.ts'
@@ -8,7 +7,7 @@ import { claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { planOneFile } from '../plan/edit-file.ts'
 import { askingModeChanges, isModeChosen } from './checks/auto-mode.ts'
-import { settingOptions } from './flags.ts'
+import { type Slot, settingOptions, slots } from './flags.ts'
 import { customHeaders } from './headers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -131,7 +130,7 @@ function valueBefore(
 }
 
 function trafficVariables(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
-  const discovers = effectiveOptions(target.input).discoverModels
+  const discovers = effectiveOptions(target.input).isDiscovering
   const quiet = { name: names.quiet, value: discovers ? undefined : '1', otherwise: removed }
   const discovery = {
     name: names.discovery,
@@ -209,10 +208,10 @@ function attributionVariable(
   otherwise: Otherwise,
 ): Variable {
   const name = names.attribution
-  const { disableAttribution } = effectiveOptions(input)
-  if (disableAttribution) return { name, value: '0', otherwise }
+  const { hidesAttribution } = effectiveOptions(input)
+  if (hidesAttribution) return { name, value: '0', otherwise }
   if (now.env[name] !== '0') return { name, otherwise: stays }
-  return { name, otherwise: disableAttribution === false ? restoredBefore(isSetUp) : otherwise }
+  return { name, otherwise: hidesAttribution === false ? restoredBefore(isSetUp) : otherwise }
 }
 
 function optionVariables({ input }: SetupTarget): readonly Variable[] {
@@ -261,9 +260,8 @@ export function isOtherGateway({ env }: ClaudeSettings, { baseUrl }: SetupTarget
  */
 function modelChanges(
   now: ClaudeSettings,
-  { resolved, input }: SetupTarget,
+  { resolved: { start }, input }: SetupTarget,
 ): readonly SettingChange[] {
-  const start = resolved.startModel ?? resolved.slot ?? defaultSlot
   if (start === 'opus' && isSetUp(now) && now.root['model'] === undefined) return []
   // Some versions write `opus[1m]` instead of `opus` (2.1.238 to .310).
   const { model } = now.root

@@ -8,7 +8,6 @@ import {
   onlyModel,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import { type ClientOptions, defaultSlot, type Slot, slots } from '../contract/options.ts'
 import type { ProgramFacts } from '../contract/program.ts'
 import {
   catalogIn,
@@ -22,10 +21,20 @@ import { type WindowHandling, windowOf } from '../models/context-window.ts'
 import { allModels, expectUsableModel, nameFindings } from '../models/resolve.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
+import { type Slot, slotIn, slots } from './flags.ts'
 import { type Pins, withoutWindow } from './settings.ts'
 import { aboutFilled, fillSlots } from './slots/fill-slots.ts'
 import { firstModel, type Start } from './slots/first-model.ts'
 import { knowsModel, slotWithoutModel } from './versions.ts'
+
+declare module '../contract/setup.ts' {
+  interface ResolvedOptions {
+    /** The top-level `model` of the settings: a slot, or a model that is in no slot. */
+    readonly start?: string
+    readonly slotModels?: Pins
+    readonly subagentModel?: string
+  }
+}
 
 /** The GPT models for the slots and for subagents. Undefined: no rule fits. */
 function gptMapping(
@@ -42,7 +51,7 @@ function gptMapping(
  * @throws ModelNeeded for a slot that the catalog cannot fill
  */
 export function resolveSlots(input: ResolveInput, { version }: ProgramFacts = {}): ResolvedOptions {
-  const { slot = defaultSlot } = effectiveOptions(input)
+  const slot = slotIn(effectiveOptions(input))
   const pins = usablePins(input, slot)
   const subagentModel = usableSubagent(input)
 
@@ -69,7 +78,7 @@ export function resolveMapping(
   { version }: ProgramFacts = {},
 ): ResolvedOptions {
   const catalog = catalogIn(input.gatewayInfo)
-  const { slot = defaultSlot } = effectiveOptions(input)
+  const slot = slotIn(effectiveOptions(input))
   const pins = usablePins(input, slot)
   const subagentModel = usableSubagent(input)
   const slotModels = mappedSlots(input.gatewayInfo, pins)
@@ -107,11 +116,13 @@ interface ChosenModels extends Pick<Start, 'command' | 'version'> {
  */
 function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = chosen
-  const { requested, gatewayInfo } = input
+  const { requested, modelForAll, gatewayInfo } = input
   const options = effectiveOptions(input)
-  const { slot = defaultSlot } = options
+  const slot = slotIn(options)
 
-  const namesStart = requested.slot !== undefined || requested.model !== undefined
+  const namesStart = [requested.slot, requested.model, modelForAll].some(
+    (name) => name !== undefined,
+  )
   const startModel = namesStart ? undefined : options.startModel
   // The probe uses a model that replaces the start slot as if it were the pin of that slot.
   const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
@@ -131,13 +142,13 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
     protocol: 'messages',
     otherModels: used.map(withoutWindow),
     model: pins[slot] ?? slot,
-    slot,
+    start: startModel ?? slot,
     uses,
-    ...compact({ startModel, subagentModel: subagentModel || undefined }),
+    ...compact({ subagentModel: subagentModel || undefined }),
     slotModels,
     ...window,
     findings: [
-      ...nameFindings(input, requestedIds(options)),
+      ...nameFindings(input, chosenIds(input, slot)),
       ...aboutSlots,
       ...first.findings,
       ...window.notes,
@@ -170,8 +181,10 @@ function windows(version: string | undefined): WindowHandling {
   }
 }
 
-function requestedIds({ model, slotModels, subagentModel }: ClientOptions) {
-  const ids = [model, ...Object.values(slotModels ?? {}), subagentModel]
+/** The models that the user chose, now or before. */
+function chosenIds(input: ResolveInput, slot: Slot): readonly string[] {
+  const { model, subagentModel } = effectiveOptions(input)
+  const ids = [model, ...Object.values(chosenPins(input, slot)), subagentModel]
   return ids.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
 
@@ -204,19 +217,26 @@ function startSlot(input: ResolveInput, slot: Slot, version: string | undefined)
 }
 
 function usablePins(input: ResolveInput, slot: Slot): Pins {
-  const { model, slotModels } = effectiveOptions(input)
-  const pins: Partial<Record<Slot, string>> = { ...slotModels }
-  // A flag for one slot overrides the model for the slot that is chosen.
-  if (model !== undefined) pins[slot] ??= model
+  const pins: Partial<Record<Slot, string>> = {}
   for (const name of slots) {
-    const id = pins[name]
+    const id = chosenPins(input, slot)[name] ?? input.modelForAll
     if (id !== undefined) pins[name] = usableAsWritten(input, id)
   }
   return pins
 }
 
+/** A requested model is the pin of the slot that Claude Code starts with. */
+function chosenPins({ requested, earlier }: ResolveInput, slot: Slot): Pins {
+  const { model, slotModels } = requested
+  return {
+    ...earlier?.options.slotModels,
+    ...compact({ [slot]: model }),
+    ...slotModels,
+  }
+}
+
 function usableSubagent(input: ResolveInput): string | undefined {
-  const { subagentModel } = effectiveOptions(input)
+  const subagentModel = effectiveOptions(input).subagentModel || input.modelForAll
   return subagentModel ? usableAsWritten(input, subagentModel) : undefined
 }
 

@@ -1,9 +1,9 @@
 import type { SettingPath } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import { type Slot, slots } from '../contract/options.ts'
 import { layersOf } from '../files/parse-file.ts'
 import { readStrictly, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn } from '../files/tables.ts'
+import { type Slot, slots } from './flags.ts'
 
 /** Names in the settings' `env` that Claude Code knows. */
 export const names = {

@@ -1,6 +1,6 @@
 import { removeVendor } from '../../gateway/models/ids.ts'
-import type { Slot } from '../contract/options.ts'
 import { isBefore, testedVersions } from '../program/tested.ts'
+import type { Slot } from './flags.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**

@@ -22,7 +22,7 @@ export const catalogPath = ['model_catalog_json']
 export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
   const { path, bytes } = fileOf(files, 'catalog')
   const { modelsFile } = target.resolved
-  if (target.input.requested.writeModelCatalog && modelsFile === undefined)
+  if (target.input.requested.ownCatalog && modelsFile === undefined)
     throw new UserError({
       code: 'client-failed',
       message: '--catalog needs Codex to print its models, and this Codex cannot',
@@ -44,7 +44,7 @@ export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit |
 }
 
 function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTarget): boolean {
-  return requested.writeModelCatalog === false || resetToDefaults
+  return requested.ownCatalog === false || resetToDefaults
 }
 
 /** The changes in config.toml. A file of the user stays configured. */

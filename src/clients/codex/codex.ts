@@ -123,7 +123,7 @@ export const codex: ClientModule = {
         providerId,
         contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
         ...readSettingOptions(settingOptions, config.table([])),
-        writeModelCatalog: namesCatalog(files, config) || undefined,
+        ownCatalog: namesCatalog(files, config) || undefined,
       },
       offered: codexOffers(files),
       sources: {

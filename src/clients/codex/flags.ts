@@ -7,6 +7,15 @@ import {
   switchFlags,
 } from '../options/flags.ts'
 
+declare module '../contract/options.ts' {
+  interface ClientOptions {
+    /** Codex reads its models from a file of repoint's. */
+    readonly ownCatalog?: boolean | undefined
+    /** The earlier provider keeps its old key, in config.toml. */
+    readonly keepOldGateway?: boolean | undefined
+  }
+}
+
 export const effortPath = ['model_reasoning_effort']
 
 /** The options that one setting of config.toml holds. `repoint run` passes each with `-c`. */
@@ -17,7 +26,7 @@ export const settingOptions: readonly SettingOption[] = [
 const catalogFlags = switchFlags(
   'catalog',
   { on: "list the gateway's models instead of Codex's own", off: "list Codex's own models again" },
-  (writeModelCatalog) => ({ writeModelCatalog }),
+  (ownCatalog) => ({ ownCatalog }),
 )
 
 const keepOldGatewayFlag: ClientFlag = {

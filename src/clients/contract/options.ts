@@ -4,7 +4,10 @@ import type { Protocol } from '../../gateway/types.ts'
 /** The provider entry that a setup writes, unless the user or an earlier setup chose another ID. */
 export const defaultProviderId = 'gateway'
 
-/** The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. */
+/**
+ * The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. A
+ * client adds those that only its own folder reads in its flags.ts (`declare module`).
+ */
 export interface ClientOptions extends EnumOptions {
   readonly model?: string | undefined
   /** For titles and other small work. */
@@ -19,26 +22,14 @@ export interface ClientOptions extends EnumOptions {
   readonly images?: boolean | undefined
   readonly reasoning?: boolean | undefined
 
-  // Only Claude Code has the following: a model for each slot.
+  // For a client with slots, which hold a model each. `model` is that of the slot that it starts with.
 
-  /** The slot that Claude Code starts with. */
-  readonly slot?: Slot | undefined
+  readonly slot?: string | undefined
   /** The pinned models. Any other slot has the client's own model. */
-  readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
-  /** A top-level `model` that does not name a slot. Overrides `slot`. */
+  readonly slotModels?: Readonly<Record<string, string>> | undefined
+  /** The model that the client starts with, if it is in no slot. Overrides `slot`. */
   readonly startModel?: string | undefined
   readonly subagentModel?: string | undefined
-  /** Claude Code lists the gateway's models in its picker. */
-  readonly discoverModels?: boolean | undefined
-  /** Claude Code does not send its attribution block. */
-  readonly disableAttribution?: boolean | undefined
-
-  // Only Codex has the following.
-
-  /** repoint writes a file that describes the gateway's models. */
-  readonly writeModelCatalog?: boolean | undefined
-  /** The earlier provider keeps its old key, in config.toml. */
-  readonly keepOldGateway?: boolean | undefined
 }
 
 /** The options that hold one value of a fixed list, which is in the flag of each: see `EnumFlag`. */
@@ -48,13 +39,6 @@ export interface EnumOptions {
 }
 
 export type OptionName = keyof ClientOptions
-
-/** The model slots of Claude Code. Newer versions have `fable`. */
-export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
-
-export type Slot = (typeof slots)[number]
-
-export const defaultSlot: Slot = 'sonnet'
 
 /** A flag of a client's own command. */
 export interface ClientFlag {

@@ -15,7 +15,7 @@ import type {
   QueryParameter,
   SafeguardsAnswer,
 } from '../../gateway/types.ts'
-import type { ClientOptions, Slot } from './options.ts'
+import type { ClientOptions } from './options.ts'
 import type { ClientState } from './state.ts'
 
 /** The input for a client's decision about its options. Requested options override earlier ones. */
@@ -25,6 +25,8 @@ export interface ResolveInput {
   readonly earlier?: EarlierOptions | undefined
   /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
   readonly resetToDefaults?: boolean
+  /** The model that the user names when repoint asks: for everything that has no requested or earlier model. */
+  readonly modelForAll?: string
   readonly gatewayInfo: GatewayInfo
 }
 
@@ -65,7 +67,10 @@ export interface RejectedModel extends ModelRoute {
   readonly error: UserError
 }
 
-/** All options of a client, decided. */
+/**
+ * All options of a client, decided. A client adds what only its own folder reads, where it decides it
+ * (`declare module`).
+ */
 export interface ResolvedOptions {
   /** The name of the model in reports. */
   readonly model: string
@@ -94,17 +99,7 @@ export interface ResolvedOptions {
   readonly offered?: readonly OfferedModel[]
   /** `offered` contains every model that the gateway has for this client. */
   readonly offersWholeCatalog?: boolean
-
-  // Only Claude Code has the following: see `ClientOptions`.
-
-  readonly slot?: Slot
-  readonly startModel?: string
-  readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
-  readonly subagentModel?: string
-
-  // Only Codex has the following.
-
-  /** The models file, which describes the gateway's models for Codex: its text, and the IDs in it. */
+  /** A file that describes models for the client: its text, and their IDs. */
   readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
 }
 

@@ -1,19 +1,18 @@
 import { compact } from '../../compact.ts'
 import type { Client } from '../contract/client.ts'
-import { type ClientOptions, defaultSlot, type OptionName, slots } from '../contract/options.ts'
+import type { ClientOptions, OptionName } from '../contract/options.ts'
 import type { ResolveInput } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
+import { mergeOptions } from './flags.ts'
 
 /** The options in effect: requested options override earlier ones. */
 export function effectiveOptions({
   requested,
   earlier,
+  modelForAll,
 }: Omit<ResolveInput, 'gatewayInfo'>): ClientOptions {
-  return {
-    ...earlier?.options,
-    ...compact(requested),
-    slotModels: { ...earlier?.options.slotModels, ...requested.slotModels },
-  }
+  const options = mergeOptions([earlier?.options ?? {}, compact(requested)])
+  return { ...options, model: options.model ?? modelForAll }
 }
 
 /**
@@ -58,36 +57,6 @@ export function withoutModels(options: ClientOptions, ids: readonly string[]): C
   return withModels(options, (id) => (ids.includes(id) ? undefined : id))
 }
 
-/** The requested options, with one model for everything that neither the user nor an earlier setup names. */
-export function withModelForAll(
-  input: Omit<ResolveInput, 'gatewayInfo'>,
-  named: string,
-): ClientOptions {
-  const {
-    slot = defaultSlot,
-    model = named,
-    slotModels,
-    subagentModel = named,
-  } = effectiveOptions(input)
-  const forAllSlots = Object.fromEntries(slots.map((name) => [name, named]))
-  return {
-    ...input.requested,
-    model,
-    slotModels: { ...forAllSlots, [slot]: model, ...slotModels },
-    subagentModel,
-  }
-}
-
-/** The earlier models of slots, without that of the start slot if a requested model replaces it. */
-export function slotModelsToKeep(
-  { slot = defaultSlot, slotModels = {} }: ClientOptions,
-  requested: ClientOptions,
-): ClientOptions['slotModels'] {
-  if (requested.model === undefined) return slotModels
-  const { [requested.slot ?? slot]: _, ...otherSlots } = slotModels
-  return otherSlots
-}
-
 /** The options with each model replaced by the result of `replace`. Undefined removes a model. */
 function withModels(
   options: ClientOptions,
@@ -106,6 +75,8 @@ function withModels(
  * Whether an earlier setup chose the models and the user requests no others. Then they stay as they are, and
  * repoint does not look for them under another name.
  */
-export function keepsModels({ requested, earlier }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
-  return earlier !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
+export function keepsModels(input: Omit<ResolveInput, 'gatewayInfo'>): boolean {
+  const { requested, earlier, modelForAll } = input
+  const namesNone = requested.slot === undefined && modelsIn(requested).length === 0
+  return earlier !== undefined && namesNone && modelForAll === undefined
 }

@@ -107,7 +107,7 @@ const reasoningFlags = switchFlags(
 /** For a client whose list of models states all of these facts. */
 export const factFlags = [...limitFlags, ...imageFlags, ...reasoningFlags]
 
-/** Merges the options of several flags. */
+/** Merges options. The last one counts, also for each slot. */
 export function mergeOptions(options: readonly ClientOptions[]): ClientOptions {
   const slotModels = Object.assign({}, ...options.map((option) => option.slotModels))
   return Object.assign({}, ...options, { slotModels })

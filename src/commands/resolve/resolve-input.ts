@@ -13,7 +13,7 @@ import {
 import type { ClientState } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { listing } from '../../clients/models/resolve.ts'
-import { modelsIn, slotModelsToKeep, withoutModels } from '../../clients/options/chosen-options.ts'
+import { modelsIn, withoutModels } from '../../clients/options/chosen-options.ts'
 import { baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { lacksModel } from '../../gateway/judge/traits.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
@@ -102,7 +102,6 @@ function servableOptions(
 
   return {
     ...options,
-    slotModels: slotModelsToKeep(options, requested),
     contextWindow: keepsModels ? options.contextWindow : undefined,
     protocol: keepsProtocol ? options.protocol : undefined,
   }

@@ -94,14 +94,7 @@ export function clientDocument({ examined, expectedGateway, drift }: StatusRepor
   const { client, state, gateway, findings, fileStates } = examined
   const { endpoint, options, unsetOptions, sources, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
-  const {
-    startModel: _,
-    slot: __,
-    discoverModels,
-    disableAttribution,
-    writeModelCatalog,
-    ...others
-  } = options
+  const { startModel: _, slot: __, ...others } = options
   const { key: keyPath, ...origins } = sources
 
   const protocol = protocolOf(client, options)
@@ -116,10 +109,7 @@ export function clientDocument({ examined, expectedGateway, drift }: StatusRepor
       model: shownModel(state),
       isModelUnnamed: unsetOptions?.includes('slot') || undefined,
       ...{ keyPath, keyHeader: unusualKeyHeader(keyHeader), caFile, alsoSendsTo, login },
-      isDiscovering: discoverModels,
-      hidesAttribution: disableAttribution,
       broken: whyUnreadable(state),
-      ownCatalog: writeModelCatalog,
     }),
     gateway: gateway?.name ?? null,
     origins: compact(origins),

@@ -178,8 +178,8 @@ test.each([
   const codes = findingsOn(claude, claudeHome({}, switched)).map(({ code }) => code)
   expect(codes).toEqual(isOn ? ['claude-discovery-suppressed'] : [])
   const loud = claudeHome({}, { ...switched, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' })
-  const { discoverModels = false } = readValues(claude, aMachine(), loud)
-  expect(discoverModels).toBe(isOn)
+  const { isDiscovering = false } = readValues(claude, aMachine(), loud)
+  expect(isDiscovering).toBe(isOn)
 })
 
 test('a gateway of repoint on this machine is not reported as the proxy of another tool', () => {

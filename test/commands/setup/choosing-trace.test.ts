@@ -66,7 +66,7 @@ test('a rejected model is tried over another protocol, then another model is cho
     ['gpt-5.6-sol', 'chat', 'protocol-unsupported'],
     ['gpt-5.6-sol', 'responses', 'model-unknown'],
   ])
-  expect(choice?.input.earlier?.options).toEqual({ slotModels: {} })
+  expect(choice?.input.earlier?.options).toEqual({})
   expect(choice?.resolved).toMatchObject({ model: 'glm-5', protocol: 'chat' })
   expect(choice?.replacements).toBe(1)
 })

@@ -1,8 +1,8 @@
 import type { Findings } from '../../../finding.ts'
 import { findingAt } from '../../checks/findings.ts'
 import type { ClientContext } from '../../contract/client.ts'
-import { slots } from '../../contract/options.ts'
 import type { SetupTarget } from '../../contract/setup.ts'
+import { slots } from '../flags.ts'
 import { type ClaudeSettings, inEnv, names, slotVariable } from '../settings.ts'
 import { checkUnwantedSettings, withoutEffect } from './unwanted-settings.ts'
 

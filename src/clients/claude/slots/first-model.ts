@@ -7,8 +7,8 @@ import {
   messagesTiers,
 } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
-import { type Slot, slots } from '../../contract/options.ts'
 import { ModelNeeded, type ResolvedOptions } from '../../contract/setup.ts'
+import { type Slot, slots } from '../flags.ts'
 import type { Pins } from '../settings.ts'
 import {
   hasSlot,

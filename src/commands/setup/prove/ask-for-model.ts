@@ -3,7 +3,7 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import type { ClientOptions } from '../../../clients/contract/options.ts'
 import { catalogIn, type ResolveInput } from '../../../clients/contract/setup.ts'
-import { withModelForAll, withoutModels } from '../../../clients/options/chosen-options.ts'
+import { withoutModels } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
@@ -119,10 +119,8 @@ export async function askForModel(
   return probes.firstServed(ids.map((id) => withModel(choice, id)))
 }
 
-/** The setup if the user names one model for everything that is not requested. */
-function withModel(choice: ClientChoice, named: string): ResolvedChoice {
-  const requested = withModelForAll(choice.input, named)
-  return resolveOrThrow({ ...choice, input: { ...choice.input, requested } })
+function withModel(choice: ClientChoice, modelForAll: string): ResolvedChoice {
+  return resolveOrThrow({ ...choice, input: { ...choice.input, modelForAll } })
 }
 
 /** The model that the user picks from the catalog. @throws ClientSkipped */

@@ -1,5 +1,5 @@
 /** What an import link adds to a setup: models for its client, and several addresses to try. */
-import { type ClientOptions, defaultSlot } from '../../../clients/contract/options.ts'
+import type { ClientOptions } from '../../../clients/contract/options.ts'
 import { rowOf } from '../../../clients/list.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
@@ -27,7 +27,7 @@ function optionsOfLink({ client, model, slotModels }: ImportLink, id: string): C
 
   const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
   if (!hasSlots) return compact({ model })
-  return { slotModels: compact({ [defaultSlot]: model, ...slotModels }) }
+  return { slotModels: compact({ sonnet: model, ...slotModels }) }
 }
 
 /** The preset with the link's next address, if the error blames the current one. Undefined: there is none. */
