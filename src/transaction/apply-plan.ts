@@ -1,11 +1,12 @@
 /**
- * Applies a plan to the disk, all of it or nothing.
+ * Applies a plan to the disk, all of it or nothing. The steps of `applyPlan`, all under the lock:
  *
- * For example, a setup of Codex writes auth.json and config.toml. `planned-files.ts` checks that both can be
- * replaced, `compose-run.ts` composes the record, and `switch-files.ts` replaces the files. If the second one
- * fails, `recover.ts` restores the first.
+ * 1. `recover.ts` ends an earlier run that is unfinished.
+ * 2. `planned-files.ts` checks that each file can be replaced, and still has the planned bytes.
+ * 3. `compose-run.ts` composes the record.
+ * 4. `switch-files.ts` replaces the files and commits the record. If a file fails, it restores those before it.
+ * 5. `findMismatches` reads the files, `limitRuns` merges old records, and `lastStep` saves the gateway.
  */
-
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
 import { UserError, valueOrError } from '../errors.ts'

@@ -11,7 +11,7 @@ import {
 } from './record.ts'
 import { listRuns } from './records/records.ts'
 import { activeRuns } from './undo/active-runs.ts'
-import { endpointSituations } from './undo/undo-client.ts'
+import { endpointSituations } from './undo/run-situations.ts'
 import { undoFile } from './undo/undo-file.ts'
 import { undoRun } from './undo/undo-runs.ts'
 import { isSafe } from './undo/undo-safety.ts'

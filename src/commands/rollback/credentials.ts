@@ -1,6 +1,6 @@
 /**
- * Finds which login or key a client would send to a gateway after an undo. A key is right if a setup wrote it,
- * or if the user had it together with the address before.
+ * Finds which login or key a client would send to a gateway after an undo: the one of now, one that a setup
+ * wrote, one that the user had together with the address before, or another.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../clients/contract/client.ts'

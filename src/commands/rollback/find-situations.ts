@@ -20,6 +20,7 @@ import type { Session } from '../screen/session.ts'
 import { type ClientUndo, type RollbackContext, readAllFiles } from './context.ts'
 import { credentialsFinder, type FindByStates } from './credentials.ts'
 
+/** Finds the situations of each client that the recorded runs changed. */
 export function situationsFinder(context: RollbackContext): FindSituations {
   // Each client's files are read once for all attempts of an undo.
   const finders = new Map<Client, FindInClient>()

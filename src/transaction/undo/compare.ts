@@ -1,9 +1,16 @@
 /** Compares the settings of a file before a run, as the run wrote it, and now. */
+import { isDeepStrictEqual } from 'node:util'
 import { type ComparedValue, compareValues } from '../../edits/compare-values.ts'
 import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import { startsWith } from '../../edits/values/paths.ts'
 import type { Contents, Copies } from '../contents.ts'
-import type { FileVersion, KeptSetting, RecordedFile, RecordedSetting } from '../record.ts'
+import {
+  type FileVersion,
+  isAddress,
+  type KeptSetting,
+  type RecordedFile,
+  type RecordedSetting,
+} from '../record.ts'
 
 /** A file as a run recorded it, and its version now. */
 export interface FileHistory {
@@ -12,12 +19,54 @@ export interface FileHistory {
   readonly now: FileVersion | null
 }
 
+/** The history of a recorded file, with its version in `contents` as the one of now. */
 export function historyOf(contents: Contents, file: RecordedFile): FileHistory {
   return { copies: contents.copies, file, now: contents.get(file.path) }
 }
 
-/** Decides whether a model that someone chose since the run counts as ours. */
+/** Decides whether a model that someone chose since the run counts as ours, and so is undone with it. */
 export type ModelCheck = (setting: RecordedSetting, value: string) => boolean
+
+/**
+ * Makes the check for the files of a client. If the run connected the client to the gateway, every model of the
+ * gateway is ours, because it does not exist at the earlier service. A model of another provider stays. If
+ * there is one, models that do not name their provider stay too.
+ */
+export function modelCheckFor(files: readonly RecordedFile[], start: Contents): ModelCheck {
+  return ({ ourPrefix }, model) => {
+    if (!connectsToGateway(files, start)) return false
+    return ourPrefix === undefined
+      ? !usesAnotherProvider(files, start)
+      : model.startsWith(ourPrefix)
+  }
+}
+
+/** Whether the run changed the client's address or provider. */
+function connectsToGateway(files: readonly RecordedFile[], start: Contents): boolean {
+  return files.some((file) => {
+    const history = historyOf(start, file)
+    return file.settings
+      .filter(isAddress)
+      .some(
+        ({ path }) =>
+          !isDeepStrictEqual(
+            valueInVersion(history, 'before', path),
+            valueInVersion(history, 'written', path),
+          ),
+      )
+  })
+}
+
+/** Whether a model that names its provider names another one now. */
+function usesAnotherProvider(files: readonly RecordedFile[], start: Contents): boolean {
+  return files.some((file) =>
+    file.settings.some(({ role, path, ourPrefix }) => {
+      if (role !== 'model' || ourPrefix === undefined) return false
+      const model = valueInVersion(historyOf(start, file), 'now', path)
+      return typeof model === 'string' && !model.startsWith(ourPrefix)
+    }),
+  )
+}
 
 /** A value of a recorded setting. */
 export interface ComparedSetting extends ComparedValue {

@@ -1,17 +1,14 @@
 /**
  * Decides whether an undo of a run is safe for a client. Only this table decides it. Other files find the
- * situations of the client:
+ * situations that the client is in:
  *
- *     before the undo             its address, key and provider                undo-client.ts
- *     after it, in each client    the files of the run                         undo-client.ts
- *                                 all files of the client (a command reads     commands/rollback/find-situations.ts,
- *                                 them), and what it would send to a gateway   commands/rollback/credentials.ts
+ *     from                        before the undo      after an attempt, in memory
+ *     the files of the run        run-situations.ts    run-situations.ts
+ *     all files of the client     -                    find-situations.ts and credentials.ts in
+ *                                                      commands/rollback/
  *
- * Each situation allows the undo, or forbids it:
- *
- *     safe             the undo may go on
- *     only-by-force    everything of the client stays (`rollback-held`); `--force` restores the copies
- *     never            the same, and `--force` is refused (`config-conflict`)
+ * If one situation is not safe, everything of the client stays, and `rollback-held` reports it. `--force` restores
+ * the copies all the same. If one situation is `never`, it fails with `config-conflict`.
  *
  * docs/transaction.md has the same table, and a test compares the two.
  */

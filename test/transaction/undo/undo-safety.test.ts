@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { undoLatest } from '../../../src/transaction/undo/choose-runs.ts'
-import { endpointSituations } from '../../../src/transaction/undo/undo-client.ts'
+import { endpointSituations } from '../../../src/transaction/undo/run-situations.ts'
 import {
   isRefused,
   isSafe,

@@ -1,0 +1,96 @@
+/** Finds the situations of a client by the files of one run. `undo-safety.ts` decides what they mean for its undo. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Contents } from '../contents.ts'
+import {
+  decidesEndpoint,
+  isAddress,
+  isSameContent,
+  type KeptSetting,
+  type RecordedFile,
+} from '../record.ts'
+import {
+  type ComparedSetting,
+  compareSettings,
+  type FileHistory,
+  historyOf,
+  valueInVersion,
+} from './compare.ts'
+import type { Situation } from './undo-safety.ts'
+
+/**
+ * Finds what someone did with a client's address, key and provider since the run. In `key-gone`, most likely a login
+ * replaced the key.
+ *
+ * @param files the client's files in the run
+ * @param start all files before the undo
+ */
+export function endpointSituations(
+  files: readonly RecordedFile[],
+  start: Contents,
+): readonly Situation[] {
+  const changed = files.flatMap((file) => changedEndpoint(file, start))
+  if (changed.length === 0) return []
+
+  const isOnlyKeyGone = changed.every((value) => value.setting.isSecret && !value.now)
+  if (!isOnlyKeyGone) return ['endpoint-changed']
+  return [hadAddress(files, start) ? 'key-gone-earlier-address' : 'key-gone']
+}
+
+/**
+ * The endpoint settings of a file that someone changed since the run. The first row that applies decides:
+ *
+ *     scope    written    now                   changed settings
+ *     any      any        written, or before    none
+ *     keys     any        another               those with a value that is neither ours nor the earlier one
+ *     whole    no file    a file                all: someone wrote them since
+ *     whole    a file     another, or none      those with a value that is not ours
+ *
+ * In the last row, a key that is gone counts as changed even if there was none before the run: someone has
+ * logged in, and a login need not have a key.
+ */
+function changedEndpoint(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
+  const { scope, before, written } = file
+  if (!file.settings.some(decidesEndpoint)) return []
+  const now = start.get(file.path)
+  if (isSameContent(now, written) || isSameContent(now, before)) return []
+
+  const isChanged = ({ isOurs, isEarlier }: ComparedSetting) => {
+    if (scope === 'keys') return !isOurs && !isEarlier
+    return written === null || !isOurs
+  }
+  return compareSettings(historyOf(start, file)).filter(
+    (compared) => decidesEndpoint(compared.setting) && isChanged(compared),
+  )
+}
+
+function hadAddress(files: readonly RecordedFile[], start: Contents): boolean {
+  return files.some((file) =>
+    file.settings
+      .filter(isAddress)
+      .some(({ path }) => valueInVersion(historyOf(start, file), 'before', path) !== undefined),
+  )
+}
+
+/**
+ * Finds whether an undo keeps a whole file that still has a key as the run wrote it.
+ *
+ * @param start all files before the undo
+ * @param kept the settings that it keeps
+ */
+export function keptKeySituations(
+  files: readonly RecordedFile[],
+  start: Contents,
+  kept: readonly KeptSetting[],
+): readonly Situation[] {
+  const isKept = ({ path }: RecordedFile) => kept.some(({ file }) => file === path)
+  const keptFiles = files.filter((file) => file.scope === 'whole' && isKept(file))
+  return keptFiles.some((file) => hasKeyOfRun(historyOf(start, file))) ? ['our-key-stays'] : []
+}
+
+function hasKeyOfRun(history: FileHistory): boolean {
+  return history.file.settings.some(({ isSecret, path }) => {
+    const value = valueInVersion(history, 'now', path)
+    const ours = valueInVersion(history, 'written', path)
+    return isSecret && value !== undefined && isDeepStrictEqual(value, ours)
+  })
+}
