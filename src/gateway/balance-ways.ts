@@ -1,5 +1,5 @@
 /** The ways to request the balance of a key: one for each kind of gateway. */
-import { valueAt } from './foreign-text.ts'
+import { asList, valueAt } from './foreign-text.ts'
 import type { Catalog, GatewayAccess } from './types.ts'
 
 /** Reads the value at a path of an answer, such as `data.limits`. Undefined: there is none. */
@@ -107,7 +107,7 @@ export const balanceWays: readonly BalanceWay[] = [
     hosts: ['api.kimi.com'],
     read: (at) => {
       const leftOf = (limit: unknown) => numberOf(valueAt(limit, 'detail.remaining')) ?? Infinity
-      const [tightest] = listOf(at('limits')).toSorted((a, b) => leftOf(a) - leftOf(b))
+      const [tightest] = asList(at('limits')).toSorted((a, b) => leftOf(a) - leftOf(b))
       return {
         remaining: valueAt(tightest, 'detail.remaining'),
         unit: 'requests',
@@ -122,7 +122,7 @@ export const balanceWays: readonly BalanceWay[] = [
     isBareKey: true,
     read: (at) => {
       const usedOf = (limit: unknown) => numberOf(valueAt(limit, 'percentage')) ?? 0
-      const [tightest] = listOf(at('data.limits'))
+      const [tightest] = asList(at('data.limits'))
         .filter((limit) => /^tokens_?limit$/i.test(String(valueAt(limit, 'type'))))
         .toSorted((a, b) => usedOf(b) - usedOf(a))
       if (tightest === undefined) return undefined
@@ -144,10 +144,6 @@ export function knownWay(
   return balanceWays.find(
     ({ hosts, isShownBy }) => hosts?.includes(hostname) || (catalog && isShownBy?.(catalog)),
   )
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 /** A number, or text that contains one. */

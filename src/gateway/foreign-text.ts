@@ -85,6 +85,16 @@ export function asObject(value: unknown): Readonly<Record<string, unknown>> | un
     : undefined
 }
 
+/** A value as a list. Empty if it is none. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The name of a member without its spelling: `supported_tasks` and `supportedTasks` are `supportedtasks`. */
+export function comparableName(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '')
+}
+
 export function isFilledText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }

@@ -188,19 +188,19 @@ export class GatewayRequester {
   async #findHeaderByCatalog(): Promise<GatewayAccess | undefined> {
     const { key, keyHeader, headers = [] } = this.#original
     if (keyHeader !== 'authorization') {
-      const asBearer = this.#with({ keyHeader: 'authorization' })
-      return (await this.#acceptsKey(asBearer)) ? this.#use(asBearer) : undefined
+      const asBearer = this.#newAccess({ keyHeader: 'authorization' })
+      return (await this.#acceptsKey(asBearer)) ? this.#adopt(asBearer) : undefined
     }
 
     // One request with the key in both other headers tells whether one of them works.
     const [first, second] = otherKeyHeaders
     const secondHeader: ExtraHeader = { name: second, value: key, isSecret: true }
-    const inBoth = this.#with({ keyHeader: first, headers: [...headers, secondHeader] })
+    const inBoth = this.#newAccess({ keyHeader: first, headers: [...headers, secondHeader] })
     if (!(await this.#acceptsKey(inBoth))) return undefined
 
-    const inFirst = this.#with({ keyHeader: first })
+    const inFirst = this.#newAccess({ keyHeader: first })
     const worksInFirst = await this.#acceptsKey(inFirst)
-    return this.#use(worksInFirst ? inFirst : this.#with({ keyHeader: second }))
+    return this.#adopt(worksInFirst ? inFirst : this.#newAccess({ keyHeader: second }))
   }
 
   async #acceptsKey(access: GatewayAccess): Promise<boolean> {
@@ -220,12 +220,12 @@ export class GatewayRequester {
   ): Promise<ProbeResult> {
     const otherHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
     const wasUsual = this.#original.keyHeader === 'authorization'
-    const access = this.#with({ keyHeader: wasUsual ? otherHeader : 'authorization' })
+    const access = this.#newAccess({ keyHeader: wasUsual ? otherHeader : 'authorization' })
 
     const probed = this.#probeAt(access, request)
     this.#headerSearch = probed.then(
-      () => this.#use(access),
-      (error) => (acceptsKeyDespite(error) ? this.#use(access) : undefined),
+      () => this.#adopt(access),
+      (error) => (acceptsKeyDespite(error) ? this.#adopt(access) : undefined),
     )
     try {
       return await probed
@@ -235,14 +235,14 @@ export class GatewayRequester {
   }
 
   /** A new access with the key in another header. */
-  #with(authStyle: Pick<GatewayAccess, 'keyHeader' | 'headers'>): GatewayAccess {
+  #newAccess(authStyle: Pick<GatewayAccess, 'keyHeader' | 'headers'>): GatewayAccess {
     const access = { ...this.#original, ...authStyle }
     this.#used.push(access)
     return access
   }
 
   /** Uses an access for all later requests. */
-  #use(access: GatewayAccess): GatewayAccess {
+  #adopt(access: GatewayAccess): GatewayAccess {
     this.#current = access
     return access
   }

@@ -2,6 +2,7 @@
  * Whether a request is sent again on a new connection: if the connection failed, and not the gateway. The new
  * connection may be opened in another style.
  */
+import { isUnknownAuthority } from '../judge/tls-failure.ts'
 import type { HttpResponse, NetworkFailure } from '../judge/types.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
 
@@ -37,13 +38,6 @@ export function retryStyle(
   const isTooShort =
     error instanceof AggregateError && error.errors.some(({ code }) => code === 'ETIMEDOUT')
   return isTooShort ? { ...style, addressTimeoutMs: style.addressTimeoutMs * 4 } : undefined
-}
-
-/** Whether the certificate comes from an unknown authority. */
-function isUnknownAuthority({ errorCode }: NetworkFailure): boolean {
-  return /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/.test(
-    errorCode,
-  )
 }
 
 /** Whether the server requires HTTP/2: it aborts the handshake, or answers with an HTTP/2 frame. */

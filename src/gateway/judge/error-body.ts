@@ -1,6 +1,6 @@
 /** Reads what the body of an answer says about a failure, in any known shape. */
 import { compact } from '../../compact.ts'
-import { asObject, isFilledText, jsonIn } from '../foreign-text.ts'
+import { asObject, comparableName, isFilledText, jsonIn } from '../foreign-text.ts'
 import type { HttpResponse } from './types.ts'
 
 /** What the body of an answer says about a failure, in any known shape. */
@@ -100,7 +100,7 @@ function paramIn(layers: readonly Layer[]): string {
   return [...params, ...places].filter(isFilledText).find((param) => param !== 'None') ?? ''
 }
 
-/** An object of the body, its member names in lower case and without `_` and `-`. */
+/** An object of the body. Its members have their `comparableName`. */
 type Layer = Readonly<Record<string, unknown>>
 
 /**
@@ -188,8 +188,7 @@ function errorLayers(value: unknown): readonly Layer[] {
 
 function namesLowered(object: Readonly<Record<string, unknown>>): Layer {
   const layer: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of Object.entries(object))
-    layer[name.toLowerCase().replace(/[_-]/g, '')] ??= value
+  for (const [name, value] of Object.entries(object)) layer[comparableName(name)] ??= value
   return layer
 }
 

@@ -11,7 +11,7 @@ import {
   responseHost,
   withoutQuery,
 } from './evidence.ts'
-import { proxyPassword } from './network-failure.ts'
+import { proxyLoginRequired } from './network-failure.ts'
 import { checkAddress, fault, forbidden } from './outcomes.ts'
 import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
 import { addressHint, type HttpResponse, type Outcome } from './types.ts'
@@ -40,14 +40,7 @@ export function diagnoseIntermediary(evidence: Evidence): Outcome | undefined {
     })
   }
 
-  // A proxy or the network asks for a login.
-  if (status === 407) {
-    return outcome(evidence, {
-      code: 'proxy',
-      message: `The proxy ${response.proxy ?? 'on the way'} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
-      hint: proxyPassword,
-    })
-  }
+  if (status === 407) return outcome(evidence, proxyLoginRequired(response.proxy ?? 'on the way'))
 
   if (status === 511) {
     return outcome(evidence, {

@@ -148,11 +148,7 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   const { proxy = '', proxyStatus: status, errorCode, waitedMs } = failure
   const { host, hostname } = new URL(failure.url)
   if (status === 407) {
-    return {
-      code: 'proxy',
-      message: `The proxy ${proxy} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
-      hint: proxyPassword,
-    }
+    return proxyLoginRequired(proxy)
   }
 
   if (status !== undefined) {
@@ -175,9 +171,14 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   }
 }
 
-/** The hint for a proxy with a password. An example would look like a password and be masked. */
-export const proxyPassword =
-  "Write both in the proxy's variable, before the host: the name, a colon, the password and an @."
+export function proxyLoginRequired(proxy: string): Outcome {
+  return {
+    code: 'proxy',
+    message: `The proxy ${proxy} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
+    // An example would look like a password and be masked.
+    hint: "Write both in the proxy's variable, before the host: the name, a colon, the password and an @.",
+  }
+}
 
 /** The outcome of a request that took too long, by how far it came. */
 function diagnoseDeadline(failure: NetworkFailure, { host, hostname }: URL): Outcome {

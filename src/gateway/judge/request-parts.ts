@@ -1,5 +1,5 @@
 /** Which parts of a client's request a rejection blames, and the outcomes that name them. */
-import { asObject, cleanForeignText } from '../foreign-text.ts'
+import { asList, asObject, cleanForeignText } from '../foreign-text.ts'
 import type { Sender } from '../types.ts'
 import { readErrorBody } from './error-body.ts'
 import type { HttpResponse, Outcome } from './types.ts'
@@ -61,8 +61,7 @@ function isNamedIn(words: string, name: string): boolean {
 
 /** Whether a member is a list, and the words name the type of an item in it: `web_search`. */
 function isItemNamed(member: unknown, words: string): boolean {
-  const items: readonly unknown[] = Array.isArray(member) ? member : []
-  const types = items.map((item) => asObject(item)?.['type'])
+  const types = asList(member).map((item) => asObject(item)?.['type'])
   return types.some(
     (type) => typeof type === 'string' && type.includes('_') && words.includes(type),
   )

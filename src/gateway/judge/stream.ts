@@ -1,5 +1,5 @@
 /** Reads server-sent events, and the parts of events that the protocols share. */
-import { asObject, isFilledList, isFilledText, jsonIn } from '../foreign-text.ts'
+import { asList, asObject, isFilledList, isFilledText, jsonIn } from '../foreign-text.ts'
 
 /** An event of a stream. */
 export type Event = Readonly<Record<string, unknown>>
@@ -38,10 +38,7 @@ export const isEvent =
 
 /** The choices in events of the chat protocol. */
 export function chatChoices(events: readonly Event[]): readonly Event[] {
-  return events.flatMap(({ choices }) => {
-    const list: readonly unknown[] = Array.isArray(choices) ? choices : []
-    return list.map((choice) => asObject(choice) ?? {})
-  })
+  return events.flatMap(({ choices }) => asList(choices).map((choice) => asObject(choice) ?? {}))
 }
 
 export function isSaid(value: unknown): boolean {

@@ -21,7 +21,7 @@ export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outc
     }
   }
 
-  const certificate = certificateCauses.find(({ codes }) => codes.includes(code))
+  const certificate = certificateCauseOf(failure)
   if (certificate !== undefined) {
     const stores = certificate.isUnknown ? describeStores(request) : ''
     const ignored = request.isCheckRefused
@@ -78,6 +78,15 @@ function describeStores({ authorities, hasNodeExtraCa }: SentRequest): string {
       ? ` ${of} does not read NODE_EXTRA_CA_CERTS.`
       : ''
   return ` ${of} reads certificates from ${places}.${unreadVariable}`
+}
+
+function certificateCauseOf({ errorCode }: NetworkFailure) {
+  return certificateCauses.find(({ codes }) => codes.includes(errorCode))
+}
+
+/** Whether the certificate comes from an authority that nobody here knows. */
+export function isUnknownAuthority(failure: NetworkFailure): boolean {
+  return certificateCauseOf(failure)?.isUnknown === true
 }
 
 /** OpenSSL's verification results, by Node's names (doc/api/tls.md, X509 certificate error codes). */

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { asObject, isFilledList, jsonIn, secretForms } from '../foreign-text.ts'
+import { asObject, comparableName, isFilledList, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
 import { type ListEntry, readFacts } from './facts.ts'
 import { isNonConversational } from './purpose.ts'
@@ -53,7 +53,7 @@ export function readPage(body: string, secrets: readonly string[], limit: number
   })
 }
 
-/** The members that contain the list, the most common first, by {@link plainName}. */
+/** The members that contain the list, the most common first, by `comparableName`. */
 const listNames = [
   'data',
   'models',
@@ -108,9 +108,9 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** The members of an object by their {@link plainName}. */
+/** The members of an object by their `comparableName`. */
 function membersOf(object: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> {
-  return new Map(Object.entries(object).map(([name, value]) => [plainName(name), value]))
+  return new Map(Object.entries(object).map(([name, value]) => [comparableName(name), value]))
 }
 
 /** The first list of models at or below a value. An object by ID is converted to a list. */
@@ -205,7 +205,7 @@ function hasModelFacts(object: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * The members with an ID, the most common first, by {@link plainName}. Codex reads `slug`, LiteLLM
+ * The members with an ID, the most common first, by `comparableName`. Codex reads `slug`, LiteLLM
  * writes `model_name`.
  */
 const idNames = [
@@ -240,11 +240,6 @@ function idMember(
   const members = plain.length === 0 ? membersOf(entry) : undefined
   const ids = members === undefined ? plain : names.map((name) => members.get(name)).filter(isId)
   return ids.find((id) => !uuid.test(id)) ?? ids[0]
-}
-
-/** A member's name in lower case, without `_` and `-`. */
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/[_-]/g, '')
 }
 
 /** The most endpoint types that are read. New API has nine. */

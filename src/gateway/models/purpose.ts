@@ -1,4 +1,4 @@
-import { asObject } from '../foreign-text.ts'
+import { asObject, comparableName } from '../foreign-text.ts'
 import type { ListEntry } from './facts.ts'
 
 /**
@@ -28,7 +28,7 @@ type ModelPurpose = 'text' | 'other' | undefined
 
 /** A member of the entry or of an object in it. */
 interface FlatMember {
-  /** In lower case, without `_` and `-`: `outputmodalities`. For `modalities.output`: `output`. */
+  /** As `comparableName` says: `outputmodalities`. For `modalities.output`: `output`. */
   readonly name: string
   /** The names of the objects around it, with a dot after each. */
   readonly parent: string
@@ -160,7 +160,7 @@ const maxDepth = 3
 /** The members of the entry and of the objects in it. */
 function flattenMembers(entry: ListEntry, parent = '', depth = 0): readonly FlatMember[] {
   return Object.entries(entry).flatMap(([original, value]) => {
-    const name = original.toLowerCase().replace(/[_-]/g, '')
+    const name = comparableName(original)
     const member = { name, parent, value }
     const inner = asObject(value)
     return inner === undefined || depth === maxDepth

@@ -1,6 +1,5 @@
 import { closestNames } from '../../text.ts'
 import type { Catalog, CatalogModel, Protocol } from '../types.ts'
-import { newestOfMaker } from './families.ts'
 import {
   familyName,
   type GptModel,
@@ -13,6 +12,7 @@ import {
   solReason,
 } from './gpt-models.ts'
 import { plainModelName, removeVendor } from './ids.ts'
+import { newestOfMaker } from './newest-of-maker.ts'
 
 /** A model, and the reason why the rules chose it, as text. */
 export interface ChosenModel {

@@ -6,14 +6,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { ask, type Judged, judge, type Rejection } from '../ask.ts'
-import { asObject } from '../foreign-text.ts'
+import { asList, asObject } from '../foreign-text.ts'
 import { readErrorBody } from '../judge/error-body.ts'
 import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
 import type { HttpResponse, NetworkFailure, SentRequest } from '../judge/types.ts'
 import type { Catalog, CatalogAnswer, GatewayAccess, Protocol, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
-import { listIn } from './request-tools.ts'
 
 /** What a probe asks for, and what is known before it. */
 export interface ProbeInput {
@@ -145,7 +144,7 @@ function withoutRejectedPart(form: RequestForm, response: HttpResponse): Request
 
   const { names = [], roles = [] } = rule
   const { messages, ...body } = clientRequest.body
-  const acceptedMessages = listIn(messages).filter(
+  const acceptedMessages = asList(messages).filter(
     (message) => !roles.includes(String(asObject(message)?.['role'])),
   )
 

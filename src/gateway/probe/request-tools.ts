@@ -1,5 +1,5 @@
 /** The tools in a client's request, as far as a gateway may reject some of them. */
-import { asObject } from '../foreign-text.ts'
+import { asList, asObject } from '../foreign-text.ts'
 import type { FirstRequest, Protocol } from '../types.ts'
 
 /** The members of a tool that every gateway knows. Chat keeps all but the type in `function`. */
@@ -20,8 +20,8 @@ export function unusualPartOf(protocol: Protocol, tool: unknown): string | undef
 
 /** The functions among the client's tools, and the parts of the others that a gateway may not know. */
 export function splitTools(protocol: Protocol, { body }: FirstRequest) {
-  const tools = listIn(body['tools'])
-  const inInput = listIn(body['input']).filter(offersTools)
+  const tools = asList(body['tools'])
+  const inInput = asList(body['input']).filter(offersTools)
   const parts = [
     ...tools.map((tool) => unusualPartOf(protocol, tool)),
     ...inInput.map((item) => String(asObject(item)?.['type'])),
@@ -51,9 +51,4 @@ export function withFunctionsOnly(protocol: Protocol, request: FirstRequest): Fi
 /** An item of the input can contain tools, instead of the request's own list. */
 function offersTools(item: unknown): boolean {
   return Array.isArray(asObject(item)?.['tools'])
-}
-
-/** A value as a list. Empty if it is none. */
-export function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -5,7 +5,7 @@ import type { ClientOptions } from '../../../clients/contract/options.ts'
 import { catalogIn, type ResolveInput } from '../../../clients/contract/setup.ts'
 import { withoutModels } from '../../../clients/options/chosen-options.ts'
 import { UserError } from '../../../errors.ts'
-import { closestModels, isChatModel, supportsProtocol } from '../../../gateway/models/rules.ts'
+import { closestModels, isChatModel, supportsAny } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import {
@@ -56,7 +56,7 @@ export async function withModelFromUser(
 
 function canUse({ protocols }: Client, requested: ClientOptions, model: CatalogModel): boolean {
   const usable = requested.protocol ? [requested.protocol] : protocols
-  return usable.some((protocol) => supportsProtocol(model, protocol) !== false)
+  return supportsAny(model, usable)
 }
 
 function chatModels(
