@@ -37,7 +37,7 @@ async function repoint(home: Home, line: string, url = gateway.url) {
   return result
 }
 
-const isAside = (home: Home) => home.text(config).includes('env_key = "REPOINT_SET_ASIDE"')
+const isTurnedOff = (home: Home) => home.text(config).includes('env_key = "REPOINT_SET_ASIDE"')
 
 test.each(['codex', 'setup codex'])(
   '%s disables the other provider, and a rollback restores every byte',
@@ -54,14 +54,14 @@ test.each(['codex', 'setup codex'])(
         }),
       ]),
     })
-    expect(isAside(home)).toBe(true)
+    expect(isTurnedOff(home)).toBe(true)
     expect((await repoint(home, `${line} --yes`)).json).toMatchObject({ changed: false })
     expect((await repoint(home, 'status codex --exit-code')).status).toBe(0)
 
     await repoint(home, 'rollback')
     expect(home.snapshot()).toEqual(before)
     await repoint(home, 'rollback --redo')
-    expect(isAside(home)).toBe(true)
+    expect(isTurnedOff(home)).toBe(true)
   },
 )
 
@@ -83,7 +83,7 @@ test('key, use and doctor --fix --yes disable a provider that was added later', 
     expect(doctor.text).toContain('codex-other-provider')
 
     await repoint(home, line)
-    expect(isAside(home)).toBe(true)
+    expect(isTurnedOff(home)).toBe(true)
     expect((await repoint(home, 'doctor codex --no-verify')).text).not.toContain('other-provider')
   }
 })

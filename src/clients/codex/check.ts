@@ -10,13 +10,10 @@ import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-
 import { isTable } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import { readCodexAuth } from './auth.ts'
-import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-file.ts'
 import { checkMigratedModel } from './migrations.ts'
-import {
-  checkProvidersForSetup,
-  checkProvidersNow,
-  startupFindings,
-} from './providers/check-provider.ts'
+import { checkModelsFile, checkOtherModelsFile, checkStaleModelsFile } from './models-file.ts'
+import { checkProvidersForSetup, checkProvidersNow } from './providers/check-provider.ts'
+import { startupFindings } from './providers/check-start.ts'
 import { addressInUse, providerInUse } from './providers/provider.ts'
 import { serverLeftRunning } from './server.ts'
 
@@ -26,8 +23,8 @@ const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = parseKind(context.files, 'config')
   yield* startupFindings(config, target.providerId)
-  if (target.resolved.modelsFile === undefined) yield* checkCatalogs(context.files, config)
-  yield* checkOtherCatalog(context.files, config, target)
+  if (target.resolved.modelsFile === undefined) yield* checkModelsFile(context.files, config)
+  yield* checkOtherModelsFile(context.files, config, target)
   yield* relativePathFindings(codexName, context.machine, homeVariable)
   yield* checkLostLogin(context, config, target)
   yield* checkProvidersForSetup(context, config, target)
@@ -45,8 +42,8 @@ export function* checkNow(context: ClientContext): Findings {
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
 
   yield* startupFindings(config)
-  yield* checkCatalogs(context.files, config)
-  yield* checkStaleCatalog(context, config)
+  yield* checkModelsFile(context.files, config)
+  yield* checkStaleModelsFile(context, config)
   yield* relativePathFindings(codexName, context.machine, homeVariable)
   yield* checkUselessAuth(context.files, isPointed)
   yield* checkProvidersNow(context, config)

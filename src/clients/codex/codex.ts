@@ -11,17 +11,17 @@ import { readSettingOptions } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { testedVersions } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
-import { assumedWindow, withModelsFile } from './catalog.ts'
-import { checkCatalogs, codexOffers, namesCatalog } from './catalog-file.ts'
 import { checkNow, checkSetup } from './check.ts'
+import { assumedWindow, withModelsFile } from './compose-models-file.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
 import { settingOptions } from './flags.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
+import { checkModelsFile, offeredByModelsFile, usesModelsFile } from './models-file.ts'
 import { plan } from './plan.ts'
-import { startupFindings } from './providers/check-provider.ts'
+import { startupFindings } from './providers/check-start.ts'
 import { otherAddress } from './providers/other-providers.ts'
 import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './providers/provider.ts'
 import responses from './responses.json' with { type: 'json' }
@@ -103,7 +103,7 @@ export const codex: ClientModule = {
 
     const model = config.text(['model'])
     const contextWindow = config.get(['model_context_window'])
-    const [fault] = [...startupFindings(config), ...checkCatalogs(files, config)]
+    const [fault] = [...startupFindings(config), ...checkModelsFile(files, config)]
 
     return {
       endpoint: {
@@ -123,9 +123,9 @@ export const codex: ClientModule = {
         providerId,
         contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
         ...readSettingOptions(settingOptions, config.table([])),
-        ownCatalog: namesCatalog(files, config) || undefined,
+        ownCatalog: usesModelsFile(files, config) || undefined,
       },
-      offered: codexOffers(files),
+      offered: offeredByModelsFile(files),
       sources: {
         ...sourcesIn(config.path, {
           baseUrl: url,

@@ -7,7 +7,7 @@ import { shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
 import { type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
 import { codexHome } from './files.ts'
-import { builtInAddressPath, isSetAside, reservedIds, vendorUrl } from './providers/provider.ts'
+import { builtInAddressPath, isTurnedOff, reservedIds, vendorUrl } from './providers/provider.ts'
 
 /** A year of conversations may be thousands of files: repoint reads only this many of the newest. */
 const maxConversations = 500
@@ -69,7 +69,7 @@ export function* aboutConversations(
         message: `${some} do not open with \`codex resume\` any more: [model_providers.${id}] is removed`,
         hint: '`codex fork SESSION_ID` carries a conversation over to the provider in use.',
       }
-    else if (now.isAside && !old.isAside)
+    else if (now.isTurnedOff && !old.isTurnedOff)
       yield {
         code: 'codex-conversations-set-aside',
         severity: 'note',
@@ -89,9 +89,9 @@ export function* aboutConversations(
 }
 
 function providerIn(config: ParsedFile, id: string) {
-  if (id === 'openai') return { url: config.text(builtInAddressPath), isAside: false }
+  if (id === 'openai') return { url: config.text(builtInAddressPath), isTurnedOff: false }
   const path = ['model_providers', id]
   const table = config.table(path)
   if (table === undefined || reservedIds.includes(id)) return undefined
-  return { url: config.text([...path, 'base_url']), isAside: isSetAside(table) }
+  return { url: config.text([...path, 'base_url']), isTurnedOff: isTurnedOff(table) }
 }

@@ -9,7 +9,7 @@ export function codexHome(machine: Machine): string {
 }
 
 /** The file that a setup writes with the gateway's models. */
-const catalog = 'repoint-models.json'
+const modelsFile = 'repoint-models.json'
 
 const editable = { holdsSecret: false, use: 'editable', owner: 'user' } as const
 const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
@@ -23,7 +23,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
   return [
     // The key precedes the config: a config that names the gateway is never next to another login.
     { ...auth, ...whole, path: join(home, 'auth.json') },
-    { ...editable, ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
+    { ...editable, ...whole, kind: 'catalog', path: join(home, modelsFile), isOptional: true },
     { ...editable, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
     ...layersOfCodex(machine, disk, home).filter(({ path }) => disk.exists(path)),
   ]

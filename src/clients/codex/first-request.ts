@@ -6,9 +6,9 @@ import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
 import { effortCure } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
-import { type Entry, entriesIn, entryOf } from './catalog.ts'
-import { namesCatalog } from './catalog-file.ts'
+import { type Entry, entriesIn, entryOf } from './compose-models-file.ts'
 import { effortPath } from './flags.ts'
+import { usesModelsFile } from './models-file.ts'
 
 /** Responses Lite: without a catalog, Codex sends its tools to some models in an item of the input. */
 const liteParts = ['additional_tools', 'input', 'x-openai-internal-codex-responses-lite']
@@ -26,10 +26,10 @@ export function firstRequest(
 ): FirstRequest {
   const config = parseKind(files, 'config')
   // The file that a setup with --catalog writes replaces the table in the program.
-  const hasCatalogFile = namesCatalog(files, config)
-  const table = hasCatalogFile ? textOf(fileOf(files, 'catalog')) : modelTable
+  const hasModelsFile = usesModelsFile(files, config)
+  const table = hasModelsFile ? textOf(fileOf(files, 'catalog')) : modelTable
   const entry = entryOf(entriesIn(table), model)
-  const kind = kindOf(model, { table, entry, hasCatalogFile })
+  const kind = kindOf(model, { table, entry, hasModelsFile })
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
 
   return {
@@ -54,12 +54,12 @@ function kindOf(
   by: {
     readonly table: string | undefined
     readonly entry: Entry | undefined
-    readonly hasCatalogFile: boolean
+    readonly hasModelsFile: boolean
   },
 ): string {
   if (by.table === undefined) return removeVendor(model).startsWith('gpt-5') ? 'known' : 'unknown'
   if (by.entry === undefined) return 'unknown'
-  if (by.hasCatalogFile) return 'catalog'
+  if (by.hasModelsFile) return 'catalog'
   return by.entry['use_responses_lite'] === true ? 'lite' : 'known'
 }
 

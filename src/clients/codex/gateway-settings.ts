@@ -5,7 +5,7 @@ import { fileOf, parseKind } from '../files/parse-file.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { readStrictly } from '../files/strict-json.ts'
 import { readCodexAuth } from './auth.ts'
-import { catalogPath, namesCatalog } from './catalog-file.ts'
+import { modelsFilePath, usesModelsFile } from './models-file.ts'
 import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
@@ -23,16 +23,16 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const ofModel = [['model_context_window']].filter((path) => config.get(path) !== undefined)
   // With it Codex deletes a ChatGPT login at its start (0.149.1 and 0.169.0, 2026-11-26).
   const isKeyForced = config.text(['forced_login_method']) === 'api'
-  const hasCatalog = namesCatalog(files, config)
+  const hasModelsFile = usesModelsFile(files, config)
   const isKeyUsed = takesAuthFile(config)
   return {
     config: [
       ...gatewaySettingsIn(sensitiveSettings, file, inUse?.id),
       ...ofModel,
-      ...(hasCatalog ? [catalogPath] : []),
+      ...(hasModelsFile ? [modelsFilePath] : []),
       ...(isKeyForced ? [['forced_login_method']] : []),
     ],
-    catalog: hasCatalog && fileOf(files, 'catalog').bytes !== null ? [wholeFile] : [],
+    catalog: hasModelsFile && fileOf(files, 'catalog').bytes !== null ? [wholeFile] : [],
     auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
   }
 }

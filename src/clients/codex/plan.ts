@@ -10,9 +10,9 @@ import { editFile } from '../plan/edit-file.ts'
 import { headerChanges, queryChanges } from '../plan/headers.ts'
 import { optionChange, settingOptionChanges } from '../plan/setting-options.ts'
 import { readCodexAuth } from './auth.ts'
-import { catalogChanges, planCatalog } from './catalog-file.ts'
 import { settingOptions } from './flags.ts'
 import { withoutOffer } from './migrations.ts'
+import { modelsFileChanges, planModelsFile } from './models-file.ts'
 import { isBedrockName } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
@@ -25,11 +25,11 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
     changes: ourChanges(files, target),
     fixes: target.fixes,
   })
-  const catalog = planCatalog(files, target)
+  const modelsFile = planModelsFile(files, target)
 
-  if (catalog === undefined) return [auth, config]
-  // Codex does not start if config.toml names a catalog that does not exist.
-  return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
+  if (modelsFile === undefined) return [auth, config]
+  // Codex does not start if config.toml names a models file that does not exist.
+  return modelsFile.after === null ? [auth, config, modelsFile] : [auth, modelsFile, config]
 }
 
 /**
@@ -83,7 +83,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     { path: ['model'], value: target.resolved.model },
     ...optionChange(now, ['model_context_window'], contextWindow, target.input),
     ...settingOptionChanges(settingOptions, now, target.input),
-    ...catalogChanges(files, config, target),
+    ...modelsFileChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     // For old conversations: see `builtInAddressPath`.
     { path: ['openai_base_url'], value: target.baseUrl },

@@ -68,11 +68,11 @@ describe('codex: before a change, repoint reports what happens to recorded conve
     expect(others).toEqual([])
   })
 
-  test('conversations of a provider that is set setAside stay readable, and the report says how to go on', () => {
+  test('conversations of a provider that is turned off stay readable, and the report says how to go on', () => {
     const old = '[model_providers.old]\nname = "Old"\nbase_url = "https://old.example/v1"\n'
     const before = { '.codex/config.toml': `${old}requires_openai_auth = true\n` }
-    const [setAside, ...others] = reportsFor(aWorld(['old']), { before, after: setUp(before) })
-    expect(setAside).toMatch(
+    const [turnedOff, ...others] = reportsFor(aWorld(['old']), { before, after: setUp(before) })
+    expect(turnedOff).toMatch(
       /^codex-conversations-set-aside: .*"old" .*read.*codex fork SESSION_ID/,
     )
     expect(others).toEqual([])

@@ -49,12 +49,12 @@ function tableOf(disk: Disk, id: string): unknown {
   return (parse(text(config?.bytes))['model_providers'] as Record<string, unknown>)[id]
 }
 
-const setAsideTable = expect.objectContaining({
+const turnedOffTable = expect.objectContaining({
   env_key: 'REPOINT_SET_ASIDE',
   env_key_instructions: expect.stringContaining('codex fork ID'),
 })
 
-describe('a setup sets setAsideTable a provider that sends the key of auth.json elsewhere', () => {
+describe('a setup turns off a provider that sends the key of auth.json elsewhere', () => {
   test.each([
     ['a table written by hand, as a service documents it', aTable(takesKey)],
     [
@@ -82,7 +82,7 @@ describe('a setup sets setAsideTable a provider that sends the key of auth.json 
     expect(findings).toMatchObject([
       { needsConsentTo: expect.stringMatching(/can still read .*codex fork ID/) },
     ])
-    expect(tableOf(after, 'old')).toEqual(setAsideTable)
+    expect(tableOf(after, 'old')).toEqual(turnedOffTable)
     expect(setUp(after).findings).toEqual([])
     expect(findingsOn(codex, after, aMachine(), ours)).toEqual([])
   })
@@ -92,7 +92,7 @@ describe('a setup sets setAsideTable a provider that sends the key of auth.json 
     const setup = { options: { providerId: 'two' }, target: { baseUrl: 'https://two.example/v1' } }
     const { findings, after } = setUp(first, setup)
     expect(findings).toMatchObject([{ code: 'codex-other-provider' }])
-    expect(tableOf(after, 'gateway')).toEqual(setAsideTable)
+    expect(tableOf(after, 'gateway')).toEqual(turnedOffTable)
   })
 
   test('a table in a profile or system file, by an entry in config.toml', () => {
@@ -104,7 +104,7 @@ describe('a setup sets setAsideTable a provider that sends the key of auth.json 
     for (const path of places) {
       const { findings, after } = setUp(aHome('', { [path]: aTable(takesKey) }))
       expect(findings).toMatchObject([{ code: 'codex-other-provider' }])
-      expect(tableOf(after, 'old')).toEqual(setAsideTable)
+      expect(tableOf(after, 'old')).toEqual(turnedOffTable)
       // Codex does not start if a table has no name.
       expect(tableOf(after, 'old')).toMatchObject({ name: 'Mine' })
       expect(setUp(after).findings).toEqual([])
@@ -115,7 +115,7 @@ describe('a setup sets setAsideTable a provider that sends the key of auth.json 
     const config = `[model_providers.old]\nname = "x"\n${takesKey}\nbase_url = "https://gw.example/v1"\n`
     const profile = '[model_providers.old]\nbase_url = "https://old.example/v1"\n'
     const { after } = setUp(aHome(config, { '.codex/x.config.toml': profile }))
-    expect(tableOf(after, 'old')).toEqual(setAsideTable)
+    expect(tableOf(after, 'old')).toEqual(turnedOffTable)
   })
 
   test.each(['env_key = "MINE"', 'experimental_bearer_token = "m"', 'auth = { command = "x" }'])(
@@ -157,7 +157,7 @@ describe('--keep-old-gateway', () => {
     const { after } = setUp(disk, { options })
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: oldKey })
     // repoint cannot know whether the key was ever meant for the third provider.
-    expect(tableOf(after, 'third')).toEqual(setAsideTable)
+    expect(tableOf(after, 'third')).toEqual(turnedOffTable)
     expect(setUp(after, { options }).findings).toEqual([])
   })
 
@@ -168,7 +168,7 @@ describe('--keep-old-gateway', () => {
   ])('copies no key if auth.json holds %s', (_, files) => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}`, files)
     expect(setUp(disk).findings[0]?.needsConsentTo).not.toContain('--keep-old-gateway')
-    expect(tableOf(setUp(disk, { options }).after, 'old')).toEqual(setAsideTable)
+    expect(tableOf(setUp(disk, { options }).after, 'old')).toEqual(turnedOffTable)
   })
 })
 

@@ -159,11 +159,11 @@ describe('files that a setup does not write', () => {
 })
 
 describe('another table at the same gateway', () => {
-  const setAsideTable = expect.objectContaining({ env_key: 'REPOINT_SET_ASIDE' })
+  const turnedOffTable = expect.objectContaining({ env_key: 'REPOINT_SET_ASIDE' })
   // A table with websockets is not from an earlier setup.
   const other = (more: string) => aTable(`supports_websockets = true\n${more}`, 'other')
 
-  test('is set setAsideTable if it has a harmful key in config.toml or in a profile', () => {
+  test('is turned off if it has a harmful key in config.toml or in a profile', () => {
     for (const disk of [
       aHome(aTable('') + other(oldCatalog)),
       aHome(aTable('') + other(''), {
@@ -175,7 +175,7 @@ describe('another table at the same gateway', () => {
       ])
       const { codes, after } = setUp(disk)
       expect(codes).toEqual(['codex-other-provider'])
-      expect(tableOf(after, 'other')).toEqual(setAsideTable)
+      expect(tableOf(after, 'other')).toEqual(turnedOffTable)
       expect(setUp(after).codes).toEqual([])
       expect(findingsOn(codex, after, aMachine(), ours)).toEqual([])
     }

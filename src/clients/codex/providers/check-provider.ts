@@ -1,4 +1,3 @@
-import type { SettingPath } from '../../../edits/types.ts'
 import type { Findings } from '../../../finding.ts'
 import { isExported } from '../../checks/environment.ts'
 import {
@@ -17,7 +16,7 @@ import {
   withoutTrailingSlash,
 } from '../../files/addresses.ts'
 import type { ParsedFile } from '../../files/parse-file.ts'
-import { isTable, type Table, textIn } from '../../files/tables.ts'
+import { textIn } from '../../files/tables.ts'
 import { codexName } from '../../names.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
 import {
@@ -27,44 +26,14 @@ import {
   harmfulSettings,
   hasOwnKey,
   isBedrockName,
-  isSetAside,
+  isTurnedOff,
   keyBlockers,
+  type Provider,
   providerInUse,
+  providersOf,
   reservedIds,
   takesAuthFile,
 } from './provider.ts'
-
-/** A table of `model_providers`. */
-interface Provider {
-  readonly id: string
-  readonly table: Table
-  readonly path: SettingPath
-}
-
-function providersOf(config: ParsedFile): readonly Provider[] {
-  return config
-    .members(['model_providers'])
-    .flatMap(([id, table]) =>
-      isTable(table) ? [{ id, table, path: ['model_providers', id] }] : [],
-    )
-}
-
-/**
- * Reports what keeps Codex from starting, whichever provider is in use.
- *
- * @param planned the provider whose table a setup is about to write; the setup fixes its faults
- */
-export function* startupFindings(config: ParsedFile, planned?: string): Findings {
-  for (const finding of checkStart(config, planned)) yield { ...finding, topic: 'broken' }
-}
-
-function* checkStart(config: ParsedFile, planned: string | undefined): Findings {
-  yield* checkRoot(config, planned)
-  for (const provider of providersOf(config)) {
-    if (reservedIds.includes(provider.id)) yield* checkReservedId(config, provider)
-    else if (provider.id !== planned) yield* checkTable(config, provider)
-  }
-}
 
 /** Reports what in the provider tables would defeat the address and key that a setup is about to write. */
 export function* checkProvidersForSetup(
@@ -73,26 +42,34 @@ export function* checkProvidersForSetup(
   target: SetupTarget,
 ): Findings {
   yield* checkOpenaiBaseUrl(context, config, target)
-  for (const { id, table, path } of providersOf(config)) {
-    if (id !== target.providerId) continue
-    const address = [...path, 'base_url']
-    yield* otherAddressFinding(context, target, {
-      code: 'codex-provider-conflict',
-      what: `[model_providers.${id}]`,
-      url: config.text(address),
-      location: config.place(address),
-    })
-    const url = config.text(address)
-    const isOtherAddress = pointsElsewhere(url, target.baseUrl)
-    yield* checkHarmfulSettings(config, { id, table, path }, isOtherAddress)
-    // The plan replaces what an earlier setup of ours wrote.
-    const markValues: readonly unknown[] = Object.values(keyBlockers)
-    const notOurs = Object.entries(table).filter(([, value]) => !markValues.includes(value))
-    yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(notOurs) })
-  }
+  const current = providersOf(config).find(({ id }) => id === target.providerId)
+  if (current !== undefined) yield* checkPlannedTable(context, config, target, current)
 
   yield* checkHarmfulLayers(context.files, target.providerId)
   yield* checkOthersForSetup(context, config, target)
+}
+
+/** Reports what is in the table that a setup is about to write. */
+function* checkPlannedTable(
+  context: ClientContext,
+  config: ParsedFile,
+  target: SetupTarget,
+  { id, table, path }: Provider,
+): Findings {
+  const address = [...path, 'base_url']
+  const url = config.text(address)
+  yield* otherAddressFinding(context, target, {
+    code: 'codex-provider-conflict',
+    what: `[model_providers.${id}]`,
+    url,
+    location: config.place(address),
+  })
+
+  yield* checkHarmfulSettings(config, { id, table, path }, pointsElsewhere(url, target.baseUrl))
+  // The plan replaces what an earlier setup of ours wrote.
+  const blockers: readonly unknown[] = Object.values(keyBlockers)
+  const notOurs = Object.entries(table).filter(([, value]) => !blockers.includes(value))
+  yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(notOurs) })
 }
 
 /** Reports what is wrong with the provider in use. */
@@ -106,8 +83,8 @@ export function* checkProvidersNow(context: ClientContext, config: ParsedFile): 
     yield* checkHarmfulSettings(config, provider)
     yield* checkHarmfulLayers(context.files, provider.id)
   }
-  if (isSetAside(provider.table)) {
-    yield* reportSetAside(config, provider)
+  if (isTurnedOff(provider.table)) {
+    yield* reportTurnedOff(config, provider)
     return
   }
   if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
@@ -138,76 +115,8 @@ function* checkKeyVariable(
   }
 }
 
-function* checkRoot(config: ParsedFile, planned: string | undefined): Findings {
-  if (config.problem !== undefined)
-    yield {
-      code: 'codex-config-invalid',
-      message: `Codex does not start: ${config.problem}`,
-      location: config.path,
-      hint: 'Fix the file, then run the command again.',
-      severity: 'error',
-    }
-
-  if (config.get(['profile']) !== undefined)
-    yield findingAt(config, ['profile'], {
-      code: 'codex-legacy-profile',
-      message: 'Codex does not start with `profile` at the root of the file',
-      hint: 'Remove the line. To choose a profile: codex --profile NAME',
-      becomes: { value: undefined },
-    })
-
-  const inUse = planned === undefined ? providerInUse(config) : undefined
-  if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
-    yield findingAt(config, ['model_provider'], {
-      code: 'codex-provider-missing',
-      message: `Codex does not start: model_provider = ${JSON.stringify(inUse.id)} has no table in model_providers`,
-      hint: 'Remove the line, or set Codex up: repoint codex',
-    })
-}
-
-const bedrockKeys = ['base_url', 'auth', 'http_headers', 'aws']
-
-/** The settings that the tables of built-in providers may contain (0.169.0, 2026-11-24). */
-const builtInKeys: Readonly<Record<string, readonly string[]>> = {
-  'amazon-bedrock': bedrockKeys,
-  'amazon-bedrock-runtime': bedrockKeys,
-  gcp: ['base_url', 'auth', 'http_headers', 'project_id', 'location', 'credential_file'],
-}
-
-function* checkReservedId(config: ParsedFile, { id, table, path }: Provider): Findings {
-  const allowed = builtInKeys[id]
-  if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
-  yield findingAt(config, path, {
-    code: 'codex-reserved-provider',
-    message: `Codex does not start: [model_providers.${id}] uses an ID that Codex reserves`,
-    hint: 'Remove the table, or rename it.',
-    becomes: { value: undefined },
-    needsConsentTo: `Remove the table [model_providers.${id}] from config.toml.`,
-  })
-}
-
-function* checkTable(config: ParsedFile, { id, table, path }: Provider): Findings {
-  const wire = table['wire_api']
-  if (wire !== undefined && wire !== 'responses')
-    yield findingAt(config, [...path, 'wire_api'], {
-      code: 'codex-chat-wire',
-      message: `Codex does not start: [model_providers.${id}] has wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire}`,
-      hint: 'Set it to "responses".',
-      becomes: { value: 'responses' },
-    })
-
-  const name = table['name']
-  if (name === undefined || (typeof name === 'string' && name.trim() === ''))
-    yield findingAt(config, path, {
-      code: 'codex-nameless-provider',
-      message: `Codex does not start: [model_providers.${id}] has no name`,
-      hint: 'Give it a name, or remove the table.',
-      fix: configRepair({ path: [...path, 'name'], value: id }),
-    })
-}
-
 /** Offers no fix: the key in auth.json may belong to another address than this provider's. */
-function* reportSetAside(config: ParsedFile, { id, path }: Provider): Findings {
+function* reportTurnedOff(config: ParsedFile, { id, path }: Provider): Findings {
   yield findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
     message: `Codex uses [model_providers.${id}], which a setup turned off: it sends nothing`,

@@ -2,7 +2,7 @@ import type { ConfigValue, SettingChange, SettingPath } from '../../../edits/typ
 import type { FileFix } from '../../../finding.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
 import { type ParsedFile, parseLayers } from '../../files/parse-file.ts'
-import { type Table, textIn } from '../../files/tables.ts'
+import { isTable, type Table, textIn } from '../../files/tables.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'config', changes }
@@ -17,6 +17,21 @@ export const reservedIds: readonly string[] = [
   'amazon-bedrock-runtime',
   'gcp',
 ]
+
+/** A table of `model_providers`. */
+export interface Provider {
+  readonly id: string
+  readonly table: Table
+  readonly path: SettingPath
+}
+
+export function providersOf(config: ParsedFile): readonly Provider[] {
+  return config
+    .members(['model_providers'])
+    .flatMap(([id, table]) =>
+      isTable(table) ? [{ id, table, path: ['model_providers', id] }] : [],
+    )
+}
 
 /** The provider that config.toml selects. Without a table it is one of Codex's own, or missing. */
 export function providerInUse(
@@ -49,7 +64,7 @@ export function addressInUse(config: ParsedFile): {
 export function takesAuthFile(config: ParsedFile): boolean {
   const inUse = providerInUse(config)
   if (inUse === undefined) return true
-  return inUse.table?.['requires_openai_auth'] === true && !isSetAside(inUse.table)
+  return inUse.table?.['requires_openai_auth'] === true && !isTurnedOff(inUse.table)
 }
 
 /**
@@ -126,7 +141,7 @@ export const keyBlockers = {
   experimental_bearer_token: noKey,
 }
 
-export function isSetAside(table: ConfigValue | undefined): boolean {
+export function isTurnedOff(table: ConfigValue | undefined): boolean {
   return textIn(table, ['env_key']) === keyBlockers.env_key
 }
 

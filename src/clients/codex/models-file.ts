@@ -6,20 +6,20 @@ import type { ClientContext } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
-import { entriesIn, isForAll } from './catalog.ts'
+import { entriesIn, isForAll } from './compose-models-file.ts'
 
 /**
  * Codex reads its models from the models file, which `model_catalog_json` names, instead of its table. It exits at
  * its start if the file is missing, cut or in another format. Versions before 0.105.0 do not read it. Run on
  * 0.98.0 to 0.169.0, 2026-11-23.
  */
-export const catalogPath = ['model_catalog_json']
+export const modelsFilePath = ['model_catalog_json']
 
 /**
  * The edit of the models file. It is written before config.toml names it, and removed after config.toml no
  * longer does. Undefined: the file stays unchanged.
  */
-export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
+export function planModelsFile(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
   const { path, bytes } = fileOf(files, 'catalog')
   const { modelsFile } = target.resolved
   if (target.input.requested.ownCatalog && modelsFile === undefined)
@@ -29,7 +29,7 @@ export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit |
       hint: 'Install Codex 0.122.0 or newer, or remove --catalog.',
     })
 
-  if (modelsFile === undefined && (bytes === null || !dropsCatalog(target))) return undefined
+  if (modelsFile === undefined && (bytes === null || !dropsModelsFile(target))) return undefined
 
   return {
     client: 'codex',
@@ -43,26 +43,26 @@ export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit |
   }
 }
 
-function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTarget): boolean {
+function dropsModelsFile({ input: { requested, resetToDefaults = false } }: SetupTarget): boolean {
   return requested.ownCatalog === false || resetToDefaults
 }
 
 /** The changes in config.toml. A file of the user stays configured. */
-export function catalogChanges(files: LoadedFiles, config: ParsedFile, target: SetupTarget) {
+export function modelsFileChanges(files: LoadedFiles, config: ParsedFile, target: SetupTarget) {
   const { path } = fileOf(files, 'catalog')
-  if (target.resolved.modelsFile) return [{ path: catalogPath, value: path }]
-  const isDropped = namesCatalog(files, config) && dropsCatalog(target)
-  return isDropped ? [{ path: catalogPath, value: undefined }] : []
+  if (target.resolved.modelsFile) return [{ path: modelsFilePath, value: path }]
+  const isDropped = usesModelsFile(files, config) && dropsModelsFile(target)
+  return isDropped ? [{ path: modelsFilePath, value: undefined }] : []
 }
 
 /** Whether Codex reads the file that a setup writes. */
-export function namesCatalog(files: LoadedFiles, config: ParsedFile): boolean {
-  return config.text(catalogPath) === fileOf(files, 'catalog').path
+export function usesModelsFile(files: LoadedFiles, config: ParsedFile): boolean {
+  return config.text(modelsFilePath) === fileOf(files, 'catalog').path
 }
 
 /** Reports a file with which Codex, or some of its versions, does not start. */
-export function* checkCatalogs(files: LoadedFiles, config: ParsedFile): Findings {
-  if (!namesCatalog(files, config)) return
+export function* checkModelsFile(files: LoadedFiles, config: ParsedFile): Findings {
+  if (!usesModelsFile(files, config)) return
   const file = fileOf(files, 'catalog')
   const { path, bytes } = file
   const entries = entriesIn(textOf(file))
@@ -75,7 +75,7 @@ export function* checkCatalogs(files: LoadedFiles, config: ParsedFile): Findings
     why = `describes ${misfit.slug} in a form with which Codex 0.105.0 to 0.146.0 do not start`
   else return
 
-  yield findingAt(config, catalogPath, {
+  yield findingAt(config, modelsFilePath, {
     code: 'codex-catalog',
     message: `${path} (model_catalog_json) ${why}`,
     hint: 'Write the catalog again: repoint codex --catalog',
@@ -85,15 +85,15 @@ export function* checkCatalogs(files: LoadedFiles, config: ParsedFile): Findings
 }
 
 /** Reports that a setup is about to configure its own file instead of another one. */
-export function* checkOtherCatalog(
+export function* checkOtherModelsFile(
   files: LoadedFiles,
   config: ParsedFile,
   target: SetupTarget,
 ): Findings {
-  const named = config.get(catalogPath)
+  const named = config.get(modelsFilePath)
   if (target.resolved.modelsFile === undefined || named === undefined) return
-  if (namesCatalog(files, config)) return
-  yield findingAt(config, catalogPath, {
+  if (usesModelsFile(files, config)) return
+  yield findingAt(config, modelsFilePath, {
     code: 'codex-other-catalog',
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
     hint: 'To keep it, remove --catalog.',
@@ -103,8 +103,8 @@ export function* checkOtherCatalog(
 }
 
 /** The models in the file that a setup wrote. */
-export function codexOffers(files: LoadedFiles): readonly string[] {
-  if (!namesCatalog(files, parseKind(files, 'config'))) return []
+export function offeredByModelsFile(files: LoadedFiles): readonly string[] {
+  if (!usesModelsFile(files, parseKind(files, 'config'))) return []
   return entriesIn(textOf(fileOf(files, 'catalog'))).map(({ slug }) => slug)
 }
 
@@ -112,9 +112,9 @@ export function codexOffers(files: LoadedFiles): readonly string[] {
  * Reports a model that was chosen after the setup and that the file does not describe: Codex guesses its
  * facts, and warns.
  */
-export function* checkStaleCatalog({ files }: ClientContext, config: ParsedFile): Findings {
+export function* checkStaleModelsFile({ files }: ClientContext, config: ParsedFile): Findings {
   const model = config.text(['model'])
-  const ids = codexOffers(files)
+  const ids = offeredByModelsFile(files)
   if (model === undefined || ids.length === 0 || ids.includes(model)) return
 
   yield {
