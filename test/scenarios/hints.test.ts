@@ -653,7 +653,7 @@ function without(args: readonly string[], flag: string): readonly string[] {
 
 const sentences = new Map<string, string>()
 
-test('every outcome has a row', () => {
+test('every outcome has a row of `states`', () => {
   const tested: readonly string[] = states.map(({ code }) => code)
   expect(Object.keys(outcomeCodes).filter((code) => !tested.includes(code))).toEqual([])
 })

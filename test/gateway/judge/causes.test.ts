@@ -44,7 +44,7 @@ const table = [
   })),
 )
 
-test('the table has every cause once', () => {
+test('the table in the header of diagnose.ts has every cause once', () => {
   expect(table.map(({ cause }) => cause).sort()).toEqual(Object.keys(examples).sort())
 })
 

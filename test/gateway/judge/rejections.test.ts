@@ -92,7 +92,7 @@ describe('the outcome of a rejection', () => {
 /** They are not outcomes of one rejection: request-parts.ts compares it with the answer to a simpler request. */
 const fromTwoAnswers = ['tools-unsupported', 'parameter-unsupported']
 
-test('every outcome of a rejection is in this file', () => {
+test('every outcome of a rejection is in rejections.jsonl', () => {
   const found = new Set(
     rejections.map((rejection) => diagnose(answerTo(rejection), requestOf(rejection))?.code),
   )
@@ -102,7 +102,7 @@ test('every outcome of a rejection is in this file', () => {
   expect(missing).toEqual(fromTwoAnswers)
 })
 
-test('every row of causes matches a rejection in this file', () => {
+test('every row of causes matches a rejection in rejections.jsonl', () => {
   const errors = rejections.map((rejection) => readErrorBody(answerTo(rejection)))
   const idle = causeRows.filter(
     ({ codes = [], words }) =>
