@@ -79,7 +79,9 @@ test.each(casesByValue)(
     const state = client.read(filesOf(client, machine, disk))
     // Reports show other values in their own form: a model with its provider.
     if (flag.choices !== undefined)
-      expect(state.options, `read() of ${id} and ${name}`).toMatchObject(options)
+      expect(state.options, `read() of ${id} does not return the option of ${name}`).toMatchObject(
+        options,
+      )
 
     const earlier = earlierIn(client, state)
     const target = { providerId: earlier.options.providerId ?? 'gateway' }
@@ -257,11 +259,11 @@ test.each(launchable)(
     const sent = results.map((alternatives) =>
       alternatives.map(({ route, request: { headers, body } }) => [route, headers, body]),
     )
-    const reason = 'should differ by value, or have a reason in `exceptions`'
-    expect(mostDifferent(launched), `launchSettings() of ${id} ${reason}`).toBe(
-      isLaunchable(client) ? launches : 1,
-    )
-    expect(mostDifferent(sent), `firstRequest() of ${id} ${reason}`).toBe(requests)
+    const counts = { launchSettings: mostDifferent(launched), firstRequest: mostDifferent(sent) }
+    expect(counts, `${id} needs each value there, or a reason in \`exceptions\``).toEqual({
+      launchSettings: isLaunchable(client) ? launches : 1,
+      firstRequest: requests,
+    })
   },
 )
 
