@@ -55,8 +55,7 @@ export async function expectUsable(
 
 /**
  * Checks that a client can send the key, the headers and the query that the gateway needs. A setup checks it
- * again after each step that can find out that the gateway needs the key in another header: the catalog and
- * the probes.
+ * after the catalog and after the probes: both can find out that the gateway needs the key in another header.
  *
  * @throws UserError `protocol-unsupported`
  */

@@ -40,7 +40,6 @@ import { nothingToPickFrom } from './ask-for-model.ts'
 import { askGateway, openGateway } from './ask-gateway.ts'
 import { withLink, withNextAddress } from './import-link.ts'
 import {
-  expectCanSend,
   expectUsable,
   installedProgram,
   programFindings,
@@ -88,14 +87,11 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
   const { session, request } = context
   if (!request.flags.verify) return unverified(context, access)
 
-  // If nobody can skip a client, its error comes before a probe, if possible before anything is sent.
-  const isEachClientNeeded = !canAskUser(context)
-  if (isEachClientNeeded) for (const client of context.clients) expectCanSend(client, access)
-
   const requester = openGateway(context, access)
   try {
     const gateway = await askGateway(context, requester)
-    if (isEachClientNeeded)
+    // If nobody can skip a client, its error comes before a probe.
+    if (!canAskUser(context))
       for (const client of context.clients) await expectUsable(context, client, requester.access)
     showAnswer(session, gateway)
 
@@ -244,7 +240,6 @@ const notAsked: GatewayInfo = {
 /** Resolves the options for `--no-verify`, without a request to the gateway. */
 async function unverified(context: SetupContext, access: GatewayAccess): Promise<ProvenSetup> {
   const { session, clients, request } = context
-  for (const client of clients) expectCanSend(client, access)
   if (request.picksModel) throw nothingToPickFrom(session)
 
   await startPrograms(context)
