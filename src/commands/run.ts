@@ -75,12 +75,13 @@ export const command = commandOf(define, async (session, word, moreWords, flags,
   const program = isShell ? shellOf(session) : typed
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, program[0]!)
-  const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
+  // The clients that the process is, or that the user may start in the shell.
+  const clientsToCheck = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
 
   const { platform } = session
   const request = await launchRequestFor(session, gateway, {
     process: processFor(platform, program, gateway.access),
-    installed,
+    clientsToCheck,
     model,
     verify,
   })
@@ -131,20 +132,20 @@ async function launchRequestFor(
   { access, saved }: GatewayToUse,
   {
     process,
-    installed,
+    clientsToCheck,
     model,
     verify,
   }: {
     readonly process: ProcessToStart
-    readonly installed: readonly Client[]
+    readonly clientsToCheck: readonly Client[]
     readonly model: string | undefined
     readonly verify: boolean
   },
 ): Promise<LaunchRequest> {
-  await confirmFolders(session, access, installed, process.args)
+  await confirmFolders(session, access, clientsToCheck, process.args)
   const [catalogAnswer, versions] = await Promise.all([
     verify ? askForCatalog(session, access, saved) : ({ kind: 'not-asked' } as const),
-    installedVersions(session, installed),
+    installedVersions(session, clientsToCheck),
   ])
   return {
     access,
