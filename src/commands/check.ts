@@ -20,9 +20,10 @@ import { presetUnlessNamed } from './find-gateway/preset.ts'
 import type { ResolvedChoice } from './resolve/client-choice.ts'
 import { usualPolicy } from './resolve/policy.ts'
 import type { Session } from './screen/session.ts'
+import type { SetupContext } from './setup/context.ts'
 import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
+import type { ProvenSetup } from './setup/prove/prove-clients.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'
-import type { ProvenSetup, SetupContext } from './setup/types.ts'
 
 function define() {
   return gatewayCommand('check')

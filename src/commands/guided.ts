@@ -13,8 +13,8 @@ import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts
 import { noFlags } from './command-line/flags.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
 import type { Session } from './screen/session.ts'
+import type { AskedGateway, SetupContext } from './setup/context.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
-import type { AskedGateway, SetupContext } from './setup/types.ts'
 
 /**
  * `repoint` without a command: asks for the gateway, then which clients should use it, and sets them up

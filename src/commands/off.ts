@@ -8,8 +8,13 @@ import { openRecords } from './client-state/recorded-runs.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { type ClientOffPlan, changesFile, mismatchesIn, planClients } from './off/plan.ts'
 import { confirmEdits, showEdits } from './plan/confirm-edits.ts'
-import { fileDocuments, sayOutcome } from './plan/report-plan.ts'
-import { changedClients, nextSteps, writePlan } from './plan/write-plan.ts'
+import {
+  changedClients,
+  fileDocuments,
+  nextSteps,
+  sayOutcome,
+  writePlan,
+} from './plan/write-plan.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {

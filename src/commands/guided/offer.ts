@@ -23,8 +23,8 @@ import {
 import { resolveClient } from '../resolve/client-choice.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
+import type { AskedGateway, SetupContext } from '../setup/context.ts'
 import { inputFor } from '../setup/context.ts'
-import type { AskedGateway, SetupContext } from '../setup/types.ts'
 
 /** A client in the list. */
 export interface Offer {

@@ -1,5 +1,6 @@
-/** The plan of any command: write all files or none, read them back, and say what remains to do. */
+/** The plan of any command: write all files or none, read them back, and report what happened and what remains to do. */
 import type { Client } from '../../clients/contract/client.ts'
+import { editDocument } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/types.ts'
 import { type ApplyOptions, applyPlan } from '../../transaction/apply-plan.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
@@ -62,4 +63,36 @@ export async function nextSteps(
     next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
     toType: [...toDo, ...running, nextCommand(session, clients)],
   }
+}
+
+/**
+ * Reports what happened to a plan.
+ *
+ * @param applied absent: a dry run
+ */
+export function sayOutcome(
+  session: Session,
+  applied: ApplyResult | undefined,
+  { done, unchanged }: { readonly done: string; readonly unchanged: string },
+): void {
+  if (applied === undefined) session.say('Dry run: nothing changed.')
+  else if (applied.run === undefined) session.say(`${unchanged}. Nothing changed.`)
+  else {
+    session.say(`${done}. Undo: repoint rollback`)
+    for (const { path, note } of applied.files)
+      if (note !== undefined) session.say(`  ${session.showPath(path)}: ${note}`)
+  }
+}
+
+/**
+ * The files of a plan as `--json` prints them.
+ *
+ * @param applied absent: a dry run
+ */
+export function fileDocuments({ edits }: Pick<Plan, 'edits'>, applied: ApplyResult | undefined) {
+  return edits.map((edit, index) => {
+    const file = editDocument(edit)
+    const { action = file.action, note } = applied?.files[index] ?? {}
+    return { ...file, action, note }
+  })
 }

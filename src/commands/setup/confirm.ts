@@ -10,7 +10,7 @@ import { checkPlannedFiles } from '../../transaction/check-planned-files.ts'
 import { confirmEdits, showEdits } from '../plan/confirm-edits.ts'
 import type { Session } from '../screen/session.ts'
 import type { ClientPlan, SetupPlan } from './plan.ts'
-import type { ProvenSetup } from './types.ts'
+import type { ProvenSetup } from './prove/prove-clients.ts'
 
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {

@@ -1,14 +1,64 @@
-/** What every step of a setup reads from its context. */
+/** What every step of a setup is given: the request, and what is known before the first step. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
 import type { GatewayInfo, ResolveInput } from '../../clients/contract/setup.ts'
 import { expectUsableOptions, loadClients, rowOf } from '../../clients/list.ts'
-import type { Gateway } from '../../gateway/types.ts'
-import { expectInstalled } from '../client-state/program/program.ts'
-import { defaultsPolicy, usualPolicy } from '../resolve/policy.ts'
-import { earlierSetups, resolveInputFor } from '../resolve/resolve-input.ts'
-import type { Session } from '../screen/session.ts'
-import type { SetupContext, SetupRequest } from './types.ts'
+import type { GatewayRequester } from '../../gateway/gateway-requester.ts'
+import type { CatalogInfo, Gateway } from '../../gateway/types.ts'
+import type { Runs } from '../../transaction/record.ts'
+import { expectInstalled, type InstalledProgram } from '../client-state/program/program.ts'
+import type { SetupFlags } from '../command-line/flags.ts'
+import type { Preset } from '../find-gateway/preset.ts'
+import type { Probes } from '../probes/probes.ts'
+import { defaultsPolicy, type SetupPolicy, usualPolicy } from '../resolve/policy.ts'
+import { type EarlierSetup, earlierSetups, resolveInputFor } from '../resolve/resolve-input.ts'
+import type { Consent, Session } from '../screen/session.ts'
+
+/** What the user asks for, whichever command sets clients up. */
+export interface SetupRequest {
+  /** The command that the user typed. `setup` if several clients are set up in one run. */
+  readonly command: string
+  readonly clientIds: readonly string[]
+  readonly flags: SetupFlags
+  /** The options that the user requests now, by client ID. Previous options come from the client's files. */
+  readonly optionsOf?: (id: string) => ClientOptions | undefined
+  /** The user chooses the model from the catalog. */
+  readonly picksModel?: boolean
+  /** Asks which of `clientIds` to set up, once the gateway has answered. Absent: all of them. */
+  readonly chooseClients?: (
+    context: SetupContext,
+    gateway: AskedGateway,
+  ) => Promise<readonly string[]>
+  /** What is known of the gateway before repoint looks for it. */
+  readonly preset?: Preset
+  /** What the setup may change. Absent: `--defaults` decides. */
+  readonly policy?: SetupPolicy
+}
+
+/**
+ * What every step of a setup needs. A step returns it changed if the user chooses clients, a model or a
+ * link's address on the way.
+ */
+export interface SetupContext {
+  readonly session: Session
+  readonly request: SetupRequest
+  readonly policy: SetupPolicy
+  readonly consent: Consent
+  readonly clients: readonly Client[]
+  /** The installed programs by client ID. Each is started once, when a step first needs its version. */
+  readonly programs: Map<string, Promise<InstalledProgram>>
+  /** The earlier setup of each client that has one. */
+  readonly earlier: ReadonlyMap<Client, EarlierSetup>
+  readonly runs: Runs
+}
+
+/** Step 2: a gateway that has answered, with its catalog or without one. */
+export interface AskedGateway {
+  /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
+  readonly requester: GatewayRequester
+  readonly probes: Probes
+  readonly catalogAnswer: CatalogInfo
+}
 
 /**
  * Loads the clients and their earlier setups.

@@ -12,7 +12,7 @@ import { asNoteWithLocation } from '../client-state/client-files.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import { unavailableModels } from '../resolve/resolve-input.ts'
 import type { Session } from '../screen/session.ts'
-import type { ProvenSetup } from './types.ts'
+import type { ProvenSetup } from './prove/prove-clients.ts'
 
 interface PlannedFiles {
   /** What would keep the client from using the gateway. The edits contain the fixes. */

@@ -22,7 +22,7 @@ import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
 import { canAskUser, inputFor } from './context.ts'
 import { planFindings } from './plan-findings.ts'
-import type { ProvenSetup } from './types.ts'
+import type { ProvenSetup } from './prove/prove-clients.ts'
 
 /** What a setup will do for one client. */
 export interface ClientPlan extends ResolvedChoice {

@@ -1,6 +1,6 @@
 /** Step 8 of a setup: report. */
 
-import { fileDocuments, sayOutcome } from '../plan/report-plan.ts'
+import { fileDocuments, sayOutcome } from '../plan/write-plan.ts'
 import type { AppliedSetup } from './apply.ts'
 import type { SetupPlan } from './plan.ts'
 

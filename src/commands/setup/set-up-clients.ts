@@ -16,11 +16,10 @@ import { openRecords } from '../client-state/recorded-runs.ts'
 import type { Session } from '../screen/session.ts'
 import { applySetup } from './apply.ts'
 import { confirmSetup, showSetup } from './confirm.ts'
-import { loadContext } from './context.ts'
+import { loadContext, type SetupContext, type SetupRequest } from './context.ts'
 import { planSetup } from './plan.ts'
 import { proveGateway } from './prove/prove-gateway.ts'
 import { reportSetup } from './report.ts'
-import type { SetupContext, SetupRequest } from './types.ts'
 
 /**
  * Sets clients up. Returns the exit status.

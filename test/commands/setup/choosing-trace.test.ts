@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
+import type { SetupContext } from '../../../src/commands/setup/context.ts'
 import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
-import type { SetupContext } from '../../../src/commands/setup/types.ts'
 import { accessTo, aServer, goodGateway, sendJson } from '../../gateway/forged.ts'
 import { session } from './session.ts'
 

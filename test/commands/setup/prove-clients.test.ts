@@ -3,9 +3,9 @@ import type { Client } from '../../../src/clients/contract/client.ts'
 import type { ClientOptions } from '../../../src/clients/contract/options.ts'
 import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
 import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
+import type { SetupContext } from '../../../src/commands/setup/context.ts'
 import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
-import type { SetupContext } from '../../../src/commands/setup/types.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
 import {
   accessTo,

@@ -14,8 +14,7 @@ import {
   resolveOrThrow,
 } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
-import { requestedFor } from '../context.ts'
-import type { AskedGateway, SetupContext } from '../types.ts'
+import { type AskedGateway, requestedFor, type SetupContext } from '../context.ts'
 import { ClientSkipped } from './results.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */

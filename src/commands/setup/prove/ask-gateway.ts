@@ -17,7 +17,7 @@ import { targetFor } from '../../client-state/point-client.ts'
 import { awaitCatalog } from '../../probes/early-probes.ts'
 import { loadSenders, Probes } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
-import type { AskedGateway, SetupContext } from '../types.ts'
+import type { AskedGateway, SetupContext } from '../context.ts'
 import { choiceFor, isDecided } from './choose-models.ts'
 import { startPrograms } from './programs.ts'
 

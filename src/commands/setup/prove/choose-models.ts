@@ -10,8 +10,7 @@ import {
   type ResolvedChoice,
   resolveClient,
 } from '../../resolve/client-choice.ts'
-import { canAskUser, inputFor } from '../context.ts'
-import type { AskedGateway, SetupContext } from '../types.ts'
+import { type AskedGateway, canAskUser, inputFor, type SetupContext } from '../context.ts'
 import { askForModel } from './ask-for-model.ts'
 import { installedProgram } from './programs.ts'
 

@@ -7,7 +7,7 @@ import type { ImportLink } from '../../../gateway/input/link.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { FoundGateway } from '../../find-gateway/find-gateway.ts'
 import type { Preset } from '../../find-gateway/preset.ts'
-import type { SetupContext } from '../types.ts'
+import type { SetupContext } from '../context.ts'
 
 /** The setup with the models that the link names. What the user requests now overrides them. */
 export function withLink(context: SetupContext, link: ImportLink | undefined): SetupContext {

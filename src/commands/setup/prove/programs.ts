@@ -8,7 +8,7 @@ import {
   programOf,
   versionFindings,
 } from '../../client-state/program/program.ts'
-import type { SetupContext } from '../types.ts'
+import type { SetupContext } from '../context.ts'
 
 /** The installed program of a client. Starts it if no step has needed its version so far. */
 export function installedProgram(

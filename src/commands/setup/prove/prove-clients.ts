@@ -4,7 +4,7 @@ import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.t
 import { familyRows, loadClients } from '../../../clients/list.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
-import { startBalanceRequest } from '../../../gateway/balance.ts'
+import { type Balance, startBalanceRequest } from '../../../gateway/balance.ts'
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
 import {
   admitsOnlyClients,
@@ -13,17 +13,33 @@ import {
   mayHelp,
 } from '../../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
-import type { GatewayAccess, SafeguardsAnswer } from '../../../gateway/types.ts'
+import type { Catalog, GatewayAccess, SafeguardsAnswer } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
 import { type ProbeAnswer, rejectionsIn } from '../../probes/probes.ts'
 import type { ResolvedChoice } from '../../resolve/client-choice.ts'
-import type { AskedGateway, ProvenSetup, SetupContext } from '../types.ts'
+import type { AskedGateway, SetupContext } from '../context.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
 import { expectCanSend, expectUsable, programFindings } from './programs.ts'
 import { proveByClient } from './prove-by-client.ts'
 import { continueWith, failuresIn, resultFor, type SetupResult, workingChoices } from './results.ts'
+
+/** Step 4: a setup whose models have answered. With `--no-verify` they are only decided. */
+export interface ProvenSetup {
+  readonly context: SetupContext
+  /** The clients that can use the gateway, in the order of `clients`. */
+  readonly choices: readonly ResolvedChoice[]
+  /** Why a client cannot use the gateway. */
+  readonly failed: ReadonlyMap<Client, UserError>
+  /** With the base URLs and the key header that the gateway has accepted. */
+  readonly access: GatewayAccess
+  readonly catalog: Catalog | undefined
+  /** The balance of the key. Absent: the gateway does not report it, or not in time. */
+  readonly balance?: Balance | undefined
+  /** What the user should know about the gateway. */
+  readonly findings: readonly Finding[]
+}
 
 /**
  * Resolves each client's options, and sends each client's first request to each of its models, in parallel. A

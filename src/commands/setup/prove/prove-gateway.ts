@@ -34,17 +34,18 @@ import {
   type Preset,
 } from '../../find-gateway/preset.ts'
 import { type ResolvedChoice, resolveOrThrow } from '../../resolve/client-choice.ts'
-import { canAskUser, inputFor, requestedFor } from '../context.ts'
-import type { ProvenSetup, SetupContext, SetupRequest } from '../types.ts'
+import {
+  canAskUser,
+  inputFor,
+  requestedFor,
+  type SetupContext,
+  type SetupRequest,
+} from '../context.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { askGateway, openGateway } from './ask-gateway.ts'
 import { withLink, withNextAddress } from './import-link.ts'
-import {
-  expectUsable,
-  installedProgram,
-  programFindings,
-  startPrograms,
-} from './programs.ts'
+import { expectUsable, installedProgram, programFindings, startPrograms } from './programs.ts'
+import type { ProvenSetup } from './prove-clients.ts'
 import { proveClients } from './prove-clients.ts'
 import { showAnswer, showProof } from './show-proof.ts'
 

@@ -7,7 +7,8 @@ import { supportsProtocol } from '../../../gateway/models/rules.ts'
 import { type GatewayAccess, protocols } from '../../../gateway/types.ts'
 import { counted, listWords } from '../../../text.ts'
 import type { Session } from '../../screen/session.ts'
-import type { AskedGateway, ProvenSetup } from '../types.ts'
+import type { AskedGateway } from '../context.ts'
+import type { ProvenSetup } from './prove-clients.ts'
 
 /** Shows how many models the gateway has, as soon as its catalog has answered. */
 export function showAnswer(session: Session, gateway: AskedGateway): void {
