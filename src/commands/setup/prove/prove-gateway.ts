@@ -1,53 +1,50 @@
 /**
- * Steps 1 to 4 of a setup, which are repeated if the user mistyped the address or the key. The files of this
- * folder, from the first call to the last:
+ * Steps 1 to 4 of a setup, repeated if the user mistyped the address or the key.
  *
- *     prove-gateway   step 1, and the next try after a typing error
- *     import-link     what an import link adds: models, and the next address to try
- *     ask-gateway     step 2: the catalog, and the versions of the programs
- *     programs        what the installed programs can use, before a model is chosen
- *     prove-clients   steps 3 and 4, for all clients
- *     results         one result for each client, so that the others continue if one fails
- *     choose-models   step 3 for one client, by its rules or by the user (ask-for-model)
- *     choose-again    from step 4 back to step 3 after a rejection
- *     prove-by-client starts the installed client instead, if the gateway admits only certain clients
- *     show-proof      the lines that a terminal shows
+ * In: the `SetupContext`, with the request. Out: a `ProvenSetup`, for step 5. In between, in call order:
  *
- * `../../probes/` sends the probes of step 4, each once.
+ *     presets          step 1: what is known of the gateway before each try
+ *     ask-gateway      step 2: the catalog, and the versions of the programs   ─▶  AskedGateway
+ *     programs         whether the installed programs can use the gateway
+ *     prove-clients    steps 3 and 4, for all clients                          ─▶  ProvenSetup
+ *     choose-models    step 3 for one client: its rules, or ask-for-model      ─▶  ResolvedChoice
+ *     choose-again     from step 4 back to step 3 after a rejection            ─▶  Attempt
+ *     prove-by-client  starts the installed client instead, if the gateway admits only certain clients
+ *     results          one result for each client, so that the others continue if one fails
+ *
+ * `../../find-gateway/` finds the gateway of a try, and `../../probes/` sends each probe of step 4 once.
  */
-
 import type { Client } from '../../../clients/contract/client.ts'
-import type { GatewayInfo } from '../../../clients/contract/setup.ts'
+import type { ClientOptions } from '../../../clients/contract/options.ts'
+import { catalogIn, type GatewayInfo } from '../../../clients/contract/setup.ts'
+import { rowOf } from '../../../clients/list.ts'
+import { overProtocol } from '../../../clients/models/protocols.ts'
+import { routesToProve } from '../../../clients/models/resolve.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
+import { shownBalance } from '../../../gateway/balance.ts'
 import { customBaseUrls } from '../../../gateway/base-urls.ts'
-import { traitsOf } from '../../../gateway/judge/traits.ts'
-import type { Gateway, GatewayAccess } from '../../../gateway/types.ts'
-import { keptAddress } from '../../../state/last-address.ts'
+import type { ImportLink } from '../../../gateway/input/link.ts'
+import { supportsProtocol } from '../../../gateway/models/rules.ts'
+import { type GatewayAccess, protocols } from '../../../gateway/types.ts'
 import { expectNameIsFree } from '../../../state/save-gateway.ts'
+import { counted, listWords } from '../../../text.ts'
 import { type FoundGateway, findGateway } from '../../find-gateway/find-gateway.ts'
-import {
-  type GatewayInUse,
-  gatewaysInUse,
-  namesGateway,
-  type Preset,
-} from '../../find-gateway/preset.ts'
 import { type ResolvedChoice, resolveOrThrow } from '../../resolve/client-choice.ts'
+import type { Session } from '../../screen/session.ts'
 import {
+  type AskedGateway,
   canAskUser,
   inputFor,
-  requestedFor,
   type SetupContext,
   type SetupRequest,
 } from '../context.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { askGateway, openGateway } from './ask-gateway.ts'
-import { withLink, withNextAddress } from './import-link.ts'
+import { firstPreset, nextPreset } from './presets.ts'
 import { expectUsable, installedProgram, programFindings, startPrograms } from './programs.ts'
-import type { ProvenSetup } from './prove-clients.ts'
-import { proveClients } from './prove-clients.ts'
-import { showAnswer, showProof } from './show-proof.ts'
+import { type ProvenSetup, proveClients } from './prove-clients.ts'
 
 /** How often the user may type an address or a key that does not work. */
 const maxTypingTries = 5
@@ -70,11 +67,7 @@ export async function proveGateway(initialContext: SetupContext): Promise<Proven
     try {
       return reportProof(await proveFound(context, found.access), found)
     } catch (error) {
-      const isLastTry = tries >= maxTypingTries
-      // A link's next address is tried even then, because the user types nothing for it.
-      const next =
-        withNextAddress(error, found, preset) ??
-        (isLastTry ? undefined : retryWith(error, found, preset))
+      const next = nextPreset(error, found, preset, tries < maxTypingTries)
       if (next === undefined) throw error
 
       session.remark(`✗ ${(error as UserError).message}`)
@@ -120,17 +113,25 @@ function choosingClientsOnce(request: SetupRequest): SetupRequest {
   }
 }
 
-/** What is known of the gateway before the first try. */
-async function firstPreset(context: SetupContext): Promise<Preset> {
-  const { session, request, runs } = context
-  const inUse = request.preset?.inUse ?? (await gatewaysInUse(session, runs))
-  return {
-    lastAddress: keptAddress(session.platform) ?? runs[0]?.address,
-    inUse: session.canAsk ? inUse : [],
-    gateway: gatewayToKeep(context, inUse),
-    // What the command itself knows wins.
-    ...request.preset,
-  }
+/** The setup with the models that the link names. What the user requests now overrides them. */
+function withLink(context: SetupContext, link: ImportLink | undefined): SetupContext {
+  if (link === undefined) return context
+
+  const { request } = context
+  const optionsOf = (id: string): ClientOptions => ({
+    ...optionsOfLink(link, id),
+    ...request.optionsOf?.(id),
+  })
+  return { ...context, request: { ...request, optionsOf } }
+}
+
+function optionsOfLink({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
+  const { family, flags } = rowOf(id)
+  if (client !== id && client !== family) return {}
+
+  const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
+  if (!hasSlots) return compact({ model })
+  return { slotModels: compact({ sonnet: model, ...slotModels }) }
 }
 
 /** The setup with only the clients that the user has chosen. */
@@ -144,23 +145,6 @@ function withClients(context: SetupContext, ids: readonly string[]): SetupContex
   }
 }
 
-/** The gateway that the client uses, if the user changes its options and names no gateway. */
-function gatewayToKeep(
-  { session, request, clients, earlier, policy }: SetupContext,
-  inUse: readonly GatewayInUse[],
-): Gateway | undefined {
-  const { flags, picksModel = false } = request
-  const [client] = clients
-  if (client === undefined || clients.length > 1 || !earlier.has(client)) return undefined
-
-  const { slotModels, ...otherOptions } = requestedFor(request, client)
-  const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0
-  const changesOptions = hasOptions || picksModel || policy.keeps === 'none'
-  if (!changesOptions) return undefined
-  if (namesGateway(session, flags)) return undefined
-  return inUse.find(({ family }) => family === client.family)
-}
-
 /** Reports that the gateway accepts the key in another header. */
 function* keyHeaderFindings(
   before: GatewayAccess,
@@ -169,29 +153,6 @@ function* keyHeaderFindings(
   if (keyHeader === before.keyHeader || keyHeader === 'authorization') return
   const message = `The gateway accepts the key only in the header ${keyHeader}`
   yield { code: 'key-header', severity: 'note', message }
-}
-
-/** The preset for another try, in which the user is asked again. Undefined: nothing from a prompt is at fault. */
-function retryWith(
-  error: unknown,
-  { access, isAddressFromPrompt, keySource }: FoundGateway,
-  preset: Preset,
-): Preset | undefined {
-  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
-  const { address, baseUrls, query, key, name } = access
-
-  if (blamed === 'key' && keySource !== 'given') {
-    const gateway = { ...preset.gateway, address, baseUrls, query, name, key: undefined }
-    return { ...preset, gateway, inUse: [] }
-  }
-
-  const isAddressBlamed = blamed === 'address' || blamed === 'connection'
-  if (isAddressBlamed && isAddressFromPrompt) {
-    const staysSecret = keySource === 'reused' || keySource === 'saved'
-    const gateway = { ...preset.gateway, key: staysSecret ? undefined : key }
-    return { ...preset, gateway, lastAddress: address, keySource }
-  }
-  return undefined
 }
 
 /**
@@ -229,6 +190,41 @@ function withWorkingClients(
     message: `${label} cannot use this gateway. ${message}`,
     hint: `Set up the clients that can: ${command}`,
   })
+}
+
+/** Shows how many models the gateway has, as soon as its catalog has answered. */
+function showAnswer(session: Session, gateway: AskedGateway): void {
+  const catalog = catalogIn(gateway)
+  if (catalog === undefined) return
+  const supported = protocols.filter((protocol) =>
+    catalog.models.some((model) => supportsProtocol(model, protocol) === true),
+  )
+  const count = counted(catalog.models.length, 'model')
+  const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
+  session.remark(`✔ ${hostOf(gateway.requester.access)} answers: ${count}${over}`)
+}
+
+/** Shows one line for each proven client, and one for the balance. */
+function showProof({ context, access, catalog, choices, balance }: ProvenSetup): void {
+  const { session } = context
+  if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
+
+  for (const { client, resolved, provenBy } of choices) {
+    if (provenBy === 'client') {
+      session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
+      continue
+    }
+    const ids = routesToProve(resolved, catalog).map(({ model }) => model)
+    const verb = ids.length > 1 ? 'answer' : 'answers'
+    const over = overProtocol(client, resolved)
+    session.remark(`✔ ${client.label}: ${listWords(ids)} ${verb}${over}, with tools`)
+  }
+
+  if (balance !== undefined) session.remark(`✔ The key has ${shownBalance(balance)}`)
+}
+
+function hostOf({ address }: GatewayAccess): string {
+  return new URL(address).host
 }
 
 /** Nothing is asked, and no probe follows. */

@@ -1,0 +1,102 @@
+/**
+ * Before each try of step 1: what repoint knows of the gateway already. After a failed try, it is the preset for
+ * the next one, if an address of an import link is left, or if the user can correct what they typed.
+ */
+import { compact } from '../../../compact.ts'
+import { UserError } from '../../../errors.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
+import type { Gateway } from '../../../gateway/types.ts'
+import { keptAddress } from '../../../state/last-address.ts'
+import type { FoundGateway } from '../../find-gateway/find-gateway.ts'
+import {
+  type GatewayInUse,
+  gatewaysInUse,
+  namesGateway,
+  type Preset,
+} from '../../find-gateway/preset.ts'
+import { requestedFor, type SetupContext } from '../context.ts'
+
+/** What is known of the gateway before the first try. */
+export async function firstPreset(context: SetupContext): Promise<Preset> {
+  const { session, request, runs } = context
+  const inUse = request.preset?.inUse ?? (await gatewaysInUse(session, runs))
+  return {
+    lastAddress: keptAddress(session.platform) ?? runs[0]?.address,
+    inUse: session.canAsk ? inUse : [],
+    gateway: gatewayToKeep(context, inUse),
+    // What the command itself knows wins.
+    ...request.preset,
+  }
+}
+
+/** The gateway that the client uses, if the user changes its options and names no gateway. */
+function gatewayToKeep(
+  { session, request, clients, earlier, policy }: SetupContext,
+  inUse: readonly GatewayInUse[],
+): Gateway | undefined {
+  const { flags, picksModel = false } = request
+  const [client] = clients
+  if (client === undefined || clients.length > 1 || !earlier.has(client)) return undefined
+
+  const { slotModels, ...otherOptions } = requestedFor(request, client)
+  const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0
+  const changesOptions = hasOptions || picksModel || policy.keeps === 'none'
+  if (!changesOptions) return undefined
+  if (namesGateway(session, flags)) return undefined
+  return inUse.find(({ family }) => family === client.family)
+}
+
+/**
+ * The preset for another try. Undefined: no other try can help, so that the error is final.
+ *
+ * @param mayAskAgain false: the user has typed too often. The next address of a link is tried even then.
+ */
+export function nextPreset(
+  error: unknown,
+  found: FoundGateway,
+  preset: Preset,
+  mayAskAgain: boolean,
+): Preset | undefined {
+  return (
+    withNextAddress(error, found, preset) ??
+    (mayAskAgain ? retryWith(error, found, preset) : undefined)
+  )
+}
+
+/** The preset with the link's next address, if the error blames the current one. Undefined: there is none. */
+function withNextAddress(
+  error: unknown,
+  { link, access }: FoundGateway,
+  preset: Preset,
+): Preset | undefined {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  if (link === undefined || (blamed !== 'address' && blamed !== 'connection')) return undefined
+
+  const current = link.addresses.indexOf(access.address)
+  const address = link.addresses[current + 1]
+  if (address === undefined) return undefined
+  return { ...preset, link, gateway: { ...preset.gateway, address } }
+}
+
+/** The preset without what the user typed wrong, so that repoint asks for it again. Undefined: nothing typed is at fault. */
+function retryWith(
+  error: unknown,
+  { access, isAddressFromPrompt, keySource }: FoundGateway,
+  preset: Preset,
+): Preset | undefined {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  const { address, baseUrls, query, key, name } = access
+
+  if (blamed === 'key' && keySource !== 'given') {
+    const gateway = { ...preset.gateway, address, baseUrls, query, name, key: undefined }
+    return { ...preset, gateway, inUse: [] }
+  }
+
+  const isAddressBlamed = blamed === 'address' || blamed === 'connection'
+  if (isAddressBlamed && isAddressFromPrompt) {
+    const staysSecret = keySource === 'reused' || keySource === 'saved'
+    const gateway = { ...preset.gateway, key: staysSecret ? undefined : key }
+    return { ...preset, gateway, lastAddress: address, keySource }
+  }
+  return undefined
+}
