@@ -23,8 +23,7 @@ export interface AppliedSetup extends NextSteps {
 
 /** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
-  const { context, catalog } = plan.proven
-  const { session, consent } = context
+  const { session, consent, catalog } = plan.proven
   const clients = plan.clients.map(({ client }) => client)
   const applied = writeFiles(plan)
   forgetAddress(session.platform)
@@ -37,7 +36,7 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {
-  const { session } = plan.proven.context
+  const { session } = plan.proven
   acceptUnchanged(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
@@ -47,7 +46,7 @@ function writeFiles(plan: SetupPlan): ApplyResult {
 
 /** Records changes by others that this setup keeps, so that they no longer count as drift. Writes no file of the client. */
 function acceptUnchanged(plan: SetupPlan): void {
-  const { session, runs } = plan.proven.context
+  const { session, runs } = plan.proven
   const keptEdits = plan.edits.filter(
     (edit) =>
       actionOf(edit) === 'unchanged' &&
@@ -58,7 +57,7 @@ function acceptUnchanged(plan: SetupPlan): void {
 
 /** Why the written files do not say what was planned. */
 function mismatchesIn({ proven, clients }: SetupPlan): readonly UserError[] {
-  const { session } = proven.context
+  const { session } = proven
   return clients.flatMap(
     ({ client }) => mismatchIn(client, readClientFiles(session, client), proven.access) ?? [],
   )
@@ -73,7 +72,7 @@ function gatewayToSave(plan: SetupPlan) {
 
 /** Starts each client once for `--try-client`. */
 async function tryClients({ proven, clients }: SetupPlan): Promise<readonly ClientAnswer[]> {
-  const { session, request } = proven.context
+  const { session, request } = proven
   if (!request.flags.tryClient) return []
 
   const { tryClient } = await import('../client-state/program/try-client.ts')

@@ -14,7 +14,7 @@ import type { ProvenSetup } from './prove/prove-clients.ts'
 
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {
-  const { session } = plan.proven.context
+  const { session } = plan.proven
   session.addFindings(...plan.clients.flatMap(({ findings }) => findings))
   showPlan(plan, showsDetails(plan))
   session.showFindings()
@@ -30,13 +30,13 @@ export function showSetup(plan: SetupPlan): void {
  * @throws UserError `cancelled`; `confirmation-needed` without a terminal and without `--yes`
  */
 export function confirmSetup(plan: SetupPlan): Promise<void> {
-  const { session, consent } = plan.proven.context
+  const { session, consent } = plan.proven
   const showDetails = showsDetails(plan) ? undefined : () => showPlan(plan, true)
   return confirmEdits(session, { ...plan, consent, showDetails })
 }
 
 function showsDetails({ proven }: SetupPlan): boolean {
-  const { request } = proven.context
+  const { request } = proven
   return request.flags.details === true || request.flags.dryRun === true
 }
 
@@ -45,12 +45,12 @@ function showPlan(plan: SetupPlan, isDetailed: boolean): void {
   const { proven, clients, needingConsent } = plan
   if (clients.length > 1 && !isDetailed) showSummary(plan)
   else for (const client of clients) showClient(proven, client, isDetailed)
-  for (const { message } of needingConsent) proven.context.session.say(`  ! ${message}`)
+  for (const { message } of needingConsent) proven.session.say(`  ! ${message}`)
 }
 
 /** One row for each client: its model and its files. */
 function showSummary({ proven, clients }: SetupPlan): void {
-  const { session } = proven.context
+  const { session } = proven
   const rows = clients.map(({ client, resolved, edits }) => {
     const files = edits.map(({ path }) => basename(path))
     return [client.label, modelOf(resolved), files.join(', ')]
@@ -62,11 +62,10 @@ function showSummary({ proven, clients }: SetupPlan): void {
 
 /** Two lines for one client, or every setting. */
 function showClient(
-  { context, access, catalog }: ProvenSetup,
+  { session, access, catalog }: ProvenSetup,
   { client, resolved, problems, edits }: ClientPlan,
   isDetailed: boolean,
 ): void {
-  const { session } = context
   const { model, protocol, contextWindow, offered = [] } = resolved
   const address = addressFor(baseUrlFor(access, protocol), protocol)
   const via = overProtocol(client, resolved)

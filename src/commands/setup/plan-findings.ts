@@ -28,8 +28,7 @@ export function planFindings(
   final: ResolvedChoice,
   { problems, edits, before, after }: PlannedFiles,
 ): readonly Finding[] {
-  const { context, access } = proven
-  const { session } = context
+  const { session, access } = proven
   const { client, resolved } = final
   const { endpoint } = client.read(after)
 
@@ -71,7 +70,7 @@ function* unlistedModelFindings(
 
 /** Reports earlier choices that no longer apply: models, and the window or protocol of models that stay. */
 function* lostModelFindings(
-  { context: { earlier, policy } }: ProvenSetup,
+  { earlier, policy }: ProvenSetup,
   { client, input }: ResolvedChoice,
   after: LoadedFiles,
 ): Generator<Finding> {

@@ -46,14 +46,14 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
   const clients: ClientPlan[] = []
   for (const choice of proven.choices) clients.push(await planClient(proven, choice))
 
-  const { context, access } = proven
+  const { request, access } = proven
   const problems = clients.flatMap((client) => client.problems)
   const needingConsent = problems.flatMap(({ code, severity, needsConsentTo }) =>
     needsConsentTo === undefined ? [] : [{ code, severity, message: needsConsentTo }],
   )
   return {
     kind: 'setup',
-    command: context.request.command,
+    command: request.command,
     address: access.address,
     baseUrls: customBaseUrls(access),
     model: clients[0]!.resolved.model,
@@ -72,8 +72,7 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
 async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<ClientPlan> {
-  const { context, access } = proven
-  const { session, runs } = context
+  const { session, runs, access } = proven
   const { client } = choice
   const files = readClientFiles(session, client)
   const final = finalChoice(proven, choice)
@@ -83,7 +82,7 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
   const clientContext = contextOf(session, client, files, runs)
   const configured = { baseUrl, providerId, model: resolved.model }
   const problems = checkFiles(session, client, clientContext, { target, configured })
-  if (!canAskUser(context)) refuseRedirectedKey(client, problems)
+  if (!canAskUser(proven)) refuseRedirectedKey(client, problems)
 
   const fixes = problems.flatMap(({ fix }) => (fix ? [fix] : []))
   const edits = client.plan(files, { ...target, fixes })
@@ -101,13 +100,13 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
  * at the base URLs that the probes have found, the earlier setup may turn out to be for this gateway.
  */
 function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {
-  const { context, access } = proven
+  const { policy, access } = proven
   const { client, resolved } = choice
-  const input = inputFor(context, client, access, choice.input.gatewayInfo)
+  const input = inputFor(proven, client, access, choice.input.gatewayInfo)
   return {
     ...choice,
     input,
-    resolved: context.policy.writesOptions ? resolved : withoutCatalogFacts(resolved),
+    resolved: policy.writesOptions ? resolved : withoutCatalogFacts(resolved),
   }
 }
 
@@ -127,8 +126,7 @@ async function setupTarget(
   final: ResolvedChoice,
   files: LoadedFiles,
 ): Promise<SetupTarget> {
-  const { context, access } = proven
-  const { session, policy, runs } = context
+  const { session, policy, runs, access } = proven
   const { providerId = defaultProviderId } = effectiveOptions(final.input)
   const saved = savedExtras(session)
   const records = { runs, files, address: access.address }

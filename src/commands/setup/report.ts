@@ -6,8 +6,7 @@ import type { SetupPlan } from './plan.ts'
 
 /** @param result absent: a dry run */
 export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
-  const { context, balance } = plan.proven
-  const { session, request } = context
+  const { session, request, balance } = plan.proven
   const { applied, tried = [], next = [], toType = [] } = result ?? {}
   const { verify, dryRun } = request.flags
   const done = `✔ Done${verify ? '' : ', not verified'}`

@@ -26,8 +26,7 @@ import { proveByClient } from './prove-by-client.ts'
 import { continueWith, failuresIn, resultFor, type SetupResult, workingChoices } from './results.ts'
 
 /** Step 4: a setup whose models have answered. With `--no-verify` they are only decided. */
-export interface ProvenSetup {
-  readonly context: SetupContext
+export interface ProvenSetup extends SetupContext {
   /** The clients that can use the gateway, in the order of `clients`. */
   readonly choices: readonly ResolvedChoice[]
   /** Why a client cannot use the gateway. */
@@ -66,7 +65,7 @@ export async function proveClients(
     const balance = await balanceRequest?.ifAnswered()
     const choices = workingChoices(results)
     return {
-      context,
+      ...context,
       choices,
       failed: failuresIn(results),
       access: requester.access,

@@ -162,11 +162,10 @@ function* keyHeaderFindings(
  * @throws UserError why a client cannot use it, with the clients that can
  */
 function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
-  const { context, choices, failed, access, findings } = proven
-  const { session, request } = context
+  const { session, request, choices, failed, access, findings } = proven
   for (const [client, error] of failed) {
     if (choices.length === 0) throw error
-    if (!canAskUser(context)) throw withWorkingClients(error, client, proven)
+    if (!canAskUser(proven)) throw withWorkingClients(error, client, proven)
     session.remark(`✗ Skipped ${client.label}: ${error.message}`)
   }
 
@@ -205,8 +204,7 @@ function showAnswer(session: Session, gateway: AskedGateway): void {
 }
 
 /** Shows one line for each proven client, and one for the balance. */
-function showProof({ context, access, catalog, choices, balance }: ProvenSetup): void {
-  const { session } = context
+function showProof({ session, access, catalog, choices, balance }: ProvenSetup): void {
   if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
 
   for (const { client, resolved, provenBy } of choices) {
@@ -248,7 +246,7 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
     choices.push(resolveOrThrow({ client, program, input }))
   }
   return {
-    context,
+    ...context,
     choices,
     failed: new Map(),
     access,
