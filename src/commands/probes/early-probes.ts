@@ -14,8 +14,8 @@ const slowCatalogMs = 2_000
 const slowCatalogShare = 1 / 15
 
 /**
- * Waits for the catalog. If it is slow, `sendProbes` runs meanwhile: it sends probes, and does not wait for their
- * answers. If it fails, the probes after the catalog report why.
+ * Waits for the catalog. If it is slow, `sendProbes` runs meanwhile: it sends probes, and does not wait for
+ * their answers. Its error is ignored: the same choice fails again once the catalog is here.
  */
 export async function awaitCatalog(
   catalogRequest: Promise<CatalogAnswer>,

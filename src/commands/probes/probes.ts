@@ -40,7 +40,7 @@ export async function loadSenders(
   })
 }
 
-/** The probes of clients: each client's first request, once for each model route and combination of options. */
+/** The probes of clients: each client's first request, for each model that it will request. */
 export class Probes {
   readonly #sent: SentProbes
   readonly #loadSenders: (choice: ResolvedChoice) => Promise<SenderFor>

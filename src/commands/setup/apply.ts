@@ -1,5 +1,9 @@
-/** Step 7 of a setup: write all files or none, read them back, and stop servers with an old key. */
-
+/**
+ * Step 7 of a setup: write all files or none, read them back, and stop servers with an old key.
+ *
+ * In: a `SetupPlan` that the user has confirmed. Out: an `AppliedSetup`, which says what was written and what
+ * remains to do.
+ */
 import { actionOf } from '../../edits/types.ts'
 import type { UserError } from '../../errors.ts'
 import { forgetAddress } from '../../state/last-address.ts'

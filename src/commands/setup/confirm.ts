@@ -1,5 +1,8 @@
-/** Step 6 of a setup: show the plan and ask. */
-
+/**
+ * Step 6 of a setup: show the plan and ask.
+ *
+ * In: a `SetupPlan`. Out: nothing. If the user does not consent, it throws.
+ */
 import { basename } from 'node:path'
 import type { ResolvedOptions } from '../../clients/contract/setup.ts'
 import { overProtocol } from '../../clients/models/protocols.ts'

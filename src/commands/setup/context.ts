@@ -1,4 +1,9 @@
-/** What every step of a setup is given: the request, and what is known before the first step. */
+/**
+ * What every step of a setup is given.
+ *
+ * In: a `SetupRequest`, from the command that the user typed. Out: a `SetupContext`, which adds the clients,
+ * their earlier setups and what the setup may change.
+ */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
 import type { GatewayInfo, ResolveInput } from '../../clients/contract/setup.ts'
@@ -35,10 +40,7 @@ export interface SetupRequest {
   readonly policy?: SetupPolicy
 }
 
-/**
- * What every step of a setup needs. A step returns it changed if the user chooses clients, a model or a
- * link's address on the way.
- */
+/** What every step of a setup needs. It changes if the user chooses clients or a model on the way. */
 export interface SetupContext {
   readonly session: Session
   readonly request: SetupRequest
@@ -52,7 +54,7 @@ export interface SetupContext {
   readonly runs: Runs
 }
 
-/** Step 2: a gateway that has answered, with its catalog or without one. */
+/** The result of step 2: a gateway that has answered, with its catalog or without one. */
 export interface AskedGateway {
   /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
   readonly requester: GatewayRequester
@@ -61,7 +63,7 @@ export interface AskedGateway {
 }
 
 /**
- * Loads the clients and their earlier setups.
+ * Loads the clients and their earlier setups. Sends nothing and starts no program.
  *
  * @throws UserError `usage`, `client-failed`
  */

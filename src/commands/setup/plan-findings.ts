@@ -1,5 +1,8 @@
-/** What the user should know about the plan of one client. */
-
+/**
+ * A part of step 5: what the user should know about the plan of one client.
+ *
+ * In: the client's choice, its problems, and its files before and after the edits. Out: findings.
+ */
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { catalogIn } from '../../clients/contract/setup.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'

@@ -1,3 +1,8 @@
+/**
+ * Step 5 of a setup: plan the edits, and check what would defeat them.
+ *
+ * In: a `ProvenSetup`. Out: a `SetupPlan`, with the edits and the problems of each client. Writes nothing.
+ */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { defaultProviderId } from '../../clients/contract/options.ts'

@@ -1,5 +1,9 @@
-/** Step 8 of a setup: report. */
-
+/**
+ * Step 8 of a setup: report.
+ *
+ * In: the `SetupPlan`, and the `AppliedSetup` unless it was a dry run. Out: lines for a person, and the JSON
+ * document.
+ */
 import { fileDocuments, sayOutcome } from '../plan/write-plan.ts'
 import type { AppliedSetup } from './apply.ts'
 import type { SetupPlan } from './plan.ts'

@@ -1,7 +1,8 @@
 /**
- * The steps of a setup, and the values that each takes and returns, next to the `SetupContext`:
+ * The steps of a setup. Every command that sets clients up makes a `SetupRequest`, and context.ts adds what
+ * is known before the first step: the `SetupContext`. Each step takes the value of the step before it:
  *
- *     1. find the gateway      flags, Preset      ─▶  FoundGateway    find-gateway/find-gateway.ts
+ *     1. find the gateway      flags, Preset      ─▶  FoundGateway    ../find-gateway/find-gateway.ts
  *     2. ask it                GatewayRequester   ─▶  AskedGateway    prove/ask-gateway.ts
  *     3. resolve each client   Client             ─▶  ResolvedChoice  prove/choose-models.ts
  *     4. prove their models    ResolvedChoice     ─▶  ProvenSetup     prove/prove-clients.ts
@@ -10,7 +11,8 @@
  *     7. apply                 SetupPlan          ─▶  AppliedSetup    apply.ts
  *     8. report                AppliedSetup                           report.ts
  *
- * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step.
+ * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step. Before
+ * step 7, no file of a client is written.
  */
 import { openRecords } from '../client-state/recorded-runs.ts'
 import type { Session } from '../screen/session.ts'

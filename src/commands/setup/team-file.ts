@@ -1,3 +1,8 @@
+/**
+ * Team files: `repoint setup --from` reads one before step 1, and `repoint gateways export` writes one.
+ *
+ * In: a path, an address or options. Out: a `TeamFile`, or its text.
+ */
 import * as v from 'valibot'
 import type { ClientFlag, ClientOptions } from '../../clients/contract/options.ts'
 import { type ClientRow, clientRows } from '../../clients/list.ts'

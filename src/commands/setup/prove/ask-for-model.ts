@@ -1,5 +1,9 @@
-/** The questions for a model: on a terminal, the user picks it from the catalog or types it. */
-
+/**
+ * The questions for a model: on a terminal, the user picks it from the catalog or types it.
+ *
+ * In: a client whose rules choose no model, or whose model was rejected. Out: a `ResolvedChoice` with the
+ * answer.
+ */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { ClientOptions } from '../../../clients/contract/options.ts'
 import { catalogIn, type ResolveInput } from '../../../clients/contract/setup.ts'

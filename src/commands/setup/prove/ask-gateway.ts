@@ -1,5 +1,8 @@
-/** Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions. */
-
+/**
+ * Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions.
+ *
+ * In: the `GatewayAccess` that step 1 found. Out: an `AskedGateway`, whose `probes` step 4 uses.
+ */
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
 import { catalogIn } from '../../../clients/contract/setup.ts'

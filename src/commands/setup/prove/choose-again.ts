@@ -1,7 +1,8 @@
 /**
- * From step 4 back to step 3: what a client uses after the gateway has rejected its models. If nothing is
- * left to try, the client keeps its choice, and step 4 reports the rejection; or it can use these models over
- * no protocol at all, which is an error here.
+ * From step 4 back to step 3: what a client uses after the gateway has rejected its models.
+ *
+ * In: a client's choice and the rejections. Out: an `Attempt`, which is another choice to probe. If nothing
+ * is left to try, the client keeps its choice, and step 4 reports the rejection.
  */
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'

@@ -1,4 +1,8 @@
-/** Step 3 of a setup: the models and other options of each client, by its rules or by the user. */
+/**
+ * Step 3 of a setup: the models and other options of one client, by its rules or by the user.
+ *
+ * In: an `AskedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
+ */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'

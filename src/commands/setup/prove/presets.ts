@@ -1,6 +1,8 @@
 /**
- * Before each try of step 1: what repoint knows of the gateway already. After a failed try, it is the preset for
- * the next one, if an address of an import link is left, or if the user can correct what they typed.
+ * Before each try of step 1: what repoint knows of the gateway already.
+ *
+ * In: the `SetupContext`, and after a failed try its error. Out: the `Preset` of the next try. After an
+ * error there is one only if an import link has another address, or the user can correct what they typed.
  */
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'

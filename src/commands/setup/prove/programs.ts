@@ -1,4 +1,9 @@
-/** The installed programs of the clients, and the checks that need neither their models nor their files. */
+/**
+ * The installed programs of the clients, and the checks that need neither their models nor their files.
+ *
+ * In: a client, and the access that the gateway has accepted so far. Out: its `InstalledProgram`, findings,
+ * or an error if it cannot use the gateway.
+ */
 import type { Client } from '../../../clients/contract/client.ts'
 import { sendingFindings } from '../../../clients/plan/headers.ts'
 import { blocksSetup, type Finding, refuseBlocked } from '../../../finding.ts'

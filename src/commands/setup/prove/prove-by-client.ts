@@ -1,3 +1,8 @@
+/**
+ * A part of step 4: proof by the installed client itself, if the gateway rejects repoint's own request.
+ *
+ * In: a client's choice and the rejection. Out: nothing. If the client fails too, it throws.
+ */
 import { join } from 'node:path'
 import { launchKeyVariable } from '../../../clients/contract/program.ts'
 import { canContinueAfter, type UserError } from '../../../errors.ts'

@@ -1,4 +1,9 @@
-/** Steps 3 and 4 of a setup: resolves each client's options, and proves its models. */
+/**
+ * Steps 3 and 4 of a setup: resolves each client's options, and proves its models.
+ *
+ * In: an `AskedGateway`. Out: a `ProvenSetup`, with the choice of each client, or why it cannot use the
+ * gateway.
+ */
 import type { Client } from '../../../clients/contract/client.ts'
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'

@@ -1,4 +1,8 @@
-/** The results of steps 3 and 4 for several clients: if one of them fails, the others continue. */
+/**
+ * The results of steps 3 and 4 for several clients: if one of them fails, the others continue.
+ *
+ * In: one client's part of a step. Out: a `SetupResult`. An error that concerns all clients is thrown.
+ */
 import type { Client } from '../../../clients/contract/client.ts'
 import { canContinueAfter, UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
