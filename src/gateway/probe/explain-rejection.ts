@@ -1,9 +1,10 @@
 /**
  * Finds out which part of a client's request the gateway rejects: with the words of the rejection, and with
- * smaller requests.
+ * smaller requests. A gateway may know only some of its tools.
  */
 
 import type { Rejection } from '../ask.ts'
+import { asObject, asList } from '../foreign-text.ts'
 import {
   parameterUnsupported,
   rejectedParts,
@@ -13,9 +14,9 @@ import {
   toolTypesUnsupported,
 } from '../judge/request-parts.ts'
 import type { Outcome } from '../judge/types.ts'
+import type { FirstRequest, Protocol } from '../types.ts'
 import { formOf, isAboutRequest, type ProbeAttempt, type ProbeInput, send } from './attempt.ts'
 import type { RequestForm } from './probe-request.ts'
-import { splitTools, withFunctionsOnly } from './request-tools.ts'
 
 /** An attempt whose outcome names the rejected part of the client's request, if there may be one. */
 export async function explainRejection(
@@ -74,4 +75,55 @@ async function searchPart(
   return rejectsUnusualTools
     ? toolTypesUnsupported(outcome, model, sender, unusual)
     : parameterUnsupported(outcome, model, sender, rejected)
+}
+
+/** The members of a tool that every gateway knows. Chat keeps all but the type in `function`. */
+const usualMembers: Readonly<Record<Protocol, readonly string[]>> = {
+  chat: ['type', 'function'],
+  responses: ['type', 'name', 'description', 'parameters', 'strict'],
+  messages: ['type', 'name', 'description', 'input_schema', 'cache_control'],
+}
+
+/** Why a gateway may not know a tool: its type, or a member. Undefined: it is a function. */
+function unusualPartOf(protocol: Protocol, tool: unknown): string | undefined {
+  const members = asObject(tool) ?? {}
+  const usualType = protocol === 'messages' ? 'custom' : 'function'
+  const { type = usualType } = members
+  if (type !== usualType) return String(type)
+  return Object.keys(members).find((name) => !usualMembers[protocol].includes(name))
+}
+
+/** The functions among the client's tools, and the parts of the others that a gateway may not know. */
+function splitTools(protocol: Protocol, { body }: FirstRequest) {
+  const tools = asList(body['tools'])
+  const inInput = asList(body['input']).filter(offersTools)
+  const parts = [
+    ...tools.map((tool) => unusualPartOf(protocol, tool)),
+    ...inInput.map((item) => String(asObject(item)?.['type'])),
+  ]
+  return {
+    functions: tools.filter((tool) => unusualPartOf(protocol, tool) === undefined),
+    unusual: [...new Set(parts.filter((part): part is string => part !== undefined))],
+  }
+}
+
+/** The client's request with its functions only. */
+function withFunctionsOnly(protocol: Protocol, request: FirstRequest): FirstRequest {
+  const { tools, input, ...body } = request.body
+  const { functions } = splitTools(protocol, request)
+  return {
+    ...request,
+    body: {
+      ...body,
+      ...(functions.length > 0 && { tools: functions }),
+      ...(Array.isArray(input) && {
+        input: input.filter((item) => !offersTools(item)),
+      }),
+    },
+  }
+}
+
+/** An item of the input can contain tools, instead of the request's own list. */
+function offersTools(item: unknown): boolean {
+  return Array.isArray(asObject(item)?.['tools'])
 }
