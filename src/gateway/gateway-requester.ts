@@ -6,7 +6,8 @@ import { type CatalogOptions, catalogSpec, requestCatalog } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
 import { isAboutAddress, isFromApi, mayHelp, traitsOf } from './judge/traits.ts'
-import { type ProbeOptions, type ProbeResult, probe } from './probe/probe.ts'
+import type { ProbeRequest } from './probe/attempt.ts'
+import { type ProbeResult, probe } from './probe/probe.ts'
 import {
   type BaseUrls,
   type CatalogAnswer,
@@ -99,12 +100,7 @@ export class GatewayRequester {
   }
 
   /** @throws UserError as `probe` does */
-  async probe(
-    protocol: Protocol,
-    model: string,
-    options?: Omit<ProbeOptions, 'candidates'>,
-  ): Promise<ProbeResult> {
-    const request: ProbeArguments = { protocol, model, options }
+  async probe(request: ProbeRequest): Promise<ProbeResult> {
     // A search for the header may replace `#current` before the answer arrives.
     const access = this.#current
     try {
@@ -128,7 +124,7 @@ export class GatewayRequester {
    */
   async #probeWithOtherHeader(
     rejected: GatewayAccess,
-    request: ProbeArguments,
+    request: ProbeRequest,
     rejection: KeyHeaderError,
   ): Promise<ProbeResult> {
     if (this.#headerSearch === undefined) return this.#findHeaderByProbe(request, rejection)
@@ -143,10 +139,8 @@ export class GatewayRequester {
    * only the host, repoint tries the plan as well. A path that the user typed is the one to use, so the
    * other products become a hint.
    */
-  async #probeOtherProducts(
-    { protocol, model, options }: ProbeArguments,
-    rejection: UserError,
-  ): Promise<ProbeResult> {
+  async #probeOtherProducts(request: ProbeRequest, rejection: UserError): Promise<ProbeResult> {
+    const { protocol } = request
     const side = sideOf(protocol)
     const products = this.#otherProducts(side)
     const { origin, pathname } = new URL(this.#original.address)
@@ -154,10 +148,7 @@ export class GatewayRequester {
     if (pathname === '/') {
       for (const { baseUrl } of products) {
         try {
-          const result = await probe(this.#current, protocol, model, {
-            ...options,
-            candidates: [baseUrl],
-          })
+          const result = await probe(this.#current, request, [baseUrl])
           this.#answered.forgetCatalog(side)
           this.#rememberProbe(this.#current, protocol, baseUrl)
           return result
@@ -214,10 +205,7 @@ export class GatewayRequester {
   }
 
   /** Probes with the key in the protocol's usual header other than Bearer, and finds out whether it works. */
-  async #findHeaderByProbe(
-    request: ProbeArguments,
-    rejection: KeyHeaderError,
-  ): Promise<ProbeResult> {
+  async #findHeaderByProbe(request: ProbeRequest, rejection: KeyHeaderError): Promise<ProbeResult> {
     const otherHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
     const wasUsual = this.#original.keyHeader === 'authorization'
     const access = this.#newAccess({ keyHeader: wasUsual ? otherHeader : 'authorization' })
@@ -247,12 +235,9 @@ export class GatewayRequester {
     return access
   }
 
-  async #probeAt(
-    access: GatewayAccess,
-    { protocol, model, options }: ProbeArguments,
-  ): Promise<ProbeResult> {
-    const candidates = this.#candidates(sideOf(protocol))
-    const result = await probe(access, protocol, model, { ...options, candidates })
+  async #probeAt(access: GatewayAccess, request: ProbeRequest): Promise<ProbeResult> {
+    const { protocol } = request
+    const result = await probe(access, request, this.#candidates(sideOf(protocol)))
     this.#rememberProbe(access, protocol, result.baseUrl)
     return result
   }
@@ -282,13 +267,6 @@ function acceptsKeyDespite(error: unknown): boolean {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof UserError && traitsOf(error)?.blames === 'connection'
-}
-
-/** The arguments of `GatewayRequester.probe`. */
-interface ProbeArguments {
-  readonly protocol: Protocol
-  readonly model: string
-  readonly options: Omit<ProbeOptions, 'candidates'> | undefined
 }
 
 /** A product of the gateway's host, with its base URL. */

@@ -62,7 +62,7 @@ async function find(server: Forged, prefix: string, protocols: readonly Protocol
   const catalog = await requester.requestCatalog()
   await Promise.all(
     protocols.map((protocol) =>
-      requester.probe(protocol, model, { catalog: Promise.resolve(catalog) }),
+      requester.probe({ protocol, model, catalog: Promise.resolve(catalog) }),
     ),
   )
   const { chat, messages } = requester.access.baseUrls
@@ -125,7 +125,7 @@ test.each(Object.entries(unknownPaths))(
     const requester = new GatewayRequester(access(typed, '/inference'))
     const catalog = await requester.requestCatalog()
     expect(catalog.kind).toBe('failed')
-    await requester.probe('chat', model, { catalog: Promise.resolve(catalog) })
+    await requester.probe({ protocol: 'chat', model, catalog: Promise.resolve(catalog) })
     expect(requester.access.baseUrls.chat).toMatch(/\/inference$/)
   },
 )
@@ -169,7 +169,9 @@ test('if nothing answers, the error is that of the first address, and the hint n
     message: expect.stringContaining('/p/v1/models'),
   })
   expect(error?.hint).toMatch(/ http:\/\/[\d.:]+\/p\/models\.$/)
-  const word = await failure(requester.probe('chat', model, { catalog: Promise.resolve(answer) }))
+  const word = await failure(
+    requester.probe({ protocol: 'chat', model, catalog: Promise.resolve(answer) }),
+  )
   expect(word).toMatchObject({ code: 'wrong-route', message: error?.message })
   expect(word.hint).toMatch(/\/p\/v1\/chat\/completions, .*\/p\/chat\/completions\.$/)
 })
@@ -179,7 +181,7 @@ test('a gateway without the messages protocol is reported as such', async () => 
   const requester = new GatewayRequester(access(server, ''))
   const catalog = await requester.requestCatalog()
   const error = await failure(
-    requester.probe('messages', model, { catalog: Promise.resolve(catalog) }),
+    requester.probe({ protocol: 'messages', model, catalog: Promise.resolve(catalog) }),
   )
   expect(error).toMatchObject({
     code: 'protocol-unsupported',
@@ -196,7 +198,9 @@ test('the base URL of --messages-url is the only one that is asked', async () =>
   }
   const requester = new GatewayRequester(given, { isMessagesGiven: true })
   await failure(
-    requester.probe('messages', model, {
+    requester.probe({
+      protocol: 'messages',
+      model,
       catalog: Promise.resolve({ kind: 'received', catalog: { models: [{ id: model }] } }),
     }),
   )
@@ -211,8 +215,8 @@ test('chat and responses at two different base URLs are not accepted as one gate
   )
   const requester = new GatewayRequester(access(server, '/p'))
   const [chat, responses] = await Promise.allSettled([
-    requester.probe('chat', model),
-    requester.probe('responses', model),
+    requester.probe({ protocol: 'chat', model }),
+    requester.probe({ protocol: 'responses', model }),
   ])
   expect(chat.status).toBe('fulfilled')
   expect(responses).toMatchObject({

@@ -25,7 +25,7 @@ describe('probe: proves a protocol', () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     const baseUrl = protocol === 'messages' ? access.baseUrls.messages : access.baseUrls.chat
-    expect(await probe(access, protocol, model)).toEqual({
+    expect(await probe(access, { protocol, model })).toEqual({
       baseUrl,
       findings: [],
       safeguards: 'not-asked',
@@ -34,7 +34,7 @@ describe('probe: proves a protocol', () => {
 
   test('with the key only as Bearer, streamed, with a small limit and a tool', async () => {
     const server = await aServer(goodGateway)
-    for (const protocol of protocols) await probe(accessTo(server), protocol, model)
+    for (const protocol of protocols) await probe(accessTo(server), { protocol, model })
     const asked = server.seen.map(({ method, url, headers, body }) => ({
       route: `${method} ${url}`,
       authorization: headers.authorization,
@@ -78,7 +78,7 @@ describe('probe: proves a protocol', () => {
     const server = await aServer((request, response) =>
       goodGateway({ ...request, url: request.url.replace('/ai', '') }, response),
     )
-    await probe(accessTo(server, { prefix: '/ai' }), 'responses', model)
+    await probe(accessTo(server, { prefix: '/ai' }), { protocol: 'responses', model })
     expect(server.seen[0]?.url).toBe('/ai/v1/responses')
   })
 
@@ -86,8 +86,8 @@ describe('probe: proves a protocol', () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     await readCatalog(access)
-    await probe(access, 'messages', model)
-    await probe(access, 'chat', model)
+    await probe(access, { protocol: 'messages', model })
+    await probe(access, { protocol: 'chat', model })
     expect(server.seen).toHaveLength(3)
     expect(server.connections()).toBe(1)
   })
@@ -98,7 +98,7 @@ describe('probe: proves a protocol', () => {
     await preopenConnections(access, 3)
     await vi.waitFor(() => expect(server.connections()).toBe(3))
     await readCatalog(access)
-    await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
+    await Promise.all(protocols.map((protocol) => probe(access, { protocol, model })))
     await closeIdleConnections(access)
     expect(server.connections()).toBe(3)
     await readCatalog(access)
@@ -123,7 +123,9 @@ describe('probe: proves a protocol', () => {
   test('two at a time', async () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
-    const results = await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
+    const results = await Promise.all(
+      protocols.map((protocol) => probe(access, { protocol, model })),
+    )
     const { chat, messages } = access.baseUrls
     expect(results.map(({ baseUrl }) => baseUrl)).toEqual([chat, chat, messages])
   })
@@ -134,7 +136,7 @@ describe('probe: proves a protocol', () => {
       response.write('data: {"type":"response.completed","response":{}}\n\n')
     })
     const started = performance.now()
-    await probe(accessTo(server), 'responses', model)
+    await probe(accessTo(server), { protocol: 'responses', model })
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
@@ -147,7 +149,7 @@ describe('probe: proves a protocol', () => {
         if (!request.body.includes(parameter)) return goodGateway(request, response)
         sendJson(response, 400, { detail: `Unsupported parameter: ${parameter}` })
       })
-      await probe(accessTo(server), protocol, model)
+      await probe(accessTo(server), { protocol, model })
       expect(server.seen).toHaveLength(2)
     }
   })
@@ -164,7 +166,7 @@ describe('probe: proves a protocol', () => {
       })
       const { address, ...access } = accessTo(server)
       const candidates = [`${address}/wrong`, `${address}/right`]
-      const asked = probe({ address, ...access }, 'chat', model, { sender, candidates })
+      const asked = probe({ address, ...access }, { protocol: 'chat', model, sender }, candidates)
       expect((await failure(asked)).code).toBe('parameter-unsupported')
     })
 
@@ -172,7 +174,7 @@ describe('probe: proves a protocol', () => {
       const server = await aServer((_request, response) => sendJson(response, 400, {}))
       const { address, ...access } = accessTo(server)
       const candidates = ['/a', '/b', '/c'].map((path) => address + path)
-      await failure(probe({ address, ...access }, 'chat', model, { sender, candidates }))
+      await failure(probe({ address, ...access }, { protocol: 'chat', model, sender }, candidates))
       const posts = server.seen.filter(({ method }) => method === 'POST')
       expect(posts.length).toBeLessThanOrEqual(candidates.length + 2)
     })
@@ -182,7 +184,7 @@ describe('probe: proves a protocol', () => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { type: 'message', content: [], model }),
     )
-    const { findings } = await probe(accessTo(server), 'messages', model)
+    const { findings } = await probe(accessTo(server), { protocol: 'messages', model })
     expect(findings.map(({ code }) => code)).toEqual(['not-streamed'])
   })
 })
@@ -196,7 +198,7 @@ describe('probe: judges as the client does', () => {
     const tools = [{ type: 'function', function: { name: 'noop', parameters: { type: 'object' } } }]
     const body = { messages: [{ role: 'user', content: 'Hi' }], tools, stream: true }
     const sender = { label: 'It', body, accepts: { ...accepts, ...more } }
-    const code = await probe(access, 'chat', model, { sender }).then(
+    const code = await probe(access, { protocol: 'chat', model, sender }).then(
       () => undefined,
       (error) => error.code,
     )
@@ -251,11 +253,13 @@ describe('probe: distinguishes', () => {
           })
         : goodGateway(request, response),
     )
-    expect((await failure(probe(accessTo(oneApi), 'messages', model))).code).toBe(
+    expect((await failure(probe(accessTo(oneApi), { protocol: 'messages', model }))).code).toBe(
       'protocol-unsupported',
     )
 
-    const error = await failure(probe(accessTo(oneApi, { prefix: '/v1' }), 'messages', model))
+    const error = await failure(
+      probe(accessTo(oneApi, { prefix: '/v1' }), { protocol: 'messages', model }),
+    )
     expect(error.code).toBe('wrong-route')
   })
 
@@ -264,8 +268,8 @@ describe('probe: distinguishes', () => {
     async (protocol) => {
       const gateway = await withGateway({ key }, onTestFinished)
       const access = accessTo({ port: Number(new URL(gateway.url).port) }, { timeoutMs: 30_000 })
-      await probe(access, 'chat', 'gpt-audio')
-      const error = await failure(probe(access, protocol, 'gpt-audio'))
+      await probe(access, { protocol: 'chat', model: 'gpt-audio' })
+      const error = await failure(probe(access, { protocol, model: 'gpt-audio' }))
       expect(error.code).toBe('protocol-unsupported')
       expect(error.message).toContain(`gpt-audio over the ${protocol} protocol`)
       expect(error.message).toMatch(/\(HTTP 500: "not implemented"\) \(request id: \w+\)$/)
@@ -283,7 +287,7 @@ describe('probe: distinguishes', () => {
         },
       })
     })
-    const error = await failure(probe(accessTo(server), 'chat', model))
+    const error = await failure(probe(accessTo(server), { protocol: 'chat', model }))
     expect(error).toMatchObject({
       code: 'key-rejected',
       message: expect.stringMatching(/ \(HTTP 401: "无效的令牌"\) \(request id: 20261121091500\)$/),
@@ -300,7 +304,9 @@ describe('probe: distinguishes', () => {
     )
     const answer = { kind: 'received', catalog: { models: [{ id: model }] } } as const
     const catalog = Promise.resolve(answer)
-    const error = await failure(probe(accessTo(server), 'chat', 'gpt-5.6-sool', { catalog }))
+    const error = await failure(
+      probe(accessTo(server), { protocol: 'chat', model: 'gpt-5.6-sool', catalog }),
+    )
     expect(error.code).toBe('model-unknown')
     expect(error.hint).toContain(`--model ${model}`)
   })
@@ -308,12 +314,14 @@ describe('probe: distinguishes', () => {
   test('a web application that answers everything, from one that serves the API too', async () => {
     const page = '<!doctype html><title>New API</title>'
     const web = await aServer((_request, response) => response.end(page))
-    expect((await failure(probe(accessTo(web), 'responses', model))).code).toBe('not-an-api')
+    expect((await failure(probe(accessTo(web), { protocol: 'responses', model }))).code).toBe(
+      'not-an-api',
+    )
 
     const both = await aServer((request, response) =>
       request.url === '/v1/models' ? sendJson(response, 200, catalogBody) : response.end(page),
     )
-    expect((await failure(probe(accessTo(both), 'responses', model))).code).toBe(
+    expect((await failure(probe(accessTo(both), { protocol: 'responses', model }))).code).toBe(
       'protocol-unsupported',
     )
   })

@@ -43,7 +43,7 @@ describe('nginx in front of a gateway', () => {
     )
     const access = accessTo(server)
     expect((await readCatalog(access)).models).toHaveLength(2)
-    for (const protocol of protocols) await probe(access, protocol, model)
+    for (const protocol of protocols) await probe(access, { protocol, model })
   })
 
   test('serves them below a path prefix only', async () => {
@@ -52,7 +52,7 @@ describe('nginx in front of a gateway', () => {
     )
     await readCatalog(accessTo(server, { prefix: '/ai' }))
     for (const protocol of protocols)
-      await probe(accessTo(server, { prefix: '/ai' }), protocol, model)
+      await probe(accessTo(server, { prefix: '/ai' }), { protocol, model })
 
     const error = await failure(readCatalog(accessTo(server)))
     expect(error.code).toBe('not-an-api')
@@ -64,7 +64,7 @@ describe('nginx in front of a gateway', () => {
     for (const flags of ['', 'http2']) {
       const access = accessTo(await tlsNginxBefore(all, 'good.pem', flags), secure)
       await readCatalog(access)
-      for (const protocol of protocols) await probe(access, protocol, model)
+      for (const protocol of protocols) await probe(access, { protocol, model })
     }
   })
 
@@ -149,15 +149,15 @@ describe('nginx: repoint names the cause of the response', () => {
     )
     const access = accessTo(server)
     await readCatalog(access)
-    expect((await failure(probe(access, 'chat', model))).code).toBe('rate-limited')
+    expect((await failure(probe(access, { protocol: 'chat', model }))).code).toBe('rate-limited')
   })
 
   test('if nginx blocks one protocol', async () => {
     const server = await nginxBefore((port) => `location /v1/messages { return 404; } ${all(port)}`)
-    expect((await failure(probe(accessTo(server), 'messages', model))).code).toBe(
+    expect((await failure(probe(accessTo(server), { protocol: 'messages', model }))).code).toBe(
       'protocol-unsupported',
     )
-    await probe(accessTo(server), 'responses', model)
+    await probe(accessTo(server), { protocol: 'responses', model })
   })
 
   test('if a static site rejects POST, but the catalog is available', async () => {
@@ -165,7 +165,7 @@ describe('nginx: repoint names the cause of the response', () => {
       (port) =>
         `location = /v1/models { ${pass(port)} } location /v1/responses { try_files /index.html =404; }`,
     )
-    const error = await failure(probe(accessTo(server), 'responses', model))
+    const error = await failure(probe(accessTo(server), { protocol: 'responses', model }))
     expect(error.code).toBe('protocol-unsupported')
     expect(error.message).toContain('405 Not Allowed')
   })
@@ -182,7 +182,7 @@ describe('nginx: repoint names the cause of the response', () => {
       {},
       port,
     )
-    const error = await failure(probe(accessTo({ port }), 'responses', model))
+    const error = await failure(probe(accessTo({ port }), { protocol: 'responses', model }))
     expect(error.code).toBe('gateway-fault')
     expect(error.message).toContain('in the middle of its answer')
   })

@@ -24,7 +24,7 @@ describe('tinyproxy: with a user name and a password', () => {
     const access = accessTo(server, { ...secure, ...through(proxy) })
     await readCatalog(access)
     for (const protocol of ['chat', 'responses', 'messages'] as const)
-      await probe(access, protocol, model)
+      await probe(access, { protocol, model })
     expect(server.connections()).toBe(1)
   })
 

@@ -115,8 +115,7 @@ async function* networkChecks(
   const { client, state, files } = examined
   const { access, catalogRequest } = shared
   const probes = new Probes(
-    ({ protocol, model, ...options }) =>
-      probe(access, protocol, model, { ...options, catalog: catalogRequest }),
+    (request) => probe(access, { ...request, catalog: catalogRequest }),
     () => loadSenders(session, client, { files, ...program }),
   )
   const answer = await awaitCatalog(catalogRequest, access, () =>

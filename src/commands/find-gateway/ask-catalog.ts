@@ -4,6 +4,7 @@ import { sendingFindings } from '../../clients/plan/headers.ts'
 import { refuseBlocked } from '../../finding.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayRequester } from '../../gateway/gateway-requester.ts'
+import type { ProbeRequest } from '../../gateway/probe/attempt.ts'
 import type {
   CatalogAnswer,
   CatalogInfo,
@@ -14,7 +15,7 @@ import type {
 import { saveModels } from '../../state/model-cache.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
-import { awaitCatalog, type ProbeRequest, SentProbes } from '../probes/early-probes.ts'
+import { awaitCatalog, SentProbes } from '../probes/early-probes.ts'
 import type { Session } from '../screen/session.ts'
 import { findGateway } from './find-gateway.ts'
 import { presetUnlessNamed } from './preset.ts'
@@ -51,8 +52,8 @@ export async function askCatalog(
   const requester = new GatewayRequester(access)
   const isOptional = flags.model !== undefined
   const catalogRequest = requester.requestCatalog({ isOptional })
-  const probes = new SentProbes(({ protocol, model, ...options }) =>
-    requester.probe(protocol, model, { ...options, catalog: catalogRequest }),
+  const probes = new SentProbes((request) =>
+    requester.probe({ ...request, catalog: catalogRequest }),
   )
 
   const sendProbe = async () => {

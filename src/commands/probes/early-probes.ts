@@ -4,8 +4,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { UserError } from '../../errors.ts'
-import type { ProbeOptions, ProbeResult } from '../../gateway/probe/probe.ts'
-import type { CatalogAnswer, GatewayAccess, ModelRoute, Sender } from '../../gateway/types.ts'
+import type { ProbeRequest } from '../../gateway/probe/attempt.ts'
+import type { ProbeResult } from '../../gateway/probe/probe.ts'
+import type { CatalogAnswer, GatewayAccess, Sender } from '../../gateway/types.ts'
 
 /** A catalog that takes longer than this, in ms, is slow. A healthy gateway lists its models sooner. */
 const slowCatalogMs = 2_000
@@ -33,11 +34,6 @@ export async function awaitCatalog(
     })
   return catalogRequest
 }
-
-/** A model route to probe, and the client that will use it. */
-export interface ProbeRequest
-  extends ModelRoute,
-    Pick<ProbeOptions, 'unservedHint' | 'sender' | 'searches'> {}
 
 /** Sends each probe once, and reuses its answer: each inference costs money. */
 export class SentProbes {

@@ -8,13 +8,13 @@ import {
 import { routesToProve } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { newSearches, type PartSearches } from '../../gateway/probe/attempt.ts'
+import { newSearches, type PartSearches, type ProbeRequest } from '../../gateway/probe/attempt.ts'
 import type { ProbeResult } from '../../gateway/probe/probe.ts'
 import type { ModelRoute, Sender } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program/program.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
-import { type ProbeRequest, SentProbes } from './early-probes.ts'
+import { SentProbes } from './early-probes.ts'
 
 /** A model that a client will request, with the gateway's answer. */
 export interface ProbeAnswer extends ModelRoute {

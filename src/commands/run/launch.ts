@@ -134,7 +134,9 @@ async function proveAccess(
   const requester = new GatewayRequester(access)
   const proof = { protocol, model: resolved.probeModel, safeguards: 'not-asked' } as const
   try {
-    const answer = requester.probe(proof.protocol, proof.model, {
+    const answer = requester.probe({
+      protocol,
+      model: proof.model,
       catalog: catalogAnswer.kind === 'received' ? Promise.resolve(catalogAnswer) : undefined,
     })
     await session.step(`Asking ${proof.model} for one word`, answer)

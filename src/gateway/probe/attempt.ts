@@ -11,17 +11,27 @@ import { readErrorBody } from '../judge/error-body.ts'
 import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
 import type { HttpResponse, NetworkFailure, SentRequest } from '../judge/types.ts'
-import type { Catalog, CatalogAnswer, GatewayAccess, Protocol, Sender } from '../types.ts'
+import type { Catalog, CatalogAnswer, GatewayAccess, ModelRoute, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 
-/** What a probe asks for, and what is known before it. */
-export interface ProbeInput {
+/** A model route to probe. */
+export interface ProbeRequest extends ModelRoute {
+  /** The client that will use the model. Absent: any. */
+  readonly sender?: Sender | undefined
+  /**
+   * The catalog, if it was requested already. It names the nearest models, and saves a request. The probe
+   * sends its first request before the catalog arrives, and waits for it to judge the response.
+   */
+  readonly catalog?: Promise<CatalogAnswer> | undefined
+  /** Replaces the usual hint if the gateway does not serve the model to this key. */
+  readonly unservedHint?: string | undefined
+  /** Absent: the probe may search as often as a single client. */
+  readonly searches?: PartSearches | undefined
+}
+
+/** A request with the access that sends it. */
+export interface ProbeInput extends ProbeRequest {
   readonly access: GatewayAccess
-  readonly protocol: Protocol
-  readonly model: string
-  /** As `ProbeOptions.catalog`. */
-  readonly catalog: Promise<CatalogAnswer> | undefined
-  readonly sender: Sender | undefined
   readonly searches: PartSearches
 }
 

@@ -14,23 +14,16 @@ import {
   traitsOf,
 } from '../judge/traits.ts'
 import type { HttpResponse, Outcome } from '../judge/types.ts'
-import type {
-  CatalogAnswer,
-  FirstRequest,
-  GatewayAccess,
-  Protocol,
-  SafeguardsAnswer,
-  Sender,
-} from '../types.ts'
+import type { FirstRequest, GatewayAccess, Protocol, SafeguardsAnswer, Sender } from '../types.ts'
 import {
   askAt,
   catalogOf,
   formOf,
   judgeResult,
   newSearches,
-  type PartSearches,
   type ProbeAttempt,
   type ProbeInput,
+  type ProbeRequest,
 } from './attempt.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { probeUrl, requestAt } from './probe-request.ts'
@@ -43,25 +36,6 @@ export interface ProbeResult {
   readonly safeguards: SafeguardsAnswer
 }
 
-export interface ProbeOptions {
-  /**
-   * The catalog, if it was requested already. It names the nearest models, and saves a request. The probe
-   * sends its first request before the catalog arrives, and waits for it to judge the response.
-   */
-  readonly catalog?: Promise<CatalogAnswer> | undefined
-  /** Replaces the usual hint if the gateway does not serve the model to this key. */
-  readonly unservedHint?: string | undefined
-  /** The client that will use the model. Absent: any. */
-  readonly sender?: Sender | undefined
-  /**
-   * Base URLs that may serve the model, most likely first. The next one is tried if the answer is not
-   * from an API. Absent: only the base URL of the access.
-   */
-  readonly candidates?: readonly string[] | undefined
-  /** Absent: the probe may search as often as a single client. */
-  readonly searches?: PartSearches | undefined
-}
-
 /**
  * Sends the first request of the client, or one small inference with a tool if there is no client. Both are
  * streamed because all the clients stream: a gateway, or a proxy before it, that answers in one piece passes
@@ -71,21 +45,21 @@ export interface ProbeOptions {
  * and the client does not send it. If a rejection may be about the request, a request without the client's
  * additions tells whether it is.
  *
+ * @param candidates base URLs that may serve the model, most likely first. The next one is tried if the answer is
+ *   not from an API
  * @throws UserError from the closed set of gateway failures
  */
 export async function probe(
   access: GatewayAccess,
-  protocol: Protocol,
-  model: string,
-  options: ProbeOptions = {},
+  request: ProbeRequest,
+  candidates: readonly string[] = [baseUrlFor(access, request.protocol)],
 ): Promise<ProbeResult> {
-  const { candidates = [baseUrlFor(access, protocol)], catalog, sender, unservedHint } = options
-  const { searches = newSearches() } = options
-  const input: ProbeInput = { access, protocol, model, catalog, sender, searches }
+  const { protocol, sender, searches = newSearches() } = request
+  const input: ProbeInput = { ...request, access, searches }
 
   const first = await askInOrder(input, candidates)
   const attempt = await judgeWithOtherAnswers(input, first, candidates)
-  if (attempt.kind !== 'served') throw probeError(attempt.outcome, protocol, sender, unservedHint)
+  if (attempt.kind !== 'served') throw probeError(attempt.outcome, request)
 
   const { baseUrl, response } = attempt
   const { repeats = [] } = acceptedBy(sender, protocol)
@@ -108,12 +82,7 @@ function safeguardsAnswer(
   return asked !== 'withheld' && answersSafeguards(body) ? 'answered' : 'unanswered'
 }
 
-function probeError(
-  outcome: Outcome,
-  protocol: Protocol,
-  sender: Sender | undefined,
-  unservedHint: string | undefined,
-): UserError {
+function probeError(outcome: Outcome, { protocol, sender, unservedHint }: ProbeRequest): UserError {
   if (sender?.keyHeader !== undefined && traitsOf(outcome)?.blames === 'key')
     return errorFor(keyHeaderRejected(outcome, sender, protocol))
 

@@ -234,7 +234,7 @@ describe('network: bodies', () => {
       response.on('drain', more)
       more()
     })
-    const error = await failure(probe(accessTo(server), 'chat', model))
+    const error = await failure(probe(accessTo(server), { protocol: 'chat', model }))
     expect(error.code).toBe('gateway-fault')
     expect(error.message).toContain('sent more than 4 MB in answer to one word')
   })
@@ -245,7 +245,7 @@ describe('network: bodies', () => {
       response.write('data: {"type":"response.created"}\n\n')
       setTimeout(() => response.destroy(), 20)
     })
-    const error = await failure(probe(accessTo(server), 'responses', model))
+    const error = await failure(probe(accessTo(server), { protocol: 'responses', model }))
     expect(error.code).toBe('gateway-fault')
     expect(error.message).toContain('stopped in the middle')
   })
@@ -269,7 +269,7 @@ describe('network: connections', () => {
     const access = accessTo(server)
     await readCatalog(access)
     await new Promise((resolve) => setTimeout(resolve, 80))
-    await probe(access, 'chat', model)
+    await probe(access, { protocol: 'chat', model })
     expect(server.connections()).toBe(2)
   })
 
@@ -281,7 +281,7 @@ describe('network: connections', () => {
     })
     const access = accessTo(server)
     await readCatalog(access)
-    await probe(access, 'chat', model)
+    await probe(access, { protocol: 'chat', model })
     expect(requests).toBe(3)
   })
 
@@ -308,7 +308,7 @@ describe('network: connections', () => {
       setTimeout(() => response.end(), 200)
     })
     const access = accessTo(server)
-    await probe(access, 'responses', model)
+    await probe(access, { protocol: 'responses', model })
     await readCatalog(access)
     expect(server.connections()).toBe(1)
   })
@@ -319,7 +319,7 @@ describe('network: connections', () => {
       response.write('data: {"type":"response.completed","response":{}}\n\n')
     })
     const started = performance.now()
-    await probe(accessTo(server), 'responses', model)
+    await probe(accessTo(server), { protocol: 'responses', model })
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
@@ -364,12 +364,14 @@ describe('network: redirects', () => {
         ? response.writeHead(308, { location: '/new' }).end()
         : goodGateway({ ...request, url: '/v1/responses' }, response),
     )
-    await probe(accessTo(server), 'responses', model)
+    await probe(accessTo(server), { protocol: 'responses', model })
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST'])
     const lossy = await aServer((_request, response) =>
       response.writeHead(302, { location: '/login' }).end(),
     )
-    expect((await failure(probe(accessTo(lossy), 'responses', model))).code).toBe('redirected')
+    expect((await failure(probe(accessTo(lossy), { protocol: 'responses', model }))).code).toBe(
+      'redirected',
+    )
   })
 
   test.each(['http', '//'])(
@@ -409,7 +411,7 @@ describe('network: TLS', () => {
     const server = await aServer(goodGateway, good)
     const access = accessTo(server, withCa)
     await readCatalog(access)
-    await probe(access, 'messages', model)
+    await probe(access, { protocol: 'messages', model })
     expect(server.connections()).toBe(1)
   })
 
@@ -489,7 +491,7 @@ describe('network: TLS', () => {
     const server = await aServer(goodGateway, { ...good, isHttp2Only: true })
     const access = accessTo(server, withCa)
     expect((await readCatalog(access)).models).toHaveLength(2)
-    await probe(access, 'responses', model)
+    await probe(access, { protocol: 'responses', model })
   })
 
   test.each([

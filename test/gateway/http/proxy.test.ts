@@ -161,7 +161,7 @@ describe('proxy: in use', () => {
       env: { HTTPS_PROXY: `http://us:hunter2@127.0.0.1:${proxy.port}` },
     })
     await readCatalog(access)
-    await probe(access, 'responses', 'gpt-5.6-sol')
+    await probe(access, { protocol: 'responses', model: 'gpt-5.6-sol' })
     expect(proxy.asked).toEqual([`CONNECT gw.test:${server.port} HTTP/1.1`])
     expect(server.seen.every(({ headers }) => headers['proxy-authorization'] === undefined)).toBe(
       true,
@@ -331,7 +331,7 @@ describe('proxy: SOCKS', () => {
     const env = { ALL_PROXY: `socks5://127.0.0.1:${proxy.port}` }
     const access = accessTo(server, { ...https, env })
     await readCatalog(access)
-    await probe(access, 'chat', 'gpt-5.6-sol')
+    await probe(access, { protocol: 'chat', model: 'gpt-5.6-sol' })
     expect(new Set(proxy.asked)).toEqual(new Set([`gw.test:${server.port}`]))
   })
 

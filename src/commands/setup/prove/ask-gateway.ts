@@ -87,7 +87,7 @@ export function probesFor(
   catalog: Promise<CatalogAnswer>,
 ): Probes {
   return new Probes(
-    ({ protocol, model, ...options }) => requester.probe(protocol, model, { ...options, catalog }),
+    (request) => requester.probe({ ...request, catalog }),
     (choice) => {
       const files = filesAfter(context, requester, choice)
       return loadSenders(context.session, choice.client, { files, ...choice.program })
