@@ -4,7 +4,7 @@
  */
 
 import type { Rejection } from '../ask.ts'
-import { asObject, asList } from '../foreign-text.ts'
+import { asList, asObject } from '../foreign-text.ts'
 import {
   parameterUnsupported,
   rejectedParts,
