@@ -1,30 +1,23 @@
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
-import {
-  type ChosenModel,
-  gptTiers,
-  isChatModel,
-  messagesTiers,
-  onlyModel,
-} from '../../gateway/models/rules.ts'
+import { messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { ProgramFacts } from '../contract/program.ts'
 import {
   catalogIn,
-  type GatewayInfo,
-  ModelNeeded,
   type ModelUse,
   type ResolvedOptions,
   type ResolveInput,
 } from '../contract/setup.ts'
 import { type WindowHandling, windowOf } from '../models/context-window.ts'
-import { allModels, expectUsableModel, nameFindings } from '../models/resolve.ts'
+import { expectUsableModel, nameFindings } from '../models/resolve.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type Slot, slotIn, slots } from './flags.ts'
 import { type Pins, withoutWindow } from './settings.ts'
 import { aboutFilled, fillSlots } from './slots/fill-slots.ts'
 import { firstModel, type Start } from './slots/first-model.ts'
+import { gptMapping, mappedSlots, usesOfMapping } from './slots/gpt-mapping.ts'
 import { knowsModel, slotWithoutModel } from './versions.ts'
 
 declare module '../contract/setup.ts' {
@@ -34,14 +27,6 @@ declare module '../contract/setup.ts' {
     readonly slotModels?: Pins
     readonly subagentModel?: string
   }
-}
-
-/** The GPT models for the slots and for subagents. Undefined: no rule fits. */
-function gptMapping(
-  catalog: Catalog,
-): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
-  const { best, balanced, small } = gptTiers(catalog)
-  return { opus: best, fable: best, sonnet: balanced, haiku: small, subagent: small }
 }
 
 /**
@@ -156,22 +141,6 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   }
 }
 
-/** @throws ModelNeeded that names every slot that no rule fills */
-function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
-  const catalog = catalogIn(gatewayInfo)
-  const rules = catalog && gptMapping(catalog)
-  const only = catalog && onlyModel(catalog, 'messages')
-  const modelOf = (slot: Slot) => {
-    // The user may not know fable, a slot of newer versions, which GPT models fill like opus.
-    const opusForFable = slot === 'fable' ? pins.opus : undefined
-    return pins[slot] ?? rules?.[slot]?.id ?? opusForFable ?? only
-  }
-
-  const unfilled = slots.filter((slot) => modelOf(slot) === undefined)
-  if (unfilled.length > 0) throw noRule(gatewayInfo, unfilled)
-  return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
-}
-
 /** For a model that is not its own, Claude Code assumes a window that fits its own models (2026-11-22). */
 function windows(version: string | undefined): WindowHandling {
   return {
@@ -197,17 +166,6 @@ function usesOfSlots(
   return slots.flatMap((role) =>
     tiers[role].map((id) => ({ role, id, reason: `its ID contains ${role}` })),
   )
-}
-
-function usesOfMapping(
-  catalog: Catalog | undefined,
-): readonly (ModelUse & { readonly role: Slot | 'subagent' })[] {
-  if (catalog === undefined) return []
-  const mapping = gptMapping(catalog)
-  return [...slots, 'subagent' as const].flatMap((role) => {
-    const chosen = mapping[role]
-    return chosen === undefined ? [] : [{ role, ...chosen }]
-  })
 }
 
 /** The slot that Claude Code starts with: its own default if no file names a model, and the user names none. */
@@ -249,28 +207,4 @@ function usableAsWritten(input: ResolveInput, written: string): string {
 /** The pins without window suffixes. */
 function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
-}
-
-function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): ModelNeeded {
-  const catalog = catalogIn(gatewayInfo)
-  const flags = unfilled.map((slot) => `--${slot}-model`)
-  if (catalog === undefined) {
-    const isAsked = gatewayInfo.catalogAnswer.kind !== 'not-asked'
-    const [why, otherWay] = isAsked
-      ? ['The gateway has no list of models', '']
-      : ['repoint does not ask the gateway', '. Or remove --no-verify.']
-    return new ModelNeeded({
-      code: 'usage',
-      message: `${why}, so you must name the model of every slot`,
-      hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}`,
-    })
-  }
-
-  const offered = catalog.models.filter(isChatModel).slice(0, 5)
-
-  return new ModelNeeded({
-    code: 'usage',
-    message: `The gateway has no GPT model that repoint knows, for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')}`,
-    hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}${allModels(gatewayInfo, 5)}`,
-  })
 }

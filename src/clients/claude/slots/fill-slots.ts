@@ -42,19 +42,16 @@ export function fillSlots(options: {
   if (only === undefined && hasOwnIds(gatewayInfo, slot, pins)) return {}
 
   const tiers = catalog && messagesTiers(catalog, slots)
-  const modelBySlot: Partial<Record<Slot, string>> = {}
-  for (const name of slots) {
-    const id = pins[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
-    if (id !== undefined) modelBySlot[name] = id
-  }
+  const modelOf = (name: Slot) => pins[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
 
-  const filled: Partial<Record<Slot, string>> = {}
-  for (const name of slots) {
-    if (pins[name] !== undefined) continue
-    const id = [name, ...standIns[name]].map((other) => modelBySlot[other]).find(Boolean)
-    if (id !== undefined) filled[name] = id
-  }
-  return filled
+  return Object.fromEntries(
+    slots
+      .filter((name) => pins[name] === undefined)
+      .flatMap((name) => {
+        const id = [name, ...standIns[name]].map(modelOf).find((model) => model !== undefined)
+        return id === undefined ? [] : [[name, id]]
+      }),
+  )
 }
 
 /** Reports the slots that `fillSlots` filled. */

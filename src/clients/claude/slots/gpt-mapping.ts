@@ -1,0 +1,71 @@
+import {
+  type ChosenModel,
+  gptTiers,
+  isChatModel,
+  onlyModel,
+} from '../../../gateway/models/rules.ts'
+import type { Catalog } from '../../../gateway/types.ts'
+import { catalogIn, type GatewayInfo, ModelNeeded, type ModelUse } from '../../contract/setup.ts'
+import { allModels } from '../../models/resolve.ts'
+import { type Slot, slots } from '../flags.ts'
+import type { Pins } from '../settings.ts'
+
+/** The GPT models for the slots and for subagents. Undefined: no rule fits. */
+export function gptMapping(
+  catalog: Catalog,
+): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
+  const { best, balanced, small } = gptTiers(catalog)
+  return { opus: best, fable: best, sonnet: balanced, haiku: small, subagent: small }
+}
+
+/** @throws ModelNeeded that names every slot that no rule fills */
+export function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
+  const catalog = catalogIn(gatewayInfo)
+  const rules = catalog && gptMapping(catalog)
+  const only = catalog && onlyModel(catalog, 'messages')
+  const modelOf = (slot: Slot) => {
+    // The user may not know fable, a slot of newer versions, which GPT models fill like opus.
+    const opusForFable = slot === 'fable' ? pins.opus : undefined
+    return pins[slot] ?? rules?.[slot]?.id ?? opusForFable ?? only
+  }
+
+  const unfilled = slots.filter((slot) => modelOf(slot) === undefined)
+  if (unfilled.length > 0) throw noRule(gatewayInfo, unfilled)
+  return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
+}
+
+function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): ModelNeeded {
+  const catalog = catalogIn(gatewayInfo)
+  const flags = unfilled.map((slot) => `--${slot}-model`)
+  if (catalog === undefined) {
+    const isAsked = gatewayInfo.catalogAnswer.kind !== 'not-asked'
+    const [why, otherWay] = isAsked
+      ? ['The gateway has no list of models', '']
+      : ['repoint does not ask the gateway', '. Or remove --no-verify.']
+    return new ModelNeeded({
+      code: 'usage',
+      message: `${why}, so you must name the model of every slot`,
+      hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}`,
+    })
+  }
+
+  const offered = catalog.models.filter(isChatModel).slice(0, 5)
+
+  return new ModelNeeded({
+    code: 'usage',
+    message: `The gateway has no GPT model that repoint knows, for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')}`,
+    hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}${allModels(gatewayInfo, 5)}`,
+  })
+}
+
+/** The models that the rules choose, for the slots and for subagents. */
+export function usesOfMapping(
+  catalog: Catalog | undefined,
+): readonly (ModelUse & { readonly role: Slot | 'subagent' })[] {
+  if (catalog === undefined) return []
+  const mapping = gptMapping(catalog)
+  return [...slots, 'subagent' as const].flatMap((role) => {
+    const chosen = mapping[role]
+    return chosen === undefined ? [] : [{ role, ...chosen }]
+  })
+}
