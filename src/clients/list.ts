@@ -238,10 +238,9 @@ export function loadClients(wanted: readonly EnvironmentRow[] = clientRows): Pro
 
 /** Checks the options as far as possible without the gateway. @throws UserError `usage` */
 export function expectUsableOptions(
-  { id, label, config: { reservedProviderIds } }: Client,
+  { id, label, config: { reservedProviderIds = [] } }: Client,
   requested: ClientOptions,
 ): void {
-  if (reservedProviderIds !== undefined)
-    expectUsableProviderId(requested.providerId, label, reservedProviderIds)
+  expectUsableProviderId(requested.providerId, label, reservedProviderIds)
   clientRows.find((row) => row.id === id)?.expectConsistentFlags?.(requested)
 }

@@ -91,7 +91,7 @@ export const command = commandOf(define, async (session, flags) => {
   const { label, limits, fields: fieldsFor } = editors[id]!
   const { access, models } = await proveModel(session, flags, {
     // The editor has one field for the key.
-    client: { label, protocols: ['chat'] },
+    client: { label, protocols: ['chat'], sends: { headers: false } },
     choose: (catalogAnswer) => chooseModel(id, catalogAnswer, flags.model),
   })
   const { address, baseUrls } = access

@@ -31,7 +31,7 @@ const headers: readonly ExtraHeader[] = [
 const clients = await loadClients()
 
 describe.each(
-  clients.filter(({ sends }) => sends?.headers).map((client) => [client.id, client] as const),
+  clients.filter(({ sends }) => sends.headers).map((client) => [client.id, client] as const),
 )('%s', (_, client) => {
   const ways = waysOf(client).map(
     ({ way, options, keyHeader }) => [way, { options, target: { headers, keyHeader } }] as const,
@@ -97,7 +97,7 @@ describe.each(
 })
 
 test('a setup reports headers that the client cannot send', () => {
-  const { sends: _, ...plain } = { ...byId('codex'), label: 'Plain' }
+  const plain: Client = { ...byId('codex'), label: 'Plain', sends: { headers: false } }
   const messages = (client: Client, gateway: Partial<SetupTarget>) =>
     [...sendingFindings(client, { keyHeader: 'authorization', ...gateway })].map(
       ({ message }) => message,
@@ -105,7 +105,7 @@ test('a setup reports headers that the client cannot send', () => {
   expect(messages(plain, { headers })).toEqual([
     expect.stringContaining('Plain cannot send additional headers'),
   ])
-  for (const client of [{ ...plain, label: 'Plain' }, byId('claude')])
+  for (const client of [plain, byId('claude')])
     expect(messages(client, { keyHeader: 'api-key' })).toEqual([
       expect.stringContaining('only as api-key'),
     ])

@@ -111,15 +111,13 @@ export interface Setup {
 /** Every protocol of a client with every header that can hold the key over it. */
 export function waysOf({ protocols, sends }: Client) {
   return protocols.flatMap((protocol) =>
-    (['authorization', ...(sends?.otherKeyHeaders?.[protocol] ?? [])] as const).map(
-      (keyHeader) => ({
-        way: `${protocol}, the key in ${keyHeader}`,
-        protocol,
-        keyHeader,
-        // Only clients with several protocols accept the option.
-        options: protocols.length > 1 ? { protocol } : {},
-      }),
-    ),
+    (['authorization', ...(sends.otherKeyHeaders?.[protocol] ?? [])] as const).map((keyHeader) => ({
+      way: `${protocol}, the key in ${keyHeader}`,
+      protocol,
+      keyHeader,
+      // Only clients with several protocols accept the option.
+      options: protocols.length > 1 ? { protocol } : {},
+    })),
   )
 }
 

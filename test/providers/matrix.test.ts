@@ -55,13 +55,13 @@ function expectRefused(
 /** Whether a client cannot send a header that the provider requires. */
 function isUnable({ sends }: Client, { protocol, shape, setup: { args = [] } }: Cell): boolean {
   const { key, roots } = shape
-  if (args.includes('--header') && sends?.headers !== true) return true
+  if (args.includes('--header') && sends.headers !== true) return true
   const taken = roots.flatMap((root) => (root.routes.includes(protocol) ? (root.key ?? key) : []))
   if (taken.length === 0) return false
   // A gateway that accepts the usual header gets the key in the one that the client always uses.
   if (taken.includes('authorization'))
-    return !taken.includes(sends?.fixedKeyHeader?.[protocol] ?? 'authorization')
-  return !sends?.otherKeyHeaders?.[protocol]?.some((name) => taken.includes(name))
+    return !taken.includes(sends.fixedKeyHeader?.[protocol] ?? 'authorization')
+  return !sends.otherKeyHeaders?.[protocol]?.some((name) => taken.includes(name))
 }
 
 interface Cell {

@@ -171,7 +171,7 @@ describe('a gateway that wants headers', () => {
     const userSettings = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
     const home = aHome({ '.claude/settings.json': userSettings })
     const loaded = await loadClients(familyRows)
-    const all = loaded.filter(({ sends }) => sends?.headers).map(({ id }) => id)
+    const all = loaded.filter(({ sends }) => sends.headers).map(({ id }) => id)
     const tenant = ['--header', 'x-tenant: $TENANT', '--header', 'x-plan: blue']
     const given = { ...env, TENANT: 'acme-red-7' }
     const first = ['--base-url', particular.url, ...asked, ...tenant, '--name', 'a']

@@ -134,7 +134,7 @@ describe('an address with a query that cannot be sent is refused', () => {
     const able: string[] = []
     for (const row of clientRows) {
       const { id, sends } = await loadClient(row)
-      if (sends?.queries) able.push(id)
+      if (sends.queries) able.push(id)
       else {
         const home = aHome()
         const args = [id, '--base-url', versioned.url + query, '--yes']

@@ -82,7 +82,7 @@ function whyUnknown(
   { config: { interpolation } }: ClientWithSettings,
   file: LoadedFile,
 ): string | undefined {
-  const { bytes, content = 'settings' } = file
+  const { bytes, content } = file
   if (bytes === null && content !== 'agent') return 'cannot be read'
   if (content !== 'settings') return undefined
   const { document, problem } = parseFile(file)

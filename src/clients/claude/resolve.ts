@@ -126,6 +126,8 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
     ...first,
     protocol: 'messages',
     otherModels: used.map(withoutWindow),
+    offered: [],
+    offersWholeCatalog: false,
     model: pins[slot] ?? slot,
     start: startModel ?? slot,
     uses,

@@ -11,8 +11,9 @@ export function codexHome(machine: Machine): string {
 /** The file that a setup writes with the gateway's models. */
 const modelsFile = 'repoint-models.json'
 
-const editable = { holdsSecret: false, use: 'editable', owner: 'user' } as const
-const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
+const settings = { format: 'toml', content: 'settings', scope: 'keys', holdsSecret: false } as const
+const editable = { ...settings, use: 'editable', owner: 'user' } as const
+const layer = { ...settings, use: 'layer' } as const
 
 export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
@@ -24,7 +25,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
     // The key precedes the config: a config that names the gateway is never next to another login.
     { ...auth, ...whole, path: join(home, 'auth.json') },
     { ...editable, ...whole, kind: 'catalog', path: join(home, modelsFile), isOptional: true },
-    { ...editable, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
+    { ...editable, kind: 'config', path: join(home, 'config.toml') },
     ...layersOfCodex(machine, disk, home).filter(({ path }) => disk.exists(path)),
   ]
 }

@@ -45,8 +45,8 @@ export interface ClientModule {
   readonly program: Program
   /** The protocols that the client supports, the usual one first. */
   readonly protocols: readonly [Protocol, ...Protocol[]]
-  /** The headers and parameters that the client can send in addition to the key. Absent: none. */
-  readonly sends?: SendingRules
+  /** The headers and parameters that the client can send in addition to the key. */
+  readonly sends: SendingRules
   /** How the client handles unusual responses. */
   readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
 

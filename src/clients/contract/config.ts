@@ -9,14 +9,15 @@ export interface ConfigRules {
   readonly folderFiles: readonly FolderFiles[]
   /** The texts that the client replaces when it reads its files. */
   readonly interpolation: Interpolation
-  /** Provider IDs that the client already uses. Absent: its providers have no ID. */
+  /** Provider IDs that the client already uses. */
   readonly reservedProviderIds?: readonly string[]
   /** The environment variables that override the client's files. */
   readonly gatewayVariables?: GatewayVariables
-  /** The options that the next setup keeps. Absent: all that `read` finds. */
-  readonly keptOptions?: readonly OptionName[]
-  /** The options shared with the other clients of its family. Absent: all. */
-  readonly familyOptions?: readonly OptionName[]
+  /**
+   * The options that the next setup keeps of those that `read` finds, if they are not all: of the client's own
+   * setup, and of one as another client of its family.
+   */
+  readonly keptOptions?: Readonly<Record<'ofClient' | 'ofFamily', readonly OptionName[]>>
   /** The text that the files append to the ID of a model: `[1m]`. */
   readonly modelSuffix?: RegExp
 }

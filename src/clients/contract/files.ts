@@ -12,14 +12,14 @@ export interface ConfigFile {
   readonly use: 'editable' | 'layer'
   /** `folder`: the file comes with the folder where the client starts, so anyone may have written it. */
   readonly owner: 'user' | 'folder' | 'administrator'
-  /** `variables`: a .env file. `agent`: Markdown with front matter. Absent: settings. */
-  readonly content?: 'settings' | 'credentials' | 'variables' | 'agent'
+  /** `variables`: a .env file. `agent`: Markdown with front matter. */
+  readonly content: 'settings' | 'credentials' | 'variables' | 'agent'
   /** The client reads this layer only if the user names it, as in `codex --profile`. */
   readonly isProfile?: true
   /** Most setups do not need this file. Reports leave it out if the file does not exist. */
   readonly isOptional?: true
-  /** `whole`: a setup replaces the file, because parts of two versions must not be mixed. Absent: `keys`. */
-  readonly scope?: FileEdit['scope']
+  /** `whole`: a setup replaces the file, because parts of two versions must not be mixed. */
+  readonly scope: FileEdit['scope']
 }
 
 /** The part of the disk that `files` may read. */

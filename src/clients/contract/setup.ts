@@ -91,14 +91,14 @@ export interface ResolvedOptions {
   /** The hint if the gateway does not serve the model. Absent: choose another model. */
   readonly probeHint?: string
   /** Other models that the client will request, as the setup writes them. */
-  readonly otherModels?: readonly string[]
+  readonly otherModels: readonly string[]
 
   // The client's picker.
 
-  /** The models in it, the one that the client starts with first. Absent: a setup writes none. */
-  readonly offered?: readonly OfferedModel[]
+  /** The models that a setup writes there, the one that the client starts with first. */
+  readonly offered: readonly OfferedModel[]
   /** `offered` contains every model that the gateway has for this client. */
-  readonly offersWholeCatalog?: boolean
+  readonly offersWholeCatalog: boolean
   /** A file that describes models for the client: its text, and their IDs. */
   readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
 }

@@ -11,8 +11,8 @@ export interface ClientState {
   readonly unsetOptions?: readonly OptionName[] | undefined
   /** The model as the file names it, for reports. Absent: `options.model`. */
   readonly shownModel?: string | undefined
-  /** The model IDs in the client's picker, for the provider in use. Absent: the client has no picker. */
-  readonly offered?: readonly string[] | undefined
+  /** The model IDs in the client's picker, for the provider in use. */
+  readonly offered?: readonly string[]
   readonly sources: Sources
   /** The ID of the client whose setup wrote files that a family shares. Absent: the first one. */
   readonly configuredAs?: string | undefined

@@ -30,13 +30,20 @@ export function pathsOf(machine: Machine) {
   }
 }
 
+const jsonSettings = {
+  format: 'json',
+  holdsSecret: true,
+  content: 'settings',
+  scope: 'keys',
+} as const
+
 /** A JSON file of the user that a setup writes, and that holds the key. */
 export function editableFile(kind: string, path: string): ConfigFile {
-  return { kind, path, format: 'json', holdsSecret: true, use: 'editable', owner: 'user' }
+  return { ...jsonSettings, kind, path, use: 'editable', owner: 'user' }
 }
 
-/** Layers of one kind, whether they exist or not. */
-interface Layers extends Pick<ConfigFile, 'kind' | 'owner' | 'content'> {
+/** Layers of one kind, whether they exist or not. They hold settings, unless `content` says otherwise. */
+interface Layers extends Pick<ConfigFile, 'kind' | 'owner'>, Partial<Pick<ConfigFile, 'content'>> {
   readonly paths: readonly string[]
 }
 
@@ -49,12 +56,11 @@ export function layersThere(
   editable: string,
   layers: readonly Layers[],
 ): readonly ConfigFile[] {
-  const shared = { format: 'json', holdsSecret: true, use: 'layer' } as const
   const seen = new Set([editable])
   return layers.flatMap(({ paths, ...layer }) =>
     paths
       .filter((path) => disk.exists(path) && !seen.has(path) && seen.add(path))
-      .map((path) => ({ ...shared, ...layer, path })),
+      .map((path) => ({ ...jsonSettings, use: 'layer', ...layer, path })),
   )
 }
 

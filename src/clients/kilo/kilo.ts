@@ -6,7 +6,7 @@ import type { ClientContext, ClientModule, ClientWorld } from '../contract/clien
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import { defaultProviderId } from '../contract/options.ts'
 import { fileOf, layersOf } from '../files/parse-file.ts'
-import { pathsOf } from '../files/paths.ts'
+import { editableFile, pathsOf } from '../files/paths.ts'
 import { kiloName } from '../names.ts'
 import { userFiles } from '../opencode-family/config.ts'
 import { type Layout, reservedProviderIds, xdgFolder } from '../opencode-family/layout.ts'
@@ -124,9 +124,8 @@ function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] 
   const { join } = pathsOf(machine)
   const path = join(xdgFolder(machine, 'CONFIG'), 'kilo', '.bash-permission-migrated')
   if (!disk.exists(path)) return []
-  return [
-    { kind: 'started', path, format: 'json', holdsSecret: false, use: 'layer', owner: 'user' },
-  ]
+  const file = { ...editableFile('started', path), holdsSecret: false, use: 'layer' } as const
+  return [file]
 }
 
 /**

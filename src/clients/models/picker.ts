@@ -26,7 +26,7 @@ export function offeredModels(
   { requested, gatewayInfo }: Pick<ResolveInput, 'requested' | 'gatewayInfo'>,
   { model, protocol: first }: Pick<ResolvedOptions, 'model' | 'protocol'>,
   protocols: readonly Protocol[],
-): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
+): Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'> {
   const { images, reasoning, maxOutputTokens } = requested
   const all = catalogIn(gatewayInfo)?.models ?? []
   const chosen = withKnownFacts(catalogEntry(catalogIn(gatewayInfo), model) ?? { id: model })
@@ -68,7 +68,7 @@ export function resolveWithPicker(
 
 /** The models for a client's list: the one that it starts with, then the others. */
 export function offeredIn({
-  offered = [],
+  offered,
   model,
   protocol,
 }: ResolvedOptions): readonly [OfferedModel, ...OfferedModel[]] {

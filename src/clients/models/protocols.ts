@@ -78,7 +78,7 @@ export function protocolsForKey(
   const { keyHeader = 'authorization' } = accessSoFar ?? {}
   if (keyHeader === 'authorization') return protocols
   const usable = protocols.filter((protocol) =>
-    sends?.otherKeyHeaders?.[protocol]?.includes(keyHeader),
+    sends.otherKeyHeaders?.[protocol]?.includes(keyHeader),
   )
   const [first, ...others] = usable
   if (first === undefined) return protocols

@@ -41,8 +41,11 @@ export function resolveOneModel(
   const rule = modelByRule(input, protocols)
   return {
     probeModel: model,
+    otherModels: [],
     model,
     protocol,
+    offered: [],
+    offersWholeCatalog: false,
     uses: rule === undefined ? [] : [rule],
     ...limits,
     findings: [...nameFindings(input, [input.requested.model]), ...notes],
@@ -130,7 +133,7 @@ export function listing(
  * lists.
  */
 export function routesToProve(
-  { probeModel, otherModels = [], protocol }: ResolvedOptions,
+  { probeModel, otherModels, protocol }: ResolvedOptions,
   catalog: Catalog | undefined,
 ): readonly ModelRoute[] {
   const unlisted = otherModels.filter((id) => catalogEntry(catalog, id) === undefined)

@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
 import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
@@ -121,13 +120,13 @@ export const openclaw: ClientModule = {
     })
 
     const isLimitNamed = input.requested.maxOutputTokens !== undefined
-    const offered = resolved.offered?.map((model): OfferedModel => {
+    const offered = resolved.offered.map((model): OfferedModel => {
       const { id, maxOutputTokens: most } = model
       if (most === undefined || (isLimitNamed && id === resolved.model)) return model
       return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
     })
 
-    return { ...resolved, ...compact({ offered }) }
+    return { ...resolved, offered }
   },
 
   plan,

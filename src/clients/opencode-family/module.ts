@@ -47,7 +47,7 @@ function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): Resolve
 
   const byRule = chosen === undefined && catalog ? smallModel(catalog) : undefined
   const id = chosen ?? byRule?.id
-  const isOffered = resolved.offered?.some((model) => model.id === id)
+  const isOffered = resolved.offered.some((model) => model.id === id)
   // Without a small model, the client would request titles from a model that it considers small.
   if (id === undefined || !isOffered) return { ...resolved, smallModel: resolved.model }
   const uses = [...resolved.uses, ...(byRule ? [{ ...byRule, role: 'small' }] : [])]

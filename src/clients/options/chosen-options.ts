@@ -26,8 +26,8 @@ export function optionsToKeep(
   state: ClientState,
   { setUpAs = state.configuredAs ?? client.family }: { readonly setUpAs?: string } = {},
 ): ClientOptions {
-  const { reservedProviderIds = [], keptOptions, familyOptions, modelSuffix } = client.config
-  const names = setUpAs === client.id ? keptOptions : familyOptions
+  const { reservedProviderIds = [], keptOptions, modelSuffix } = client.config
+  const names = keptOptions?.[setUpAs === client.id ? 'ofClient' : 'ofFamily']
   const kept: ClientOptions = Object.fromEntries(
     Object.entries(state.options).filter(([name]) => names?.includes(name as OptionName) ?? true),
   )

@@ -138,7 +138,7 @@ export function providerChanges(
   ]
 }
 
-function usesMessages({ protocol, offered = [] }: ResolvedOptions): boolean {
+function usesMessages({ protocol, offered }: ResolvedOptions): boolean {
   return protocol === 'messages' || offered.some((model) => model.protocol === 'messages')
 }
 

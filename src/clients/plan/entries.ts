@@ -108,7 +108,7 @@ export function removedEntries(
   entries: readonly OtherEntry[],
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const hasAllModels = target.resolved.offersWholeCatalog === true
+  const hasAllModels = target.resolved.offersWholeCatalog
   const unmarked = entries.filter(({ isOtherGateway, isMarked }) => !isOtherGateway && !isMarked)
   const paths = hasAllModels ? unmarked.map(({ path }) => path) : []
   const added = addedSince(file, paths, target)

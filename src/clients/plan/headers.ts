@@ -19,21 +19,21 @@ export function* sendingFindings(
   { headers = [], query = [], keyHeader }: Pick<SetupTarget, 'headers' | 'query' | 'keyHeader'>,
 ): Findings {
   const shared = { code: 'protocol-unsupported', severity: 'error' } as const
-  if (headers.length > 0 && sends?.headers !== true)
+  if (headers.length > 0 && sends.headers !== true)
     yield {
       ...shared,
       message: `${label} cannot send additional headers, and this gateway needs ${headers.map(({ name }) => name).join(', ')}`,
       hint: `Set up the other clients without ${label}. Or remove the header: --header '${headers[0]!.name}:'`,
     }
 
-  if (query.length > 0 && !sends?.queries)
+  if (query.length > 0 && !sends.queries)
     yield {
       ...shared,
       message: `${label} cannot send a query, and the address of this gateway has ?${query.map(({ name }) => name).join(', ')}`,
       hint: `Codex can: repoint codex. If the gateway does not need the query, remove it from the address: '?${query[0]!.name}='`,
     }
 
-  const headersByProtocol = Object.values(sends?.otherKeyHeaders ?? {})
+  const headersByProtocol = Object.values(sends.otherKeyHeaders ?? {})
   if (keyHeader !== 'authorization' && !headersByProtocol.flat().includes(keyHeader))
     yield {
       ...shared,

@@ -199,7 +199,7 @@ function editOf(
   after: LoadedFile['bytes'],
   touched: readonly TouchedSetting[],
 ): FileEdit {
-  const { path, format, content, holdsSecret, bytes: before, scope = 'keys' } = file
+  const { path, format, content, holdsSecret, bytes: before, scope } = file
   const [oldDocument, newDocument] = [documentOf(file, before), documentOf(file, after)]
   const roots = [oldDocument?.root ?? {}, newDocument?.root ?? {}]
   const all = [...new Set(roots.flatMap(Object.keys))].map((name) => ({ path: [name] }))

@@ -21,7 +21,7 @@ export function launchSettings(
   target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
-  const { model, contextWindow, offered = [], protocol } = target.resolved
+  const { model, contextWindow, offered, protocol } = target.resolved
 
   // The file names variables, and Qwen Code replaces them with their values.
   const headers = headersInVariables(target)

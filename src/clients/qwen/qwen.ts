@@ -179,8 +179,8 @@ export const qwen: ClientModule = {
     })
 
     const listed = new Map(catalogIn(input.gatewayInfo)?.models.map((model) => [model.id, model]))
-    const offered = resolved.offered?.map((model) => withWindowToWrite(model, listed.get(model.id)))
-    const withWindows = { ...resolved, ...compact({ offered }) }
+    const offered = resolved.offered.map((model) => withWindowToWrite(model, listed.get(model.id)))
+    const withWindows = { ...resolved, offered }
     return { ...withWindows, findings: [...resolved.findings, ...aboutModelFlag(withWindows)] }
   },
 
@@ -225,7 +225,7 @@ function withWindowToWrite(model: OfferedModel, listed: CatalogModel | undefined
 
 /** For an ID of another list, `qwen --model` silently uses the first model of this one (0.24.4, 2026-11-26). */
 function aboutModelFlag(resolved: ResolvedOptions): readonly Finding[] {
-  const { offered = [] } = resolved
+  const { offered } = resolved
   const used = new Set(offered.map(({ protocol }) => protocol))
   if (used.size < 2) return []
 

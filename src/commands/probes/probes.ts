@@ -34,7 +34,7 @@ export async function loadSenders(
   const { env } = platform.machine
   return (route) => ({
     label: client.label,
-    keyHeader: client.sends?.fixedKeyHeader?.[route.protocol],
+    keyHeader: client.sends.fixedKeyHeader?.[route.protocol],
     accepts: client.accepts?.[route.protocol],
     ...client.firstRequest(recordings, files, { ...program, env, ...route }),
   })

@@ -14,13 +14,13 @@ export interface ClientChoice {
   readonly client: Client
   readonly program: InstalledProgram
   readonly input: ResolveInput
-  /** How often other models have replaced the client's, because the gateway rejected them. Absent: never. */
-  readonly replacements?: number
 }
 
 /** Steps 3 and 4: a client whose options are decided. */
 export interface ResolvedChoice extends ClientChoice {
   readonly resolved: ResolvedOptions
+  /** How often other models have replaced the client's, because the gateway rejected them. */
+  readonly replacements: number
   readonly safeguards: SafeguardsAnswer
   /** What has proven the models. `client`: the gateway rejects repoint's own request, and answers the client. */
   readonly provenBy: 'nothing' | 'probe' | 'client'
@@ -46,5 +46,5 @@ export function resolveClient(choice: ClientChoice): Resolution {
 export function resolveOrThrow(choice: ClientChoice): ResolvedChoice {
   const { client, program, input } = choice
   const resolved = client.resolve(input, program)
-  return { ...choice, resolved, safeguards: 'not-asked', provenBy: 'nothing' }
+  return { ...choice, resolved, replacements: 0, safeguards: 'not-asked', provenBy: 'nothing' }
 }

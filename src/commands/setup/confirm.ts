@@ -69,7 +69,7 @@ function showClient(
   { client, resolved, problems, edits }: ClientPlan,
   isDetailed: boolean,
 ): void {
-  const { model, protocol, contextWindow, offered = [] } = resolved
+  const { model, protocol, contextWindow, offered } = resolved
   const address = addressFor(baseUrlFor(access, protocol), protocol)
   const via = overProtocol(client, resolved)
   session.say(`${client.label}: ${address}, model ${modelOf(resolved, via)}`)
@@ -86,7 +86,7 @@ function showClient(
 }
 
 /** `gpt-5.6-sol, 6 models in its list`. */
-function modelOf({ model, offered = [] }: ResolvedOptions, via = ''): string {
+function modelOf({ model, offered }: ResolvedOptions, via = ''): string {
   const list = offered.length > 1 ? `, ${offered.length} models in its list` : ''
   return `${model}${via}${list}`
 }

@@ -119,10 +119,9 @@ function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoic
 function withoutCatalogFacts({
   contextWindow: _,
   modelsFile: __,
-  offered: ___,
   ...models
 }: ResolvedOptions): ResolvedOptions {
-  return { ...models, offersWholeCatalog: false }
+  return { ...models, offered: [], offersWholeCatalog: false }
 }
 
 /** What the client's files should say, with what earlier setups wrote, so that the plan can remove it. */

@@ -106,8 +106,8 @@ function filesAfter(
 
   const { providerId = defaultProviderId } = effectiveOptions(input)
   const ids = routesToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model }) => model)
-  const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
-  const onlyProbed = { ...resolved, ...(offered && { offered }) }
+  const offered = resolved.offered.filter(({ id }) => ids.includes(id))
+  const onlyProbed = { ...resolved, offered }
   const target = targetFor({ client, input, resolved: onlyProbed }, access, providerId)
   const edits = ifPossible(() => client.plan(files, target))
   return edits === undefined ? files : asPlanned(files, edits)

@@ -81,7 +81,7 @@ function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): Protoc
   if (resolution.kind !== 'decided') return { kind: 'no-protocol', error: resolution.error }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
-  const next = resolution.choice
+  const next = { ...resolution.choice, replacements: choice.replacements }
   const routes = routesToProve(next.resolved, catalog)
   const repeated = routesToAvoid.find((route) =>
     routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
@@ -97,7 +97,7 @@ function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): Protoc
 async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const { context, gateway, choice, rejections } = probed
   const { request, earlier, policy } = context
-  const { client, replacements = 0 } = choice
+  const { client, replacements } = choice
   // Without a catalog the rules would choose the rejected model again.
   const catalog = catalogIn(gateway)
   const mayReplace = policy.replacesModels && earlier.has(client) && replacements === 0
@@ -123,7 +123,7 @@ async function tryModelFromUser(
   protocolError: UserError | undefined,
 ): Promise<Attempt> {
   const { context, gateway, choice, rejections } = probed
-  const { replacements = 0 } = choice
+  const { replacements } = choice
   const errors = rejections.map(({ error }) => error)
   const modelError = [protocolError, ...errors].find(isModelRejection)
   const canAsk = canAskUser(context) && replacements < maxReplacements
@@ -137,8 +137,7 @@ async function tryModelFromUser(
 }
 
 function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): Attempt {
-  const { replacements = 0 } = choice
-  return { kind: 'probe', choice: { ...next, replacements: replacements + 1 } }
+  return { kind: 'probe', choice: { ...next, replacements: choice.replacements + 1 } }
 }
 
 /** The routes that the gateway has rejected for a client, in this and in earlier attempts. */
