@@ -6,6 +6,7 @@
  */
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
+import { superuserFinding } from '../transaction/as-root.ts'
 import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import {
   applyRollback,
@@ -14,7 +15,6 @@ import {
   type RollbackPlan,
 } from '../transaction/plan-rollback.ts'
 import type { ApplyResult, Runs } from '../transaction/record.ts'
-import { superuserFinding } from '../transaction/resolve-file.ts'
 import { runsOf } from './client-state/client-report.ts'
 import { stopOldServers } from './client-state/program/program.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'

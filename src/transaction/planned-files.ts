@@ -6,11 +6,12 @@ import { resolve } from 'node:path'
 import { type FileEdit, type Plan, sameBytes } from '../edits/types.ts'
 import { UserError, valueOrError } from '../errors.ts'
 import type { FileStatus } from '../platform/platform.ts'
+import { refuseUnsafeAsRoot } from './as-root.ts'
 import { displayPath, sha256Of, wrapFileErrors } from './files.ts'
 import type { FileVersion, RollbackDetails, World } from './record.ts'
 import { readRuns } from './records/records.ts'
 import type { StatePaths } from './records/state-folder.ts'
-import { type ResolvedFile, readIfExists, refuseUnsafeAsRoot, resolveFile } from './resolve-file.ts'
+import { type ResolvedFile, readIfExists, resolveFile } from './resolve-file.ts'
 
 /** An edit with its file on the disk, and the mode of the file afterwards. */
 export interface PlannedFile {

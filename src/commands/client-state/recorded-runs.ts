@@ -10,10 +10,10 @@
  */
 import { errorCodes } from '../../error-codes.ts'
 import { UserError, valueOrError } from '../../errors.ts'
+import { superuserFinding } from '../../transaction/as-root.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { listRuns } from '../../transaction/records/records.ts'
 import { type RecoveredRun, recoverRun } from '../../transaction/recover.ts'
-import { superuserFinding } from '../../transaction/resolve-file.ts'
 import type { Session } from '../screen/session.ts'
 
 export function openRecords(session: Session): Runs {

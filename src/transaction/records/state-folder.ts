@@ -2,9 +2,10 @@
 import { posix, win32 } from 'node:path'
 import { UserError } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
+import { refuseUnsafeAsRoot } from '../as-root.ts'
 import { createFolders, displayPath, missingFolders, pathExists, wrapFileErrors } from '../files.ts'
 import type { World } from '../record.ts'
-import { refuseInvalidUtf8, refuseUnsafeAsRoot } from '../resolve-file.ts'
+import { refuseInvalidUtf8 } from '../resolve-file.ts'
 
 /**
  * The folder with the records and the copies of old files: `$REPOINT_STATE_DIR`, else
