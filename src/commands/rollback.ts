@@ -118,7 +118,7 @@ function optionsFor(
 ): RollbackOptions {
   return {
     clients: id === undefined ? undefined : familyIds(id),
-    run,
+    runId: run,
     original,
     redo,
     force,

@@ -49,7 +49,7 @@ export interface RollbackOptions {
   /** Only the files of these clients. */
   readonly clients?: readonly string[] | undefined
   /** Undoes this run and every newer one of the same clients. */
-  readonly run?: string | undefined
+  readonly runId?: string | undefined
   /** Undoes every run. */
   readonly original?: boolean | undefined
   /** Undoes the newest undo instead. */
@@ -58,7 +58,7 @@ export interface RollbackOptions {
   readonly force?: boolean | undefined
   /**
    * Whether a recorded file belongs to the client's current installation. A second installation
-   * (`CODEX_HOME`) has the same files in another folder. Not checked if `run` is given.
+   * (`CODEX_HOME`) has the same files in another folder. Not checked if `runId` is given.
    */
   readonly isHere?: ((file: RecordedFile) => boolean) | undefined
   readonly findSituations?: FindSituations | undefined
@@ -124,10 +124,10 @@ export function undoableRuns(
 function withFilesHere(
   { machine }: World,
   run: RunRecord,
-  options: Pick<RollbackOptions, 'run' | 'isHere'>,
+  options: Pick<RollbackOptions, 'runId' | 'isHere'>,
 ): RunRecord {
   const { isHere = () => true } = options
-  const isOfInstallation = (file: RecordedFile) => options.run !== undefined || isHere(file)
+  const isOfInstallation = (file: RecordedFile) => options.runId !== undefined || isHere(file)
   const isOfHome = ({ path }: RecordedFile) =>
     run.home === machine.home || !isInside(path, run.home)
 
@@ -137,14 +137,14 @@ function withFilesHere(
 function planUndo(
   runs: Runs,
   now: Contents,
-  { run, original, redo: isRedo, force, clients, findSituations }: RollbackOptions,
+  { runId, original, redo: isRedo, force, clients, findSituations }: RollbackOptions,
 ): UndoPlan | undefined {
   const options: UndoOptions = { force, clients, findSituations }
   if (isRedo) return redo(runs, now, options)
   if (original) return undoAll(runs, now, options)
-  if (run === undefined) return undoLatest(runs, now, options)
+  if (runId === undefined) return undoLatest(runs, now, options)
 
-  return undoTo(runs, findRun(runs, run, clients).id, now, options)
+  return undoTo(runs, findRun(runs, runId, clients).id, now, options)
 }
 
 function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord {
@@ -209,9 +209,9 @@ function refuseIfDamaged(
 function mayBeMeant(
   id: string,
   oldestId: string | undefined,
-  { run, original, force }: RollbackOptions,
+  { runId, original, force }: RollbackOptions,
 ): boolean {
-  if (run !== undefined) return false
+  if (runId !== undefined) return false
   if (oldestId === undefined) return true
 
   // IDs begin with the time of their run.

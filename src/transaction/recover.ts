@@ -44,7 +44,7 @@ import { type CurrentVersion, currentVersion, removeStage, switchFile, writeTemp
  * separated from them, and the run is recorded, so that a rollback can undo the rest of it.
  */
 export interface RecoveredRun {
-  readonly run: string
+  readonly runId: string
   readonly outcome: 'discarded' | 'restored' | 'left'
   /** The files that have their contents from before the run. */
   readonly files: readonly string[]
@@ -130,7 +130,7 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
 
   const hasSwitched = unfinished.some(({ progress }) => progress === 'written')
   const outcome = hasSwitched ? 'restored' : 'discarded'
-  return { run: document.run.id, outcome, files: filePaths(written), kept: [] }
+  return { runId: document.run.id, outcome, files: filePaths(written), kept: [] }
 }
 
 /** A file of an unfinished run, and how far its switch got. */
@@ -230,7 +230,7 @@ function recordPartialRun(
   files.rename(paths.journal, paths.record(run.id))
   files.fsyncFolder(paths.folder)
 
-  return { run: run.id, outcome: 'left', files: filePaths(restored), kept: filePaths(kept) }
+  return { runId: run.id, outcome: 'left', files: filePaths(restored), kept: filePaths(kept) }
 }
 
 /** A run that has only a draft has switched no file. Removes the draft and what it created. */
@@ -247,7 +247,7 @@ function discardDraft(world: World, paths: StatePaths): RecoveredRun | undefined
 
     removeTraces(world, paths, document)
     const written = stagedFiles(document).filter(({ file }) => isWritten(file))
-    return { run: document.run.id, outcome: 'discarded', files: filePaths(written), kept: [] }
+    return { runId: document.run.id, outcome: 'discarded', files: filePaths(written), kept: [] }
   })
 }
 

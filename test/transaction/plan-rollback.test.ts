@@ -205,7 +205,7 @@ describe('rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
     expect(home.text('.claude/settings.json')).toContain('sonnet')
     expect(applied.run?.clients).toEqual(['codex'])
-    rollBack(home, { clients: ['claude'], run: run.id })
+    rollBack(home, { clients: ['claude'], runId: run.id })
     expect(home.text('.claude/settings.json')).toContain('opus')
   })
 
@@ -214,7 +214,7 @@ describe('rollback', () => {
     const before = home.snapshot()
     const first = setUp(home)
     const second = setUp(home, aPlan([configEdit(sourceIn(home), 'https://second.example/v1')]))
-    const { runs, applied } = rollBack(home, { run: first.id })
+    const { runs, applied } = rollBack(home, { runId: first.id })
     expect(runs.map(({ id }) => id)).toEqual([second.id, first.id])
     expect(home.snapshot()).toEqual(before)
     expect(applied.run?.undoes?.map(({ run }) => run)).toContain(first.id)
@@ -225,7 +225,7 @@ describe('rollback', () => {
     const first = setUp(home)
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
     setUp(home, aPlan([configEdit(sourceIn(home), 'https://second.example/v1')]))
-    rollBack(home, { run: first.id })
+    rollBack(home, { runId: first.id })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
   })
 
@@ -265,7 +265,7 @@ describe('rollback', () => {
   test('refuses a run that is not recorded', () => {
     const home = aHome(oldPair)
     setUp(home)
-    expect(codeOf(() => planRollback(worldIn(home), { run: '20200101T000000Z-0000' }))).toBe(
+    expect(codeOf(() => planRollback(worldIn(home), { runId: '20200101T000000Z-0000' }))).toBe(
       'usage',
     )
   })

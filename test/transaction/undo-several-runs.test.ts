@@ -451,7 +451,7 @@ describe('the order of an undo', () => {
     const home = aHome(codexPair)
     const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
     setUp(home, aPairPlan(sourceIn(home)).edits)
-    const { applied } = rollBack(home, { run: first.id })
+    const { applied } = rollBack(home, { runId: first.id })
     expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
   })
 
@@ -460,7 +460,7 @@ describe('the order of an undo', () => {
     const edits = aPairPlan(sourceIn(home)).edits
     const { id } = setUp(home, [edits[first]!])
     setUp(home, [edits[1 - first]!])
-    const { applied } = rollBack(home, { run: id })
+    const { applied } = rollBack(home, { runId: id })
     expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
     const redo = planRollback(worldIn(home), { redo: true })
     expect(redo?.files.map(nameOf)).toEqual(['auth.json', 'config.toml'])
@@ -471,7 +471,7 @@ describe('the order of an undo', () => {
     const first = setModel(home, 'first')
     setUp(home, [settingsEdit(sourceIn(home))])
     const third = setUp(home, [...providerEdits(sourceIn(home)), configEdit(sourceIn(home))])
-    const { runs, plan } = planRollback(worldIn(home), { run: first.id })!
+    const { runs, plan } = planRollback(worldIn(home), { runId: first.id })!
     expect(runs.map(({ id }) => id)).toEqual([third.id, first.id])
     expect(new Set(plan.edits.map(({ client }) => client))).toEqual(new Set(['codex']))
   })
@@ -521,7 +521,7 @@ describe('the runs that an undo selects', () => {
     const other = setModel(home, 'b', 'b.toml')
     const isHere = ({ path }: { path: string }) => path.endsWith('a.toml')
     expect(planRollback(worldIn(home), { isHere })?.plan.edits[0]?.path).toBe(home.at('a.toml'))
-    expect(planRollback(worldIn(home), { isHere, run: other.id })?.runs.at(-1)?.id).toBe(other.id)
+    expect(planRollback(worldIn(home), { isHere, runId: other.id })?.runs.at(-1)?.id).toBe(other.id)
     expect(planRollback(worldIn(home), { isHere: () => false })).toBeUndefined()
   })
 
@@ -553,10 +553,10 @@ describe('the runs that an undo selects', () => {
   test('an unknown ID is refused with the given clients', () => {
     const home = aHome(codexPair)
     const { id } = setModel(home, 'x')
-    expect(() => planRollback(worldIn(home), { run: id, clients: ['claude', 'pi'] })).toThrow(
+    expect(() => planRollback(worldIn(home), { runId: id, clients: ['claude', 'pi'] })).toThrow(
       `no run ${id} of claude or pi`,
     )
-    expect(() => planRollback(worldIn(home), { run: 'none' })).toThrow('no run none')
+    expect(() => planRollback(worldIn(home), { runId: 'none' })).toThrow('no run none')
   })
 
   test('a damaged record older than the run is ignored', () => {

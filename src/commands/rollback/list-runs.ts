@@ -70,7 +70,7 @@ export async function withPickedRun(
 
   if (picked === all.value) return { ...options, original: true }
   const isNewest = picked === undoable[0]?.id
-  return isNewest ? options : { ...options, run: picked }
+  return isNewest ? options : { ...options, runId: picked }
 }
 
 /** The number of newer runs of the same clients, in words: they are undone together with the run. */
