@@ -1,3 +1,4 @@
+/** Checks a plan before the user confirms it. `applyPlan` checks its files again. */
 import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
 import type { Plan } from '../edits/types.ts'

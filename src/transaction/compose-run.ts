@@ -1,3 +1,4 @@
+/** Composes the record of a run from its plan. */
 import { dirname } from 'node:path'
 import { compact } from '../compact.ts'
 import type { Bytes, FileEdit, Plan, SettingChange } from '../edits/types.ts'

@@ -1,3 +1,4 @@
+/** Steps with files that the whole transaction uses, and the errors that they report. */
 import { createHash, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { Bytes } from '../edits/types.ts'

@@ -1,3 +1,4 @@
+/** The lock of the state folder: one run at a time. */
 import { ifPossible, UserError } from '../errors.ts'
 import {
   displayPath,

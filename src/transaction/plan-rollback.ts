@@ -4,9 +4,10 @@
  *     1. read the records        World          ─▶  Runs            records/records.ts
  *     2. choose the runs         Runs           ─▶  Runs            undo/choose-runs.ts, undo/active-runs.ts
  *     3. undo them in memory     Runs, Contents ─▶  UndoPlan        undo/undo-runs.ts
- *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts, undo/undo-safety.ts
+ *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts
  *          each file             FileHistory    ─▶  UndoneFile      undo/undo-file.ts
  *          each setting          FileHistory    ─▶  UndoneFile      undo/undo-settings.ts, edits/undo.ts
+ *          safe?                 its files      ─▶  Situation[]     undo/run-situations.ts, undo/undo-safety.ts
  *     4. make it a plan          UndoPlan       ─▶  RollbackPlan    here
  *     5. show and ask            RollbackPlan                       commands/rollback.ts
  *     6. apply and record        RollbackPlan   ─▶  ApplyResult     apply-plan.ts, like a setup

@@ -140,6 +140,7 @@ function refuseUnknownMask(world: World, edit: FileEdit, file: ResolvedFile, mod
   })
 }
 
+/** @throws UserError `config-conflict` if two of the files are links to the same one */
 export function refuseDuplicateFiles({ machine }: World, planned: readonly PlannedFile[]): void {
   const duplicate = planned.find(({ file }, index) =>
     planned.slice(0, index).some((earlier) => earlier.file.realPath === file.realPath),

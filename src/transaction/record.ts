@@ -1,3 +1,4 @@
+/** The record of a run: what it consists of, what it says about a file or a setting, and how it is encoded. */
 import { compact } from '../compact.ts'
 import type {
   ConfigValue,
@@ -128,10 +129,12 @@ export function isWritten({ before, written }: Pick<RecordedFile, 'before' | 'wr
   return !isSameVersion(before, written)
 }
 
+/** Whether two versions have the same bytes. Both can be null: there is no file. */
 export function isSameContent(a: FileVersion | null, b: FileVersion | null): boolean {
   return a?.sha256 === b?.sha256
 }
 
+/** Whether two versions have the same bytes and the same permissions. */
 export function isSameVersion(a: FileVersion | null, b: FileVersion | null): boolean {
   return isSameContent(a, b) && a?.mode === b?.mode
 }
@@ -141,6 +144,7 @@ export function decidesEndpoint({ role }: { readonly role?: SettingRole | undefi
   return role !== undefined && role !== 'model'
 }
 
+/** Whether a setting names the gateway: its address, or the provider with the address. */
 export function isAddress({ role }: { readonly role?: SettingRole | undefined }): boolean {
   return role === 'address' || role === 'provider'
 }
@@ -243,6 +247,7 @@ export function stagedFiles({ run, temps }: RunDocument): readonly StagedFile[] 
 /** The version of the document's format. Documents of other versions count as damaged. */
 const documentVersion = 4
 
+/** The document as JSON, with its version and a checksum. */
 export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
   const body = { version: documentVersion, run, temps, dropFolders }
   const text = JSON.stringify({ ...body, sha256: checksum(body) }, undefined, 1)

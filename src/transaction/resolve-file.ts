@@ -1,3 +1,4 @@
+/** Finds and reads the file behind a path of a client: the target of its symlinks. */
 import { dirname, relative, resolve } from 'node:path'
 import { maxConfigBytes } from '../edits/text.ts'
 import type { Bytes } from '../edits/types.ts'

@@ -18,6 +18,7 @@ import { readIfExists } from './resolve-file.ts'
 /** Which version of a file the disk has now. */
 export type CurrentVersion = 'before' | 'written' | 'other'
 
+/** Compares the file on the disk with the two versions of a run. */
 export function currentVersion({ files, machine }: World, file: RecordedFile): CurrentVersion {
   const bytes = readIfExists(files, machine, file.realPath)
   const sha256 = bytes && sha256Of(bytes)

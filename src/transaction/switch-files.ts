@@ -113,6 +113,7 @@ function commitRun(fileSwitch: FileSwitch): void {
   files.fsyncFolder(paths.folder)
 }
 
+/** The contents that a run saves as copies: each file as it was, and as it will be. */
 export function contentsToSave({ files }: ComposedRun): Uint8Array[] {
   return files.flatMap(({ before, after }) => [before, after]).filter((bytes) => bytes !== null)
 }

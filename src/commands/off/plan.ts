@@ -152,6 +152,7 @@ function withoutOurRuns(
   return { withoutRuns: withContents(files, withoutRuns), written: new Map(removals) }
 }
 
+/** Whether an edit changes its file. The file may already say what the edit plans. */
 export function changesFile(edit: FileEdit): boolean {
   return actionOf(edit) !== 'unchanged'
 }

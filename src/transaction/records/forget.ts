@@ -1,3 +1,4 @@
+/** Deletes records and their copies: `repoint forget`. */
 import { UserError, valueOrError } from '../../errors.ts'
 import { withLock } from '../lock.ts'
 import type { RunRecord, World } from '../record.ts'

@@ -1,3 +1,4 @@
+/** Merges and deletes old records in the state folder. `merge-runs.ts` decides which. */
 import type { Bytes } from '../../edits/types.ts'
 import { type Copies, savedCopies } from '../contents.ts'
 import { createDurably, ignoreFileErrors } from '../files.ts'

@@ -31,6 +31,7 @@ export function listRuns(world: World): RecordedRuns {
   return paths ? readRuns(world, paths) : { runs: [], damaged: [] }
 }
 
+/** Like `listRuns`, of a state folder that exists. */
 export function readRuns(world: World, paths: StatePaths): RecordedRuns {
   const runs: RunRecord[] = []
   const damaged: string[] = []

@@ -113,6 +113,7 @@ export function isSelected(client: string, clients: readonly string[] | undefine
   return clients?.includes(client) ?? true
 }
 
+/** A name for a part of a run, as the key of a set or a map. */
 export function partName({ run, client }: RunPart): string {
   return `${run} ${client}`
 }

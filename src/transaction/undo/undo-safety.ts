@@ -45,6 +45,7 @@ export const undoSafety = {
 /** What a client's files say before an undo, or would say after it. */
 export type Situation = keyof typeof undoSafety
 
+/** Whether each situation allows an undo without `--force`. */
 export function isSafe(situations: readonly Situation[]): boolean {
   return situations.every((situation) => undoSafety[situation] === 'safe')
 }
