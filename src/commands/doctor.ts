@@ -19,7 +19,7 @@ import {
   type ExaminedClient,
   examineClient,
 } from './client-state/examine-client.ts'
-import { readVersion, tableOf } from './client-state/program/program.ts'
+import { programOf, readVersion } from './client-state/program/program.ts'
 import { runsOrError } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument } from './command-line/arguments.ts'
@@ -142,16 +142,12 @@ async function checkAll(
   const checkOne = async (examined: ExaminedClient): Promise<readonly CheckResult[]> => {
     if (examined.kind === 'unreadable') return [findingFrom(examined.failure)]
     const { client } = examined
-    const [version, modelTable] = await Promise.all([
-      readVersion(session, client),
-      tableOf(session, client),
-    ])
-    const program = { ...version, modelTable }
+    const program = await programOf(session, client, readVersion(session, client))
     const shared = gateways?.get(examined)
     const gatewayChecks =
       gateways && (await checkGateway(session, examined, { program, shared, flags }))
     return [
-      checkInstalled(session, examined, version),
+      checkInstalled(session, examined, program),
       ...reportFindings(examined, isFixTried),
       ...(gatewayChecks ?? []),
     ]

@@ -2,12 +2,7 @@ import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { errorFrom, messageWithLocation } from '../finding.ts'
-import {
-  type InstalledProgram,
-  isInstalled,
-  programOf,
-  readVersion,
-} from './client-state/program/program.ts'
+import { isInstalled, programOf, readVersion } from './client-state/program/program.ts'
 import { openRecords } from './client-state/recorded-runs.ts'
 import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts'
 import { noFlags } from './command-line/flags.ts'
@@ -42,7 +37,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
   const offered = installed.length > 0 ? installed : all
   // Some programs take a second for their version, so they start before the first question.
   const programs = new Map(
-    offered.map((client) => [client.id, programWithVersion(session, client)]),
+    offered.map((client) => [client.id, programOf(session, client, readVersion(session, client))]),
   )
 
   return setUpClients(
@@ -61,15 +56,6 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
     },
     { runs: openRecords(session), programs },
   )
-}
-
-/** What a client's program reports about itself, always with its version. */
-async function programWithVersion(session: Session, client: Client): Promise<InstalledProgram> {
-  const [version, program] = await Promise.all([
-    readVersion(session, client),
-    programOf(session, client),
-  ])
-  return { ...program, ...version }
 }
 
 /**

@@ -105,12 +105,17 @@ export async function installedVersion(
   return { version: program && packagedVersion(platform, program, client.program.packages) }
 }
 
-/** What a setup needs to know of a client's program. */
-export async function programOf(session: Session, client: Client): Promise<InstalledProgram> {
-  const [version, modelTable] = await Promise.all([
-    installedVersion(session, client),
-    tableOf(session, client),
-  ])
+/**
+ * What a setup needs to know of a client's program.
+ *
+ * @param versionRead absent: the version only if something depends on it
+ */
+export async function programOf(
+  session: Session,
+  client: Client,
+  versionRead = installedVersion(session, client),
+): Promise<InstalledProgram> {
+  const [version, modelTable] = await Promise.all([versionRead, tableOf(session, client)])
   return { ...version, modelTable }
 }
 
@@ -166,7 +171,7 @@ export function* versionFindings(
 }
 
 /** The list of models that the client prints. */
-export async function tableOf(
+async function tableOf(
   { platform: { processes, machine } }: Session,
   { program: { command, modelTableArgs } }: Client,
 ): Promise<string | undefined> {
