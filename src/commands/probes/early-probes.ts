@@ -28,10 +28,13 @@ export async function awaitCatalog(
     catalogRequest.then(() => false),
     pause(slowMs, true, { ref: false }),
   ])
-  if (isSlow)
-    await sendProbes().catch((error: unknown) => {
-      if (!(error instanceof UserError)) throw error
-    })
+  if (!isSlow) return catalogRequest
+
+  try {
+    await sendProbes()
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+  }
   return catalogRequest
 }
 
