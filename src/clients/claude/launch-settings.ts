@@ -1,4 +1,4 @@
-import type { ConfigValue } from '../../edits/types.ts'
+import type { ConfigValue, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
@@ -50,21 +50,14 @@ export function launchSettings(
     fixes: target.fixes,
   })
 
-  const removed = changes.filter(({ value }) => value === undefined)
-  const empty = [
-    ...removed.flatMap(({ path: [parent, name] }) =>
-      parent === 'env' && typeof name === 'string' ? [name] : [],
-    ),
-    ...shellVariables.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
-    names.token,
-  ].filter((name) => !isInVariable(name))
-
   // `--settings` overrides every file except an administrator's, so a mode that one of them sets must stay.
   const needsMode =
     target.safeguards !== 'answered' && !isModeChosen(files, ['settings', 'project', 'managed'])
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
     ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
-    ...empty.map((name) => ({ path: ['env', name], value: '' })),
+    ...variablesToDisable(changes, settings)
+      .filter((name) => !isInVariable(name))
+      .map((name) => ({ path: ['env', name], value: '' })),
     ...(needsMode ? askingModeChanges : []),
     // Claude Code sends the helper's output as a bearer token too.
     {
@@ -81,6 +74,18 @@ export function launchSettings(
       ...inVariables,
     },
   }
+}
+
+/** The variables that need an empty value, because an overlay cannot remove what a file sets. */
+function variablesToDisable(
+  changes: readonly SettingChange[],
+  { env }: ClaudeSettings,
+): readonly string[] {
+  const removed = changes.flatMap(({ path: [parent, name], value }) =>
+    value === undefined && parent === 'env' && typeof name === 'string' ? [name] : [],
+  )
+  const ofShell = shellVariables.filter((name) => name !== names.baseUrl && env[name] !== undefined)
+  return [...removed, ...ofShell, names.token]
 }
 
 /**

@@ -11,8 +11,8 @@ import { settingOptions } from './flags.ts'
 import { withoutOfferOnce } from './migrations.ts'
 import { harmfulSettings, otherLayers } from './providers/provider.ts'
 
-/** The settings of a table that hold a credential, which another gateway must not receive. */
-const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
+/** Settings of a table that no `-c` can remove, and that send a credential, which may be another gateway's. */
+const lastingCredentials = ['auth', 'http_headers', 'env_http_headers']
 
 /**
  * Uses `-c`. `env_key` overrides auth.json, `CODEX_API_KEY` and the bearer token of the file. With the
@@ -35,7 +35,7 @@ export function launchSettings(
   )
   const isPlain = (table: Table = {}) =>
     textMembers(table['query_params']).every((parameter) => includesHeader(parameter, query)) &&
-    credentialKeys.every((name) => table[name] === undefined) &&
+    lastingCredentials.every((name) => table[name] === undefined) &&
     harmfulSettings(table).length === 0
   const id = tables.every(isPlain) ? target.providerId : 'repoint-run'
 
