@@ -13,6 +13,10 @@ import { pathToFileURL } from 'node:url'
 const listPath = 'src/clients/list.ts'
 const namesPath = 'src/clients/names.ts'
 
+// What `npm run check-releases` and scripts/record-first-requests.js replace.
+const notTested = '{ "day": "", "system": "", "node": "", "rows": [] }\n'
+const notRecorded = '{ "date": "", "newest": "", "tools": {}, "requests": [] }\n'
+
 if (import.meta.url === pathToFileURL(process.argv[1]).href) writeClient(process.argv[2] ?? '')
 
 function writeClient(name) {
@@ -52,8 +56,8 @@ export function exampleFor(name) {
   return {
     files: {
       ...files,
-      [`src/clients/${name}/tested.json`]: emptyFile('tested', page),
-      [`src/clients/${name}/first-requests.json`]: emptyFile('first-requests', page),
+      [`src/clients/${name}/tested.json`]: notTested,
+      [`src/clients/${name}/first-requests.json`]: notRecorded,
     },
     names: asNamed(names),
     row: asNamed(row),
@@ -82,10 +86,4 @@ function withoutFacts(text) {
   const versions =
     /(?:run (?:with|against) |system calls of )?\d+\.\d+\.\d+(?: and \d+\.\d+\.\d+)?, \d{4}-\d\d-\d\d/g
   return text.replace(versions, `not run yet, ${today}`)
-}
-
-/** What the page says as the beginning of a JSON file. */
-function emptyFile(name, page) {
-  const [, start] = new RegExp(`\`${name}\\.json\`(?: starts)? as \`(.+?)\``).exec(page)
-  return `${start}\n`
 }
