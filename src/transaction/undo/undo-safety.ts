@@ -8,7 +8,8 @@
  *                                                      commands/rollback/
  *
  * If one situation is not safe, everything of the client stays, and `rollback-held` reports it. `--force` restores
- * the copies all the same. If one situation is `never`, it fails with `config-conflict`.
+ * the copies all the same. If one situation is `never`, it fails with `config-conflict`: `refuseUnsafe` checks a
+ * forced undo, so only a situation that the command finds can be `never`.
  *
  * docs/transaction.md has the same table, and a test compares the two.
  */
