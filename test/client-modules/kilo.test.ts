@@ -82,7 +82,8 @@ test("a setup cannot overwrite Kilo's built-in provider", () => {
     'Kilo has a built-in provider',
   )
   expect(
-    optionsToKeep(kilo, { ...emptyState, options: { providerId: 'kilo', model: 'm' } }).providerId,
+    optionsToKeep(kilo, { ...emptyState, options: { providerId: 'kilo', model: 'm' } }, 'kilo')
+      .providerId,
   ).toBeUndefined()
 })
 

@@ -141,7 +141,10 @@ export function inputFor(
 
 /** The values of a client's files that a setup keeps. */
 export function earlierIn(client: Client, state: ClientState): EarlierOptions {
-  return { options: optionsToKeep(client, state), unsetOptions: state.unsetOptions }
+  return {
+    options: optionsToKeep(client, state, state.configuredAs ?? client.family),
+    unsetOptions: state.unsetOptions,
+  }
 }
 
 function targetFor(client: Client, setup: Setup = {}): SetupTarget {

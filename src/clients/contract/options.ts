@@ -34,7 +34,7 @@ export interface ClientOptions extends EnumOptions {
 
 /** The options that hold one value of a fixed list, which is in the flag of each: see `EnumFlag`. */
 export interface EnumOptions {
-  /** How long the model reasons. Absent: the client's default. */
+  /** How long the model reasons. */
   readonly reasoningEffort?: string | undefined
 }
 

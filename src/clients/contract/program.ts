@@ -73,7 +73,7 @@ export interface RecordedRequest {
   readonly protocol: string
   /** The version that was run. Later ones send the same, up to the next recording. */
   readonly version: string
-  /** Of the URL. Absent: none. */
+  /** Of the URL. */
   readonly query?: string
   readonly headers: Readonly<Record<string, string>>
   /** With the names of its tools instead of the tools. */
@@ -84,7 +84,7 @@ export interface RecordedRequest {
 export interface ProgramFacts {
   /** Absent: it is not installed, or unknown; then the newest counts. */
   readonly version?: string | undefined
-  /** The list of models that it prints. Absent: it prints none. */
+  /** The list of models that it prints. */
   readonly modelTable?: string | undefined
 }
 

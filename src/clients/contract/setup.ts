@@ -56,7 +56,7 @@ export interface GatewayInfo {
    * another choice may help.
    */
   readonly routesToAvoid: readonly RejectedModel[]
-  /** The base URLs and the key header, as far as requests have found them. Absent: nothing is known yet. */
+  /** The base URLs and the key header, as far as requests have found them. */
   readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
   readonly noProbeFollows?: boolean | undefined
@@ -88,7 +88,7 @@ export interface ResolvedOptions {
   readonly probeModel: string
   /** The protocol of that request. */
   readonly protocol: Protocol
-  /** The hint if the gateway does not serve the model. Absent: choose another model. */
+  /** The hint if the gateway does not serve the model, unless it is to choose another. */
   readonly probeHint?: string
   /** Other models that the client will request, as the setup writes them. */
   readonly otherModels: readonly string[]
@@ -109,7 +109,7 @@ export interface OfferedModel extends CatalogModel {
 }
 
 export interface ModelUse extends ChosenModel {
-  /** Absent: the client has one model. */
+  /** For a client with several models. */
   readonly role?: string
 }
 

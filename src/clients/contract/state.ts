@@ -5,7 +5,7 @@ import type { ClientOptions, OptionName } from './options.ts'
 /** A client's settings, as its files say now. */
 export interface ClientState {
   readonly endpoint: Endpoint
-  /** The options, as they are in the files. Absent: no file sets them, or the client cannot read it. */
+  /** The options that the client reads in its files. */
   readonly options: ClientOptions
   /** Options that no file sets: their values here are the client's default. */
   readonly unsetOptions?: readonly OptionName[] | undefined
@@ -40,7 +40,7 @@ export interface Endpoint {
   readonly alsoSendsTo?: string | undefined
 }
 
-/** The absolute paths of the files that set these values. Absent: no file does. */
+/** The absolute paths of the files that set these values. */
 export interface Sources {
   readonly baseUrl?: string | undefined
   readonly model?: string | undefined

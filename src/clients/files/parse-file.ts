@@ -37,7 +37,7 @@ export interface ParsedFile {
   readonly kind: string
   readonly path: string
   readonly document: ConfigDocument | undefined
-  /** Why it has no document, with line and column. Absent: there is no file, or it is readable. */
+  /** Why a file that exists has no document, with line and column. */
   readonly problem: string | undefined
   /** The same without the path. */
   readonly reason: string | undefined

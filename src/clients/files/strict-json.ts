@@ -32,7 +32,7 @@ export interface StrictFile extends ParsedFile {
   readonly ignored?: string | undefined
   /** The client would read the file without the syntax that it does not accept. */
   readonly isRepairable: boolean
-  /** Absent: only plain JSON. */
+  /** What the client accepts in addition to plain JSON. */
   readonly tolerates?: Strictness
 }
 

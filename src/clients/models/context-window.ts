@@ -6,7 +6,7 @@ import { keepsModels } from '../options/chosen-options.ts'
 
 /** How a client treats the context windows of models. */
 export interface WindowHandling {
-  /** Whether the client knows the window of a model. Absent: it knows none. */
+  /** Whether the client itself knows the window of a model. */
   readonly knows?: (id: string) => boolean
   /** What it does without a known window, as shown to the user. */
   readonly otherwise: string

@@ -90,6 +90,7 @@ export function ourChanges(
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
     isOtherGateway,
+    hasOtherAddress: () => false,
     membersOf: (model: OfferedModel, entry?: Table) => membersOf(model, target, entry),
   }
 
@@ -118,7 +119,7 @@ export function ourChanges(
 /**
  * The members of a model's entry. The client sends no images to a model that it does not know (1.18.33).
  *
- * @param now the entry in the file. Absent: it is new
+ * @param now the entry in the file, unless it is new
  */
 function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): readonly EntryMember[] {
   const { id, displayName, images, reasoning } = model

@@ -170,7 +170,7 @@ function modelChanges(
  * The entry has a protocol only if it is not the provider's, and then also the base URL of that protocol (run
  * with pi 0.73.1 and 0.87.1 and OpenClaw 2026.9.6, 2026-11-26).
  *
- * @param now the entry in the file. Absent: it is new
+ * @param now the entry in the file, unless it is new
  */
 export function membersOf(
   { namesModels, compat: compatBy }: ProviderTable,

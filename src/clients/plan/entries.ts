@@ -170,9 +170,9 @@ export interface ModelList {
   readonly now: ReadonlyMap<string, ConfigValue>
   /** The provider is for another gateway so far. */
   readonly isOtherGateway: boolean
-  /** Whether an entry has the address of another gateway. Absent: no entry can have an address. */
-  readonly hasOtherAddress?: (entry: Table) => boolean
-  /** @param now the entry in the file. Absent: it is new */
+  /** Whether an entry has the address of another gateway. */
+  readonly hasOtherAddress: (entry: Table) => boolean
+  /** @param now the entry in the file, unless it is new */
   readonly membersOf: (model: OfferedModel, now?: Table) => readonly EntryMember[]
 }
 
@@ -198,7 +198,7 @@ export function listChanges(
       const entry = now.get(model.id)
       if (!isTable(entry)) return [{ path, value: newEntry(membersOf(model)) }]
 
-      const isOther = isOtherGateway || hasOtherAddress?.(entry) === true
+      const isOther = isOtherGateway || hasOtherAddress(entry)
       const present = { path, now: entry, isOtherGateway: isOther }
       return entryChanges(present, membersOf(model, entry), model, target)
     }),

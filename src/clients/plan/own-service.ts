@@ -34,7 +34,7 @@ import { roleOf } from '../files/sensitive-settings.ts'
 
 /** A client's files at earlier times, from the records. */
 export interface EarlierFiles {
-  /** The files from when the client used its own service. Absent: the records have no such state. */
+  /** The files from when the client used its own service, if the records have that state. */
   readonly atOwnService?: LoadedFiles | undefined
   /** The current files without what repoint wrote since then. */
   readonly withoutRuns: LoadedFiles

@@ -184,7 +184,8 @@ function idOfSetup(client: ClientName, runs: Runs): string | undefined {
  */
 export function configuredOptions(client: Client, state: ClientState, runs: Runs): ClientOptions {
   const isNewestSetup = idOfSetup(client, runs) === client.id
-  return optionsToKeep(client, state, isNewestSetup ? { setUpAs: client.id } : {})
+  const idInFiles = state.configuredAs ?? client.family
+  return optionsToKeep(client, state, isNewestSetup ? client.id : idInFiles)
 }
 
 /**
