@@ -21,9 +21,9 @@ function define() {
  * status.
  */
 export const command = commandOf(define, async (session, flags) => {
-  const { requester, answer } = await askCatalog(session, flags)
-  if (answer.kind === 'failed') throw answer.error
-  const { catalog } = answer
+  const { requester, catalogAnswer } = await askCatalog(session, flags)
+  if (catalogAnswer.kind === 'failed') throw catalogAnswer.error
+  const { catalog } = catalogAnswer
   const uses = usesByModel(catalog, await loadClients())
   const aliasTarget = aliasesIn(catalog)
 

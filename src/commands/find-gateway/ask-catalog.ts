@@ -25,7 +25,7 @@ type CatalogFlags = GatewayFlags & { readonly model?: string }
 export interface AskedCatalog {
   readonly requester: GatewayRequester
   /** It can be `failed` only if the user named a model. */
-  readonly answer: CatalogAnswer
+  readonly catalogAnswer: CatalogAnswer
   readonly probes: SentProbes
 }
 
@@ -59,17 +59,19 @@ export async function askCatalog(
   const sendProbe = async () => {
     if (isOptional && earlyProbe) void probes.send(earlyProbe(requester.access))
   }
-  const answer = await session.step(
+  const catalogAnswer = await session.step(
     'Asking the gateway for its models',
     awaitCatalog(catalogRequest, access, sendProbe),
   )
 
   session.addFindings(...findings)
-  if (answer.kind === 'received') {
-    saveModels(session.platform, answer.catalog)
-    session.addFindings(...(answer.catalog.findings ?? []))
-  } else if (!isOptional || !mayStillServe(answer.error)) throw adviseNamingModel(answer.error)
-  return { requester, answer, probes }
+  if (catalogAnswer.kind === 'received') {
+    const { catalog } = catalogAnswer
+    saveModels(session.platform, catalog)
+    session.addFindings(...(catalog.findings ?? []))
+  } else if (!isOptional || !mayStillServe(catalogAnswer.error))
+    throw adviseNamingModel(catalogAnswer.error)
+  return { requester, catalogAnswer, probes }
 }
 
 interface ModelProof<Models> {
@@ -97,13 +99,13 @@ export async function proveModel<
     return { ...route, sender: senderFor?.(route) }
   }
   const earlyProbe = () => routeFor(choose({ kind: 'pending' }))
-  const { requester, answer, probes } = await askCatalog(session, flags, earlyProbe)
-  const models = choose(answer)
+  const { requester, catalogAnswer, probes } = await askCatalog(session, flags, earlyProbe)
+  const models = choose(catalogAnswer)
   await session.step(`Asking ${models.probeModel} for one word`, probes.send(routeFor(models)))
 
   const { access } = requester
   refuseBlocked([...sendingFindings(client, access)])
-  if (answer.kind === 'failed') session.addFindings(catalogUnavailable(answer.error))
+  if (catalogAnswer.kind === 'failed') session.addFindings(catalogUnavailable(catalogAnswer.error))
   session.addFindings(...models.findings)
   return { access, models }
 }

@@ -23,16 +23,15 @@ export async function addGateway(
   address: string,
   flags: AddFlags,
 ): Promise<number> {
-  const {
-    requester,
-    answer: catalogAnswer,
-    probes,
-  } = await askCatalog(session, { ...flags, baseUrl: address }, (access) =>
-    probeFor(flags.model, {
-      catalogAnswer: { kind: 'pending' },
-      routesToAvoid: [],
-      accessSoFar: access,
-    }),
+  const { requester, catalogAnswer, probes } = await askCatalog(
+    session,
+    { ...flags, baseUrl: address },
+    (access) =>
+      probeFor(flags.model, {
+        catalogAnswer: { kind: 'pending' },
+        routesToAvoid: [],
+        accessSoFar: access,
+      }),
   )
   expectNameIsFree(session.platform, flags.name, requester.access.address)
 
