@@ -143,7 +143,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   }
 }
 
-/** For a model that is not its own, Claude Code assumes a window that fits its own models (2026-11-22). */
+/** For a model that is not its own, Claude Code assumes a window that fits its own models. */
 function windows(version: string | undefined): WindowHandling {
   return {
     // The suffix of a name states the window.

@@ -97,7 +97,7 @@ export function slotOf(model: string): Slot | undefined {
 
 /**
  * As in `claude-opus-5-5[1m]`: Claude Code sends it as a beta header. It sends any other bracket as part of
- * the name (2.1.329, 2026-11-22).
+ * the name (2.1.329).
  */
 export const windowSuffix = /\[[12]m\]$/i
 

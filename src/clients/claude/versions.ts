@@ -41,7 +41,9 @@ export const sentIds: Readonly<
 
 /**
  * The versions that the table covers; `npm run check-releases` runs them. What older ones send depends on whether
- * they were started before (2.1.19 and 2.1.20).
+ * they were started before: at its first start 2.1.34 removes `model` from its settings and requests sonnet, and
+ * later it requests the slot that a setup wrote there. 2.1.19 and 2.1.20 do so too; 2.1.39 and 2.1.44 always
+ * request the slot (2026-11-27).
  */
 export const tableVersions = {
   oldest: sentIds.sonnet[0]!.since,

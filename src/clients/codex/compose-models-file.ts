@@ -50,7 +50,7 @@ export function entriesIn(text: string | undefined): readonly Entry[] {
     : []
 }
 
-/** Codex searches its table by the beginning of an ID, without its vendor (0.169.0, 2026-11-22). */
+/** Codex searches its table by the beginning of an ID, without its vendor. */
 export function entryOf(table: readonly Entry[], id: string): Entry | undefined {
   const name = removeVendor(id)
   const fitting = table.filter(({ slug }) => name.startsWith(slug))

@@ -72,9 +72,8 @@ export function firstModel(start: Start): FirstModel {
 }
 
 /**
- * repoint does not know which IDs such a version sends. So each slot that it may start with needs a pin: at its
- * first start 2.1.34 removes `model` from its settings and requests sonnet, and later it requests the slot that
- * a setup wrote there. 2.1.19 does so too; 2.1.39 and 2.1.44 always request the slot (2026-11-27).
+ * repoint does not know which IDs an older version sends. So each slot that it may start with needs a pin: sonnet
+ * at its first start, and later the slot of the settings (see `tableVersions`).
  *
  * @throws UserError `client-too-old`
  */
