@@ -23,11 +23,26 @@ test('docs: every link to a file of the project leads somewhere', () => {
     ...docs.map((name) => `docs/${name}`),
   ]
   for (const page of pages) {
-    const links = readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)\)/g)
-    for (const [, link] of links)
-      expect([page, link, existsSync(join(dirname(page), link!))]).toEqual([page, link, true])
+    const links = readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)
+    for (const [, link = '', heading = ''] of links) {
+      const target = link === '' ? page : join(dirname(page), link)
+      expect([page, link, existsSync(target)]).toEqual([page, link, true])
+      if (heading !== '')
+        expect([page, headingsOf(target)]).toEqual([page, expect.arrayContaining([heading])])
+    }
   }
 })
+
+/** The headings of a page as GitHub names them in links. */
+function headingsOf(page: string): readonly string[] {
+  const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm)
+  return [...headings].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
 
 test('docs: each generated table has a page', () => {
   const pages = ['README.md', 'docs/what-it-changes.md', 'docs/errors.md'].map((page) =>
