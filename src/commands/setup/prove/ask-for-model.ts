@@ -99,7 +99,7 @@ function optionsForNewModel(
   const { smallModel } = options
   const remaining = { ...withoutModels(options, rejectedIds), smallModel }
   // The model of an earlier setup would override the answer.
-  return replacesRequested ? { ...remaining, model: undefined, startModel: undefined } : remaining
+  return replacesRequested ? { ...remaining, model: undefined } : remaining
 }
 
 /**
