@@ -88,23 +88,26 @@ function loadConnections(): Promise<typeof import('./connection.ts')> {
   return import('./connection.ts')
 }
 
+/** If an earlier connection to the gateway needed the client's authorities, the next ones trust them at once. */
+function styleFor(access: GatewayAccess): ConnectStyle {
+  return isPrivatelyTrusted(access) ? { ...defaultStyle, trust: 'client' } : defaultStyle
+}
+
 /** Sends a request. If the connection failed, and not the gateway, it retries in a different style. */
 async function transmit(transmission: Transmission): Promise<HttpResponse | NetworkFailure> {
   const { newConnection, takeIdle } = await loadConnections()
-  const style: ConnectStyle = isPrivatelyTrusted(transmission.access)
-    ? { ...defaultStyle, trust: 'client' }
-    : defaultStyle
+  const { access } = transmission
 
-  let connection = takeIdle(transmission.access) ?? newConnection(transmission.access, style)
+  let connection = takeIdle(access) ?? newConnection(access, styleFor(access))
   for (;;) {
     const result = await transmitOn(connection, transmission)
     if ('status' in result) {
       if (!wasClosedWhileIdle(connection, result)) return result
-      connection = newConnection(transmission.access, connection.style)
+      connection = newConnection(access, connection.style)
     } else {
       const nextStyle = retryStyle(connection, result)
       if (nextStyle === undefined) return result.failure
-      connection = newConnection(transmission.access, nextStyle)
+      connection = newConnection(access, nextStyle)
     }
   }
 }
@@ -230,9 +233,9 @@ function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOption
  * reports the problem.
  */
 export async function preopenConnections(access: GatewayAccess, count: number): Promise<void> {
-  const { newConnection } = await import('./connection.ts')
+  const { newConnection } = await loadConnections()
   try {
-    for (let opened = 0; opened < count; opened++) newConnection(access, defaultStyle).openNow()
+    for (let opened = 0; opened < count; opened++) newConnection(access, styleFor(access)).openNow()
   } catch {
     // An invalid proxy variable or CA file.
   }
@@ -240,7 +243,7 @@ export async function preopenConnections(access: GatewayAccess, count: number): 
 
 /** Closes the idle connections. */
 export async function closeIdleConnections(access: GatewayAccess): Promise<void> {
-  const { takeIdle } = await import('./connection.ts')
+  const { takeIdle } = await loadConnections()
   for (let connection = takeIdle(access); connection !== undefined; connection = takeIdle(access))
     connection.close()
 }
