@@ -86,7 +86,7 @@ export function shortPath(home: string, path: string): string {
 const maxComparedLength = 100
 
 /**
- * The names that are similar to `typed`, the most similar first.
+ * The names that are similar to `typed`, the most similar first: at most 60 % of the letters differ.
  *
  * @param comparedPart selects the part of a name that is compared
  */
@@ -98,9 +98,10 @@ export function closestNames(
   const typedPart = comparedPart(typed).toLowerCase()
   if (typedPart.length > maxComparedLength) return []
   return names
-    .filter(({ length }) => length <= maxComparedLength)
-    .map((name) => ({ name, distance: editDistance(typedPart, comparedPart(name).toLowerCase()) }))
-    .filter(({ name, distance: steps }) => steps <= Math.max(typedPart.length, name.length) * 0.6)
+    .map((name) => ({ name, part: comparedPart(name).toLowerCase() }))
+    .filter(({ part }) => part.length <= maxComparedLength)
+    .map(({ name, part }) => ({ name, part, distance: editDistance(typedPart, part) }))
+    .filter(({ part, distance }) => distance <= Math.max(typedPart.length, part.length) * 0.6)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .map(({ name }) => name)
 }

@@ -384,6 +384,7 @@ describe('closest models', () => {
   test('names at most three, only chat models, and none for a very different name', () => {
     expect(closestModels('gpt-5', today)).toHaveLength(3)
     expect(closestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
+    expect(closestModels('gpt', catalog('a-very-long-vendor-name/qwen3-coder'))).toEqual([])
     expect(closestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
     expect(closestModels('x'.repeat(100_000), today)).toEqual([])
   })
