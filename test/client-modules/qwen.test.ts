@@ -531,3 +531,22 @@ test.each([
     expect(modelProviders.anthropic[0].generationConfig.samplingParams?.max_tokens).toBe(written)
   },
 )
+
+test.each([
+  [32_000, false],
+  [63_999, undefined],
+  [64_000, undefined],
+  [100_000, undefined],
+])(
+  'over messages, the user limits a model that thinks in a budget to %i tokens: reasoning is %s',
+  (maxOutputTokens, reasoning) => {
+    const { files, edits } = planOn(qwen, home(), {
+      catalog: { models: [{ id: 'glm-x' }] },
+      options: { model: 'glm-x', protocol: 'messages', maxOutputTokens },
+    })
+    const { modelProviders } = JSON.parse(textOf(fileOf(asPlanned(files, edits), 'settings')))
+    const config = modelProviders.anthropic[0].generationConfig
+    expect(config.samplingParams.max_tokens).toBe(maxOutputTokens)
+    expect(config.reasoning).toBe(reasoning)
+  },
+)

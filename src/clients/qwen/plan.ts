@@ -218,13 +218,14 @@ export function membersOf(
   const isNamed = textWithoutVariables(now, ['name']) !== undefined
   const differsFromGuess = images !== undefined && images !== knowsToSee(id)
 
-  const requestedTokens = outputTokensFor(id, undefined, contextWindow ?? usualWindow)
-  const most = Math.max(usualOutputTokens, requestedTokens)
-  const isBelowUsual = maxOutputTokens !== undefined && maxOutputTokens < most
-  const isLimitRequested = maxOutputTokens === target.input.requested.maxOutputTokens
-  const limit = isBelowUsual ? maxOutputTokens : requestedTokens
+  const clientLimit = outputTokensFor(id, undefined, contextWindow ?? usualWindow)
+  const isLow =
+    maxOutputTokens !== undefined && maxOutputTokens < Math.max(usualOutputTokens, clientLimit)
+  const isUsersLimit = maxOutputTokens === target.input.requested.maxOutputTokens
+  const writtenLimit = isLow || isUsersLimit ? maxOutputTokens : undefined
   // Otherwise Qwen Code requests as many tokens for thinking as for the whole answer, and the API rejects that.
-  const isTooShort = protocol === 'messages' && !isAdaptive(id) && limit <= thinkingBudget
+  const isTooShort =
+    protocol === 'messages' && !isAdaptive(id) && (writtenLimit ?? clientLimit) <= thinkingBudget
 
   return [
     ...(id === target.resolved.model ? [{ path: ['id'], value: id }] : []),
@@ -239,7 +240,7 @@ export function membersOf(
     },
     {
       path: [...paths.sampling, 'max_tokens'],
-      value: isBelowUsual || isLimitRequested ? maxOutputTokens : undefined,
+      value: writtenLimit,
       about: ['maxOutputTokens'],
     },
     ...headerChanges(paths.headers, valueIn(now, paths.headers), target, isOtherGateway),

@@ -29,6 +29,7 @@ import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
+  filesBelowProject,
   inUse,
   listPath,
   loginTypes,
@@ -36,7 +37,6 @@ import {
   paths,
   repointEntries,
   textWithoutVariables,
-  userFiles,
   variablePattern,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -145,10 +145,10 @@ export const qwen: ClientModule = {
     }
 
     const { protocol, url, model, key, variable, entry } = used
-    const usersFiles = userFiles(files)
-    const listOrigin = originOf(usersFiles, listPath(protocol))
+    const settingsFiles = filesBelowProject(files)
+    const listOrigin = originOf(settingsFiles, listPath(protocol))
     // The stronger of the files that set the key.
-    const keyPath = originOf(usersFiles, ['env', variable]) ?? fileOf(files, 'settings').path
+    const keyPath = originOf(settingsFiles, ['env', variable]) ?? fileOf(files, 'settings').path
 
     return {
       endpoint: {
@@ -161,8 +161,10 @@ export const qwen: ClientModule = {
       offered: repointEntries(value).map(({ id }) => id),
       sources: {
         baseUrl:
-          entry === undefined ? originOf(usersFiles, ['security', 'auth', 'baseUrl']) : listOrigin,
-        model: originOf(usersFiles, paths.model) ?? listOrigin,
+          entry === undefined
+            ? originOf(settingsFiles, ['security', 'auth', 'baseUrl'])
+            : listOrigin,
+        model: originOf(settingsFiles, paths.model) ?? listOrigin,
         key: key && keyPath,
       },
       findings: [],

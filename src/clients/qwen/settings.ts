@@ -117,8 +117,8 @@ export function elementOf(id: string): ListElement {
   return { element: { envKey: keyVariable, id } }
 }
 
-/** The user's own settings files, weakest first. */
-export function userFiles(files: LoadedFiles): readonly ParsedFile[] {
+/** The administrator's defaults, then the user's settings. A project's settings override both. */
+export function filesBelowProject(files: LoadedFiles): readonly ParsedFile[] {
   return [...layersOf(files, 'lower'), fileOf(files, 'settings')].map(parseFile)
 }
 
@@ -137,7 +137,7 @@ export function mergedSettings(files: LoadedFiles): {
 } {
   const { path, ignored } = readSettings(fileOf(files, 'settings'))
   if (ignored !== undefined) return { value: {}, problem: brokenText(path, ignored) }
-  return { value: mergedFiles(userFiles(files)), problem: undefined }
+  return { value: mergedFiles(filesBelowProject(files)), problem: undefined }
 }
 
 /** Undefined if the value is no text, is empty or contains a variable (`$NAME`, `${NAME}`). */
