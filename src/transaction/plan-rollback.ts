@@ -190,20 +190,31 @@ function refuseIfDamaged(
   throw new UserError({
     code: 'record-damaged',
     message: `Cannot read the record of ${oldest ? 'another' : 'a'} run, which may be the one you mean: ${places}`,
-    hint: oldest
-      ? `To undo an earlier run: repoint rollback --run ${oldest.id}`
-      : 'There is no other run to undo. To delete the record and its copies: repoint forget --all',
+    hint: withoutDamagedRecord(oldest?.id, options),
   })
 }
 
+/** What the user can do instead. `--run` cannot name an undo, so it is no way to redo one. */
+function withoutDamagedRecord(
+  oldestId: string | undefined,
+  { redo: isRedo }: RollbackOptions,
+): string {
+  if (isRedo)
+    return 'Run the undone command again instead. To delete all records and copies: repoint forget --all'
+  if (oldestId !== undefined) return `To undo an earlier run: repoint rollback --run ${oldestId}`
+  return 'There is no other run to undo. To delete the record and its copies: repoint forget --all'
+}
+
 /**
- * Whether the user may mean a run that cannot be read:
+ * Whether the user may mean a run that cannot be read. The first row that applies decides:
  *
  *     rollback --run ID              no: they named the run
  *     nothing is left to undo        yes
- *     rollback                       if it is newer than the runs to undo: it may be the newest
- *     rollback --original            yes: it may be any of those to undo
  *     rollback --original --force    if it is older: each file gets its copy from before its oldest run
+ *     rollback --original            yes: it may be any of those to undo
+ *     rollback                       if it is newer than the run to undo: it may be the newest
+ *     rollback --redo                if it is newer than the undo: it may be the newest undo, or have
+ *                                    written the same files
  *
  * @param oldestId of the runs to undo; undefined: nothing is left to undo
  */
@@ -217,8 +228,8 @@ function mayBeMeant(
 
   // IDs begin with the time of their run.
   const isNewer = id > oldestId
-  if (!original) return isNewer
-  return force ? !isNewer : true
+  if (original) return force ? !isNewer : true
+  return isNewer
 }
 
 function toRollbackPlan(

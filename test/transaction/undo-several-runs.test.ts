@@ -369,6 +369,19 @@ describe('the runs that can be undone', () => {
     )
   })
 
+  test('an undo older than a damaged record is not redone, and the hint does not name --run', () => {
+    const home = aHome(codexPair)
+    setModel(home, 'first')
+    rollBack(home)
+    damageRecord(home, setModel(home, 'second'))
+    expect(() => planRollback(worldIn(home), { redo: true })).toThrow(
+      expect.objectContaining({
+        code: 'record-damaged',
+        hint: 'Run the undone command again instead. To delete all records and copies: repoint forget --all',
+      }),
+    )
+  })
+
   test('--original undoes those of the other clients after one client was undone', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
