@@ -72,8 +72,7 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
     problem = error.message
   })
   outgoing.once('close', () => {
-    if (isGone) reply.abandon()
-    else if (entry.status === undefined)
+    if (!isGone && entry.status === undefined)
       reply.fail(failures.upstreamUnreachable(`do request failed: ${problem}`))
   })
   outgoing.once('response', (answer) => {

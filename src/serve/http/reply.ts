@@ -59,7 +59,7 @@ export class Reply {
   readonly #options: ReplyOptions
   #stopWaiting = () => {}
   #hasEnded = false
-  /** The system accepted the last piece of a stream. */
+  /** The system accepted the whole response while the client was connected. */
   #isDelivered = false
   /** The text that was sent, up to the limit of the log. */
   #sentText = ''
@@ -73,7 +73,7 @@ export class Reply {
     this.entry = options.entry
     this.#response = options.response
     this.#options = options
-    this.onEnd(() => {
+    options.response.once('close', () => {
       this.#end(this.#isDelivered ? 'done' : 'cut')
       this.#stopWaiting()
     })
@@ -145,8 +145,9 @@ export class Reply {
     this.#end('cut')
   }
 
-  /** Calls back once, when the response has ended or the client has disconnected. The last callback runs first. */
+  /** Calls back once, when the response has ended or the client has disconnected. */
   onEnd(callBack: () => void): void {
+    // Before the constructor's listener, so that the caller of `onRequest` sees the effect.
     this.#response.prependOnceListener('close', callBack)
   }
 
@@ -165,10 +166,6 @@ export class Reply {
   async stream(stream: StreamResponse): Promise<void> {
     const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
     const response = this.#response
-    // Node calls back, and emits `finish`, even if the client has disconnected (20.20, 2026-11-25).
-    const recordDelivery = () => {
-      this.#isDelivered = !this.request.socket.destroyed
-    }
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
     for (const [index, piece] of pieces.entries()) {
@@ -176,7 +173,7 @@ export class Reply {
       if (this.#hasEnded) return
       this.#recordPiece(piece)
       const isLast = index === pieces.length - 1
-      const isTaken = response.write(piece, isLast ? recordDelivery : undefined)
+      const isTaken = response.write(piece, isLast ? this.#recordDelivery : undefined)
       if (!isTaken && !isLast) await this.#waitForDrain()
     }
 
@@ -195,7 +192,6 @@ export class Reply {
   ): void {
     const response = this.#response
     const status = answer.statusCode ?? 0
-    this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut'))
     this.#startResponse(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
 
     answer.on('data', (piece: Buffer) => {
@@ -203,7 +199,12 @@ export class Reply {
       this.#recordPiece(piece)
     })
     answer.once('error', () => response.destroy())
-    answer.pipe(response)
+    answer.pipe(response).once('finish', this.#recordDelivery)
+  }
+
+  /** Node calls back, and emits `finish`, even if the client has disconnected (20.20, 2026-11-25). */
+  readonly #recordDelivery = () => {
+    this.#isDelivered = !this.request.socket.destroyed
   }
 
   #endWith(text: string): void {
