@@ -14,9 +14,13 @@ import { buildAnswer } from '../model/build-answer.ts'
 import { type CatalogEntry, type ServedModels, servesProtocol } from '../model/catalog.ts'
 import { builtInAnswer } from '../model/model.ts'
 import { asString, isMissing, type JsonObject, readJson, toObject } from '../requests/json.ts'
-import { InvalidRequest, type RequestContext } from '../requests/model-request.ts'
+import {
+  InvalidRequest,
+  type ModelRequest,
+  type RequestContext,
+} from '../requests/model-request.ts'
 import { Refusal } from '../requests/refusal.ts'
-import type { RawReply } from '../scenarios/scenario.ts'
+import type { ScriptedAnswer } from '../scenarios/scripted-answer.ts'
 import type { Scope } from '../scopes.ts'
 import type { MessageThreads } from '../store/message-threads.ts'
 import type { StoredResponses } from '../store/stored-responses.ts'
@@ -42,15 +46,26 @@ interface InferenceRequest {
   readonly headers: NonNullable<RequestContext['headers']>
 }
 
+/** A request whose body was parsed. */
 interface ParsedRequest extends InferenceRequest {
   readonly json: JsonObject
+  readonly modelAsked: string | undefined
+  readonly isStream: boolean
+  /** All faults for this request. An error in it becomes the result. */
+  readonly fault: Fault | undefined
+}
+
+interface Decision {
+  readonly modelAsked: string | undefined
+  readonly modelServed?: string
+  readonly isStream: boolean
+  /** The faults for the request, and those of its written answer. */
+  readonly fault: Fault | undefined
+  readonly result: ModelAnswer | RecordedAnswer | Failure
 }
 
 /** An answer that was recorded from a real gateway. */
-interface RecordedAnswer {
-  readonly kind: 'recorded'
-  readonly raw: RawReply
-}
+type RecordedAnswer = Extract<ScriptedAnswer, { kind: 'recorded' }>
 
 export interface ModelAnswer {
   readonly kind: 'answer'
@@ -64,121 +79,132 @@ export interface ModelAnswer {
   readonly isInThread: boolean
 }
 
-/** The state of the decision while the checks run. */
-interface DecisionState {
-  readonly protocol: Protocol
-  readonly modelAsked: string | undefined
-  modelServed: string | undefined
-  readonly isStream: boolean
-  /** All faults for this request. An error in it becomes the result. */
-  fault: Fault | undefined
-}
-
 /** Decides in the order: rate limit, model, body, price, quota, upstream. Does no I/O. */
-export async function decide(context: DecisionContext, inference: InferenceRequest) {
+export async function decide(
+  context: DecisionContext,
+  inference: InferenceRequest,
+): Promise<Decision> {
   const { protocol } = inference
   // The imitated gateway reads only JSON. In a body of a different type it finds no model.
-  const parsed = inference.isJson ? readJson(inference.body) : {}
-  const json = toObject(parsed)
+  const data = inference.isJson ? readJson(inference.body) : {}
+  const json = toObject(data)
   const modelAsked = asString(json['model'])
-  const decision: DecisionState = {
-    protocol,
-    modelAsked,
-    modelServed: undefined,
-    isStream: json['stream'] === true,
-    fault: context.scope.faults.nextFault({ route: protocol, model: modelAsked }, inference.body),
-  }
+  const isStream = json['stream'] === true
+  const target = { route: protocol, model: modelAsked }
+  const fault = context.scope.faults.nextFault(target, inference.body)
+  const parsed = { ...inference, json, modelAsked, isStream, fault }
 
-  const earlyFailure = failureAt(decision, 'before-model')
-  const result =
-    earlyFailure ??
-    (parsed === undefined
-      ? failures.notJson()
-      : await answerModel(context, { ...inference, json }, decision))
-  return { result, ...decision }
-}
+  const earlyFailure =
+    failureAt(parsed, 'before-model') ?? (data === undefined ? failures.notJson() : undefined)
+  const found = earlyFailure ?? findModel(context.catalog, parsed)
+  if (found.kind === 'failure') return { modelAsked, isStream, fault, result: found }
 
-/** Runs the checks of the imitated gateway after the body was parsed, and then lets the model answer. */
-async function answerModel(
-  context: DecisionContext,
-  inference: ParsedRequest,
-  decision: DecisionState,
-): Promise<ModelAnswer | RecordedAnswer | Failure> {
-  const found = findModel(context.catalog, inference, decision)
-  if (found.kind === 'failure') return found
   const { entry } = found
-  decision.modelServed = entry.id
-
-  // The imitated gateway itself rejects an invalid body, before it looks up the price. A refusal is the
-  // vendor's, which gets the request only after all checks of the gateway.
-  const parsed = catchRefusal(() => readRequest(context, inference))
-  if (parsed instanceof InvalidRequest) return failures.invalidRequest(parsed.message)
-  const failure = checkServedModel(entry, decision)
-  if (failure !== undefined) return failure
-  if (parsed instanceof Refusal) return failures.refused(parsed)
-
-  return answerRequest(context, { inference, parsed, model: entry.id }, decision)
+  const answer = await answerModel(context, parsed, entry)
+  return { modelAsked, modelServed: entry.id, isStream, ...answer }
 }
 
 /** Finds the model that the request names, if the key may use it. */
 function findModel(
   catalog: ServedModels,
-  { json }: ParsedRequest,
-  decision: DecisionState,
+  parsed: ParsedRequest,
 ): { readonly kind: 'found'; readonly entry: CatalogEntry } | Failure {
-  const { modelAsked } = decision
+  const { json, modelAsked } = parsed
   if (modelAsked === undefined && !isMissing(json['model'])) return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
 
   const entry = catalog.resolve(modelAsked)
   if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
   if (entry === undefined) return failures.unknownModel(modelAsked, group)
-  return failureAt(decision, 'at-model') ?? { kind: 'found', entry }
-}
-
-/** Checks price, quota and protocol of a model. */
-function checkServedModel(entry: CatalogEntry, decision: DecisionState): Failure | undefined {
-  if (entry.hasNoPrice) return failures.noPrice(decision.modelAsked!)
-  const failure = failureAt(decision, 'after-body')
-  if (failure !== undefined) return failure
-  if (!servesProtocol(entry, decision.protocol)) return failures.protocolUnsupported()
-  return entry.isNotForChat ? failures.notAChatModel() : undefined
-}
-
-interface CheckedRequest {
-  readonly inference: ParsedRequest
-  readonly parsed: ReturnType<typeof readRequest>
-  readonly model: string
+  return failureAt(parsed, 'at-model') ?? { kind: 'found', entry }
 }
 
 /** Answers with the written answer for the request, else with the built-in model. */
-async function answerRequest(
-  { scope, newCallId }: DecisionContext,
-  { inference, parsed, model }: CheckedRequest,
-  decision: DecisionState,
-): Promise<ModelAnswer | RecordedAnswer | Failure> {
-  const { request, ...facts } = parsed
-  const scripted = await scope.play(request, decision.protocol, inference.headers)
-  if (scripted?.kind === 'failure') return scripted
-  if (scripted?.fault !== undefined) {
-    decision.fault = { ...decision.fault, ...scripted.fault }
-    const failure = faultResult(decision)
-    if (failure !== undefined) return failure
-  }
-  if (scripted?.kind === 'recorded') return { kind: 'recorded', raw: scripted.raw }
+async function answerModel(
+  context: DecisionContext,
+  parsed: ParsedRequest,
+  entry: CatalogEntry,
+): Promise<Pick<Decision, 'result' | 'fault'>> {
+  const checked = checkRequest(context, parsed, entry)
+  if (checked.kind === 'failure') return { result: checked, fault: parsed.fault }
+
+  const scripted = await context.scope.play(checked.request, parsed.protocol, parsed.headers)
+  if (scripted?.kind === 'failure') return { result: scripted, fault: parsed.fault }
+
+  const fault =
+    scripted?.fault === undefined ? parsed.fault : { ...parsed.fault, ...scripted.fault }
+  const result =
+    faultResult({ ...parsed, fault }) ??
+    composeAnswer(context, { ...checked, model: entry.id }, scripted)
+  return { result, fault }
+}
+
+interface CheckedRequest extends Pick<ModelAnswer, 'codec' | 'body' | 'input' | 'isInThread'> {
+  readonly kind: 'checked'
+  readonly request: ModelRequest
+}
+
+/**
+ * Reads and checks the request. The imitated gateway itself rejects an invalid body, before it looks up
+ * the price. A refusal is the vendor's, which gets the request only after all checks of the gateway.
+ */
+function checkRequest(
+  context: DecisionContext,
+  parsed: ParsedRequest,
+  entry: CatalogEntry,
+): CheckedRequest | Failure {
+  const checked = catchRefusal(() => readRequest(context, parsed))
+  if (checked instanceof InvalidRequest) return failures.invalidRequest(checked.message)
+  const failure = checkServedModel(entry, parsed)
+  if (failure !== undefined) return failure
+  return checked instanceof Refusal ? failures.refused(checked) : checked
+}
+
+/**
+ * Reads a request together with the conversation that it continues.
+ *
+ * @throws InvalidRequest, Refusal
+ */
+function readRequest(
+  { responses, threads, scope: { families } }: DecisionContext,
+  { protocol, headers, json }: ParsedRequest,
+): CheckedRequest {
+  const codec = codecs[protocol]
+  const input = protocol === 'responses' ? responses.wholeInput(json) : undefined
+  const thread = protocol === 'messages' ? threads.wholeRequest(json) : undefined
+  const body = thread ?? json
+  const request = codec.readRequest(body, { input, headers, families })
+  return { kind: 'checked', codec, request, body, input, isInThread: thread !== undefined }
+}
+
+/** Checks price, quota and protocol of a model. */
+function checkServedModel(entry: CatalogEntry, parsed: ParsedRequest): Failure | undefined {
+  if (entry.hasNoPrice) return failures.noPrice(parsed.modelAsked!)
+  const failure = failureAt(parsed, 'after-body')
+  if (failure !== undefined) return failure
+  if (!servesProtocol(entry, parsed.protocol)) return failures.protocolUnsupported()
+  return entry.isNotForChat ? failures.notAChatModel() : undefined
+}
+
+/** The scripted answer, or the built-in model's. */
+function composeAnswer(
+  { newCallId }: DecisionContext,
+  { request, ...facts }: CheckedRequest & { readonly model: string },
+  scripted: ScriptedAnswer | undefined,
+): ModelAnswer | RecordedAnswer | Failure {
+  if (scripted?.kind === 'recorded') return scripted
   if (request.unsealed !== undefined) return failures.refused(request.unsealed)
 
-  const script =
-    scripted?.script ?? catchRefusal(() => ({ utterances: builtInAnswer(request, model) }))
-  if (script instanceof Error) return failures.refused(script)
-  const answer = buildAnswer(script, request, newCallId)
-  return { kind: 'answer', codec: codecs[decision.protocol], ...facts, model, answer }
+  const builtIn = () => ({ utterances: builtInAnswer(request, facts.model) })
+  const script = scripted?.script ?? catchRefusal(builtIn)
+  if (script instanceof Refusal) return failures.refused(script)
+  return { ...facts, kind: 'answer', answer: buildAnswer(script, request, newCallId) }
 }
 
 /** The failure that a fault causes at this check. */
-function failureAt(decision: DecisionState, check: FailurePoint): Failure | undefined {
-  const point = failurePoints[decision.fault?.error ?? 'upstream'] ?? 'after-body'
-  return point === check ? faultResult(decision) : undefined
+function failureAt(parsed: ParsedRequest, check: FailurePoint): Failure | undefined {
+  const point = failurePoints[parsed.fault?.error ?? 'upstream'] ?? 'after-body'
+  return point === check ? faultResult(parsed) : undefined
 }
 
 /** The failure that a fault causes, unless it occurs inside the stream. */
@@ -187,7 +213,7 @@ function faultResult({
   isStream,
   protocol,
   modelAsked,
-}: DecisionState): Failure | undefined {
+}: ParsedRequest): Failure | undefined {
   const isInStream = isStream && fault?.errorAfter !== undefined
   if (fault === undefined || isInStream) return undefined
   return faultFailure(fault, { route: protocol, model: modelAsked })
@@ -201,23 +227,6 @@ const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
   'rate-limited': 'before-model',
   'model-forbidden': 'at-model',
   'model-unknown': 'at-model',
-}
-
-/**
- * Reads a request together with the conversation that it continues.
- *
- * @throws InvalidRequest, Refusal
- */
-function readRequest(
-  { responses, threads, scope }: DecisionContext,
-  { protocol, headers, json }: ParsedRequest,
-) {
-  const input = protocol === 'responses' ? responses.wholeInput(json) : undefined
-  const thread = protocol === 'messages' ? threads.wholeRequest(json) : undefined
-  const body = thread ?? json
-  const { families } = scope
-  const request = codecs[protocol].readRequest(body, { input, headers, families })
-  return { request, body, input, isInThread: thread !== undefined }
 }
 
 /** Returns the result of `work`, or the `Refusal` that it throws. */

@@ -147,7 +147,7 @@ export class Reply {
 
   /** Calls back once, when the response has ended or the client has disconnected. */
   onEnd(callBack: () => void): void {
-    // Before the constructor's listener, so that the caller of `onRequest` sees the effect.
+    // Before the constructor's listener, so that `onRequest` sees the effect.
     this.#response.prependOnceListener('close', callBack)
   }
 
