@@ -36,31 +36,23 @@ export function endpointSituations(
   return [hadAddress(files, start) ? 'key-gone-earlier-address' : 'key-gone']
 }
 
-/**
- * The endpoint settings of a file that someone changed since the run. The first row that applies decides:
- *
- *     scope    written    now                   changed settings
- *     any      any        written, or before    none
- *     keys     any        another               those with a value that is neither ours nor the earlier one
- *     whole    no file    a file                all: someone wrote them since
- *     whole    a file     another, or none      those with a value that is not ours
- *
- * In the last row, a key that is gone counts as changed even if there was none before the run: someone has
- * logged in, and a login need not have a key.
- */
+/** The endpoint settings of a file that someone changed since the run. */
 function changedEndpoint(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
   const { scope, before, written } = file
   if (!file.settings.some(decidesEndpoint)) return []
   const now = start.get(file.path)
   if (isSameContent(now, written) || isSameContent(now, before)) return []
 
-  const isChanged = ({ isOurs, isEarlier }: ComparedSetting) => {
-    if (scope === 'keys') return !isOurs && !isEarlier
-    return written === null || !isOurs
-  }
-  return compareSettings(historyOf(start, file)).filter(
-    (compared) => decidesEndpoint(compared.setting) && isChanged(compared),
+  const settings = compareSettings(historyOf(start, file)).filter(({ setting }) =>
+    decidesEndpoint(setting),
   )
+  // config.toml: an address with its earlier value is undone already.
+  if (scope === 'keys') return settings.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
+  // `off` deleted auth.json, and then a login created it: none of it is ours.
+  if (written === null) return settings
+  // A setup wrote a key into auth.json, and then a login removed it. The key counts as changed even if
+  // there was none before the setup: without a key, the file can contain a login.
+  return settings.filter(({ isOurs }) => !isOurs)
 }
 
 function hadAddress(files: readonly RecordedFile[], start: Contents): boolean {

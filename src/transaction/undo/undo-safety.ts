@@ -18,9 +18,9 @@ type Verdict = 'safe' | 'only-by-force' | 'never'
 export const undoSafety = {
   /** Someone changed the client's address or provider, or wrote another key, since the run. */
   'endpoint-changed': 'only-by-force',
-  /** The gateway's key is gone, and there was no address before the run. A login must not go to the gateway. */
+  /** The gateway's key is gone, and no address was there before the run. The undo removes ours too. */
   'key-gone': 'safe',
-  /** The gateway's key is gone, and the earlier address would be restored. A login was not made for that one. */
+  /** The gateway's key is gone, and the undo would restore an earlier address. A new login is not for it. */
   'key-gone-earlier-address': 'only-by-force',
 
   /** A file that stays as a whole still has the gateway's key, so it needs the gateway's address. */

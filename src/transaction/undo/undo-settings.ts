@@ -62,23 +62,27 @@ export function undoSettings(
   const settings = compareSettings(history, isOurModel).filter(
     ({ isChangedByRun, isEarlier }) => isChangedByRun && !isEarlier,
   )
-  const ours = settings.filter((setting) => setting.isOurs || isInTable(setting))
-  const changed = settings.filter((setting) => !ours.includes(setting))
+  const undoable = settings.filter((setting) => setting.isOurs || isInTable(setting))
+  const changed = settings.filter((setting) => !undoable.includes(setting))
 
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.written),
     now: copies.bytesOf(now) as Bytes,
   }
-  const undo = (restored: readonly ComparedSetting[], left: readonly ComparedSetting[]) => {
-    const decision = { restore: [...pathsOf(restored), ...tables], keep: pathsOf(left) }
+  const undoAllBut = (plain: readonly ComparedSetting[]) => {
+    const undone = undoable.filter((setting) => !plain.includes(setting))
+    const decision = {
+      restore: [...pathsOf(undone), ...tables],
+      keep: pathsOf([...changed, ...plain]),
+    }
     return formatOf(file.format).undo(versions, decision, file.path)
   }
 
-  const withoutOurs = undo(ours, changed)
-  const plain = way === 'keep-plain' ? plainInSharedTables(history, ours, withoutOurs) : []
-  const restored = ours.filter((setting) => !plain.includes(setting))
-  const bytes = plain.length === 0 ? withoutOurs : undo(restored, [...changed, ...plain])
+  // A table is shared if it remains when all our settings are undone, so `keep-plain` tries that first.
+  const withoutOurs = undoAllBut([])
+  const plain = way === 'keep-plain' ? plainInSharedTables(history, undoable, withoutOurs) : []
+  const bytes = plain.length === 0 ? withoutOurs : undoAllBut(plain)
 
   const kept = [
     ...pathsOf(changed).map((path) => keptSetting(file, path, 'changed')),
@@ -113,21 +117,17 @@ function tablesToRemove(history: FileHistory): readonly SettingPath[] {
   return tables.filter((table) => isTableOfRun(history, table) && isEndpointAsWritten(table))
 }
 
-/**
- * Those of our settings that have no role, in tables that others wrote into.
- *
- * @param withoutOurs the file without all our settings; a table that is still in it is shared
- */
+/** The settings without a role in shared tables. @param withoutOurs the file without all our settings */
 function plainInSharedTables(
   history: FileHistory,
-  ours: readonly ComparedSetting[],
+  undoable: readonly ComparedSetting[],
   withoutOurs: Bytes | null,
 ): readonly ComparedSetting[] {
   if (withoutOurs === null) return []
   const { file } = history
   const document = formatOf(file.format).read(withoutOurs, file.path)
 
-  return ours.filter(({ path, setting }) => {
+  return undoable.filter(({ path, setting }) => {
     const table = path.slice(0, -1)
     const isShared = isTableOfRun(history, table) && document.get(table) !== undefined
     return isShared && !setting.role && !setting.isSecret
