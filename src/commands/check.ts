@@ -2,7 +2,6 @@ import type { Client } from '../clients/contract/client.ts'
 import { environmentRows, loadPrograms } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
-import type { UserError } from '../errors.ts'
 import { shownBalance } from '../gateway/balance.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
@@ -24,6 +23,7 @@ import type { SetupContext } from './setup/context.ts'
 import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
 import type { ProvenSetup } from './setup/prove/prove-clients.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'
+import type { FailedClient } from './setup/prove/results.ts'
 
 function define() {
   return gatewayCommand('check')
@@ -121,14 +121,8 @@ interface WorkingClient {
   readonly facts: Pick<ModelFacts, 'images' | 'reasoning' | 'contextWindow'>
 }
 
-interface FailedClient {
-  readonly kind: 'fails'
-  readonly client: Client
-  readonly error: UserError
-}
-
 function isFailed(result: ClientResult): result is FailedClient {
-  return result.kind === 'fails'
+  return result.kind === 'failed'
 }
 
 function resultsFor(
@@ -136,11 +130,9 @@ function resultsFor(
   { choices, failed, catalog }: ProvenSetup,
 ): readonly ClientResult[] {
   return clients.flatMap((client): ClientResult[] => {
-    const error = failed.get(client)
-    if (error !== undefined) return [{ kind: 'fails', client, error }]
-
-    const choice = choices.find((proven) => proven.client === client)
-    return choice === undefined ? [] : [workingClient(choice, catalog)]
+    const isClient = (result: { readonly client: Client }) => result.client.id === client.id
+    const choice = choices.find(isClient)
+    return choice === undefined ? failed.filter(isClient) : [workingClient(choice, catalog)]
   })
 }
 

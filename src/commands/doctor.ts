@@ -143,7 +143,7 @@ async function checkAll(
     if (examined.kind === 'unreadable') return [findingFrom(examined.failure)]
     const { client } = examined
     const program = await programOf(session, client, readVersion(session, client))
-    const shared = gateways?.get(examined)
+    const shared = gateways?.get(client.id)
     const gatewayChecks =
       gateways && (await checkGateway(session, examined, { program, shared, flags }))
     return [

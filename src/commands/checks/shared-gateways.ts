@@ -22,14 +22,14 @@ export interface SharedGateway {
   readonly balance: Promise<Balance | undefined>
 }
 
-/** Requests the model lists of all clients' gateways in parallel. */
+/** Requests the model lists of all clients' gateways in parallel. The result is by client ID. */
 export function askGateways(
   session: Session,
   clients: readonly CheckedClient[],
   flags: RequestFlags,
-): ReadonlyMap<CheckedClient, SharedGateway> {
+): ReadonlyMap<string, SharedGateway> {
   const byRequest = new Map<string, SharedGateway>()
-  const byClient = new Map<CheckedClient, SharedGateway>()
+  const byClient = new Map<string, SharedGateway>()
   const authorities = authoritiesOf(
     session.platform.machine.env,
     clients.map(({ client }) => client),
@@ -51,7 +51,7 @@ export function askGateways(
       startRequests(accessTo(session, { address, ...request, timeoutMs, caFile, authorities }))
     shared.users.push(examined.client.family)
     byRequest.set(id, shared)
-    byClient.set(examined, shared)
+    byClient.set(examined.client.id, shared)
     // The clients' probes are sent in parallel, so each client gets a connection.
     void preopenConnections(shared.access, 1)
   }

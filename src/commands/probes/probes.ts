@@ -1,10 +1,6 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
-import {
-  catalogIn,
-  type RejectedModel,
-  type ResolvedOptions,
-} from '../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
 import { routesToProve } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -44,9 +40,8 @@ export async function loadSenders(
 export class Probes {
   readonly #sent: SentProbes
   readonly #loadSenders: (choice: ResolvedChoice) => Promise<SenderFor>
-  readonly #searches = new Map<Client, PartSearches>()
-  /** By resolved options. Loading them again would read and plan a client's files again. */
-  readonly #loaded = new Map<ResolvedOptions, Promise<SenderFor>>()
+  /** By client ID. */
+  readonly #searches = new Map<string, PartSearches>()
 
   constructor(
     probe: (request: ProbeRequest) => Promise<ProbeResult>,
@@ -56,38 +51,12 @@ export class Probes {
     this.#loadSenders = load
   }
 
-  #sendersOf(choice: ResolvedChoice): Promise<SenderFor> {
-    const senders = this.#loaded.get(choice.resolved) ?? this.#loadSenders(choice)
-    this.#loaded.set(choice.resolved, senders)
-    return senders
-  }
-
-  /** Probes everything that a client will request, in parallel. Never throws. */
-  async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
-    const requests = await this.#requestsOf(choice)
-    const results = await Promise.allSettled(requests.map((request) => this.#sent.send(request)))
-    return results.map((result, index) => {
-      const { model, protocol } = requests[index]!
-      return { model, protocol, result }
-    })
-  }
-
-  /** As `askFor`, but does not wait for the answers. */
-  async sendFor(choice: ResolvedChoice): Promise<void> {
-    for (const request of await this.#requestsOf(choice)) void this.#sent.send(request)
-  }
-
-  /** The models that need a probe which was not sent yet. */
-  async newIds(choice: ResolvedChoice): Promise<readonly string[]> {
-    const requests = await this.#requestsOf(choice)
-    return requests.filter((request) => !this.#sent.has(request)).map(({ model }) => model)
-  }
-
-  async #requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
+  /** The probes of a client, one for each model that it will request. Reads the client's files. */
+  async requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
     const { client, resolved } = choice
-    const senderFor = await this.#sendersOf(choice)
-    const searches = this.#searches.get(client) ?? newSearches()
-    this.#searches.set(client, searches)
+    const senderFor = await this.#loadSenders(choice)
+    const searches = this.#searches.get(client.id) ?? newSearches()
+    this.#searches.set(client.id, searches)
 
     return routesOf(choice).map((route) => ({
       ...route,
@@ -95,6 +64,29 @@ export class Probes {
       sender: senderFor(route),
       searches,
     }))
+  }
+
+  isNew(request: ProbeRequest): boolean {
+    return !this.#sent.has(request)
+  }
+
+  /** Sends the requests that were not sent yet, in parallel. A rejection is an answer, so it never throws. */
+  async answersTo(requests: readonly ProbeRequest[]): Promise<readonly ProbeAnswer[]> {
+    const results = await Promise.allSettled(requests.map((request) => this.#sent.send(request)))
+    return results.map((result, index) => {
+      const { model, protocol } = requests[index]!
+      return { model, protocol, result }
+    })
+  }
+
+  /** Probes everything that a client will request. */
+  async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
+    return this.answersTo(await this.requestsOf(choice))
+  }
+
+  /** As `askFor`, but does not wait for the answers. */
+  async sendFor(choice: ResolvedChoice): Promise<void> {
+    for (const request of await this.requestsOf(choice)) void this.#sent.send(request)
   }
 
   /**

@@ -29,19 +29,19 @@ export interface EarlierSetup extends Pick<ClientState, 'options' | 'unsetOption
   readonly baseUrl: string
 }
 
-/** The setups of these clients. A client that is not set up has none. */
+/** The setups of these clients, by client ID. A client that is not set up has none. */
 export function earlierSetups(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
-): ReadonlyMap<Client, EarlierSetup> {
-  const setups = clients.flatMap((client): [Client, EarlierSetup][] => {
+): ReadonlyMap<string, EarlierSetup> {
+  const setups = clients.flatMap((client): [string, EarlierSetup][] => {
     const state = stateNow(session, client)
     const baseUrl = state?.endpoint.baseUrl
     if (state === undefined || baseUrl === undefined) return []
     if (!isSetUpByRepoint(client, state, runs)) return []
     const { unsetOptions } = state
-    return [[client, { baseUrl, options: configuredOptions(client, state, runs), unsetOptions }]]
+    return [[client.id, { baseUrl, options: configuredOptions(client, state, runs), unsetOptions }]]
   })
   return new Map(setups)
 }

@@ -23,12 +23,12 @@ import { credentialsFinder, type FindByStates } from './credentials.ts'
 /** Finds the situations of each client that the recorded runs changed. */
 export function situationsFinder(context: RollbackContext): FindSituations {
   // Each client's files are read once for all attempts of an undo.
-  const finders = new Map<Client, FindInClient>()
+  const finders = new Map<string, FindInClient>()
   const finderFor = (id: string) => {
     const client = context.clients.find((candidate) => familyIds(candidate.id).includes(id))
     if (client === undefined) return undefined
-    const finder = finders.get(client) ?? clientFinder(context, client)
-    finders.set(client, finder)
+    const finder = finders.get(client.id) ?? clientFinder(context, client)
+    finders.set(client.id, finder)
     return finder
   }
 

@@ -176,11 +176,11 @@ function resolveForLaunch(
   clients: readonly Client[],
   { access, catalogAnswer, model, provenRoute, versions }: LaunchRequest,
 ): ResolvedClient {
-  const earlierByClient = earlierSetups(session, clients, runsSoFar(session))
+  const earlierOf = earlierSetups(session, clients, runsSoFar(session))
   const catalog = catalogIn({ catalogAnswer })
 
   const resolve = (client: Client, requestedModel: string | undefined): Resolution => {
-    const earlier = earlierByClient.get(client)
+    const earlier = earlierOf.get(client.id)
     const isOtherGateway = earlier !== undefined && !pointsAt(client, earlier, access)
     const routesToAvoid = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
     const gatewayInfo = {

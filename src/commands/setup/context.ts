@@ -49,8 +49,8 @@ export interface SetupContext {
   readonly clients: readonly Client[]
   /** The installed programs by client ID. Each is started once, when a step first needs its version. */
   readonly programs: Map<string, Promise<InstalledProgram>>
-  /** The earlier setup of each client that has one. */
-  readonly earlier: ReadonlyMap<Client, EarlierSetup>
+  /** The earlier setup of each client that has one, by client ID. */
+  readonly earlier: ReadonlyMap<string, EarlierSetup>
   readonly runs: Runs
 }
 
@@ -111,6 +111,6 @@ export function inputFor(
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
   const requested = requestedFor(request, client)
-  const sources = { requested, earlier: earlier.get(client), policy }
+  const sources = { requested, earlier: earlier.get(client.id), policy }
   return resolveInputFor(client, sources, gateway, gatewayInfo)
 }

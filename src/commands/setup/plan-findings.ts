@@ -77,7 +77,7 @@ function* lostModelFindings(
   { client, input }: ResolvedChoice,
   after: LoadedFiles,
 ): Generator<Finding> {
-  const before = policy.replacesModels ? earlier.get(client) : undefined
+  const before = policy.replacesModels ? earlier.get(client.id) : undefined
   if (before === undefined) return
 
   const code = 'choice-not-kept'

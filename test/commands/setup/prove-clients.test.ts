@@ -42,7 +42,7 @@ async function proofOf(
   const requester = openGateway(context, access)
   try {
     const proven = await proveClients(context, await askGateway(context, requester))
-    for (const error of proven.failed.values()) throw error
+    for (const { error } of proven.failed) throw error
     return proven
   } finally {
     await requester.hangUp()

@@ -100,7 +100,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
   const { client, replacements } = choice
   // Without a catalog the rules would choose the rejected model again.
   const catalog = catalogIn(gateway)
-  const mayReplace = policy.replacesModels && earlier.has(client) && replacements === 0
+  const mayReplace = policy.replacesModels && earlier.has(client.id) && replacements === 0
   if (catalog === undefined || !mayReplace) return { kind: 'nothing-to-try' }
 
   const requested = modelsIn(requestedFor(request, client))

@@ -38,7 +38,7 @@ function gatewayToKeep(
 ): Gateway | undefined {
   const { flags, picksModel = false } = request
   const [client] = clients
-  if (client === undefined || clients.length > 1 || !earlier.has(client)) return undefined
+  if (client === undefined || clients.length > 1 || !earlier.has(client.id)) return undefined
 
   const { slotModels, ...otherOptions } = requestedFor(request, client)
   const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0

@@ -28,14 +28,21 @@ import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
 import { expectCanSend, expectUsable, programFindings } from './programs.ts'
 import { proveByClient } from './prove-by-client.ts'
-import { continueWith, failuresIn, resultFor, type SetupResult, workingChoices } from './results.ts'
+import {
+  continueWith,
+  type FailedClient,
+  failedClients,
+  resultFor,
+  type SetupResult,
+  workingChoices,
+} from './results.ts'
 
 /** Step 4: a setup whose models have answered. With `--no-verify` they are only decided. */
 export interface ProvenSetup extends SetupContext {
   /** The clients that can use the gateway, in the order of `clients`. */
   readonly choices: readonly ResolvedChoice[]
-  /** Why a client cannot use the gateway. */
-  readonly failed: ReadonlyMap<Client, UserError>
+  /** The clients that cannot use it. */
+  readonly failed: readonly FailedClient[]
   /** With the base URLs and the key header that the gateway has accepted. */
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
@@ -72,7 +79,7 @@ export async function proveClients(
     return {
       ...context,
       choices,
-      failed: failuresIn(results),
+      failed: failedClients(results),
       access: requester.access,
       catalog,
       balance,
@@ -105,26 +112,35 @@ async function resolveAll(
   return results
 }
 
-/** Step 4. Probes all models, and chooses again after a rejection, until no choice changes any more. */
+/**
+ * Step 4. Probes all models, and chooses again after a rejection, until no choice changes any more. Every
+ * client may choose again in each round: the probes of another one can find its base URL.
+ */
 async function proveAll(
   context: SetupContext,
   gateway: AskedGateway,
   resolved: readonly SetupResult[],
 ): Promise<ProofOfAll> {
   let results = resolved
+  let toProbe = workingChoices(resolved)
+  const answersOf = new Map<string, readonly ProbeAnswer[]>()
   for (;;) {
-    const answersOf = await probeAll(context, gateway, results)
-    const probed = workingChoices(results)
+    for (const [id, answers] of await probeAll(context, gateway, toProbe))
+      answersOf.set(id, answers)
+
+    const changed: ResolvedChoice[] = []
     results = await continueWith(results, async (choice) => {
-      const rejections = rejectionsIn(answersOf.get(choice.client)!)
+      const rejections = rejectionsIn(answersOf.get(choice.client.id)!)
       const attempt = await chooseAgain({ context, gateway, choice, rejections })
-      return attempt.kind === 'probe' ? attempt.choice : choice
+      if (attempt.kind === 'nothing-to-try') return choice
+      changed.push(attempt.choice)
+      return attempt.choice
     })
     if (results.every(({ kind }) => kind === 'skipped'))
       throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
-    const isAnyNew = workingChoices(results).some((choice) => !probed.includes(choice))
-    if (!isAnyNew) return concludeAll(context, gateway, results, answersOf)
+    if (changed.length === 0) return concludeAll(context, gateway, results, answersOf)
+    toProbe = changed
   }
 }
 
@@ -133,20 +149,28 @@ interface ProofOfAll {
   readonly findings: readonly Finding[]
 }
 
-type Answers = ReadonlyMap<Client, readonly ProbeAnswer[]>
+/** The answers to the probes of each client, by its ID. */
+type Answers = ReadonlyMap<string, readonly ProbeAnswer[]>
 
-/** Probes every chosen model that was not probed yet. Returns the answers of all. */
+/** Probes every model of these choices that was not probed yet. Returns the answers for all of them. */
 async function probeAll(
   { session }: SetupContext,
   { probes }: AskedGateway,
-  results: readonly SetupResult[],
+  choices: readonly ResolvedChoice[],
 ): Promise<Answers> {
-  const choices = workingChoices(results)
-  const newIds = await Promise.all(choices.map((choice) => probes.newIds(choice)))
-  const names = new Set(newIds.flat())
+  const requestsOfAll = await Promise.all(
+    choices.map(async (choice) => ({
+      id: choice.client.id,
+      requests: await probes.requestsOf(choice),
+    })),
+  )
+  const newRequests = requestsOfAll
+    .flatMap(({ requests }) => requests)
+    .filter((request) => probes.isNew(request))
+  const names = new Set(newRequests.map(({ model }) => model))
 
   const answers = Promise.all(
-    choices.map(async (choice) => [choice.client, await probes.askFor(choice)] as const),
+    requestsOfAll.map(async ({ id, requests }) => [id, await probes.answersTo(requests)] as const),
   )
   if (names.size === 0) return new Map(await answers)
   return new Map(await session.step(`Asking ${[...names].join(', ')} for one word`, answers))
@@ -161,7 +185,7 @@ async function concludeAll(
 ): Promise<ProofOfAll> {
   const results = await continueWith(chosen, async (choice) => {
     const { client } = choice
-    const answers = answersOf.get(client)!
+    const answers = answersOf.get(client.id)!
     await expectTrustedBy(client, requester.access)
     const provenBy = await proveChoice(context, requester.access, choice, answers)
     expectCanSend(client, requester.access)
@@ -171,7 +195,7 @@ async function concludeAll(
   const choices = workingChoices(results)
   const findings = choices.flatMap(({ client }) =>
     answersOf
-      .get(client)!
+      .get(client.id)!
       .flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.findings : [])),
   )
   const isAnyByClient = choices.some(({ provenBy }) => provenBy === 'client')

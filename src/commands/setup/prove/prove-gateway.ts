@@ -163,7 +163,7 @@ function* keyHeaderFindings(
  */
 function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
   const { session, request, choices, failed, access, findings } = proven
-  for (const [client, error] of failed) {
+  for (const { client, error } of failed) {
     if (choices.length === 0) throw error
     if (!canAskUser(proven)) throw withWorkingClients(error, client, proven)
     session.remark(`✗ Skipped ${client.label}: ${error.message}`)
@@ -248,7 +248,7 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
   return {
     ...context,
     choices,
-    failed: new Map(),
+    failed: [],
     access,
     catalog: undefined,
     findings: [...assumedBaseUrlsFinding(access), ...(await programFindings(context))],

@@ -12,10 +12,16 @@ import type { ResolvedChoice } from '../../resolve/client-choice.ts'
 /** The result of the steps so far for one client. */
 export type SetupResult =
   | { readonly kind: 'working'; readonly choice: ResolvedChoice }
-  /** The client cannot use the gateway. */
-  | { readonly kind: 'failed'; readonly client: Client; readonly error: UserError }
+  | FailedClient
   /** The user chose no model for it. */
   | { readonly kind: 'skipped' }
+
+/** A client that cannot use the gateway, and why. */
+export interface FailedClient {
+  readonly kind: 'failed'
+  readonly client: Client
+  readonly error: UserError
+}
 
 /** The user skips this client instead of choosing a model for it. The other clients continue. */
 export class ClientSkipped extends UserError {
@@ -29,10 +35,9 @@ export function workingChoices(results: readonly SetupResult[]): readonly Resolv
   return results.flatMap((result) => (result.kind === 'working' ? [result.choice] : []))
 }
 
-/** Why each of the others cannot use it. */
-export function failuresIn(results: readonly SetupResult[]): ReadonlyMap<Client, UserError> {
-  const failed = results.filter((result) => result.kind === 'failed')
-  return new Map(failed.map(({ client, error }) => [client, error]))
+/** The clients that cannot. */
+export function failedClients(results: readonly SetupResult[]): readonly FailedClient[] {
+  return results.filter((result) => result.kind === 'failed')
 }
 
 /**
