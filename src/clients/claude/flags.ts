@@ -16,7 +16,7 @@ export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
 
 export type Slot = (typeof slots)[number]
 
-const defaultSlot = 'sonnet'
+export const defaultSlot = 'sonnet'
 
 /** The slot that Claude Code starts with, unless a `startModel` overrides it. */
 export function slotIn({ slot }: ClientOptions): Slot {

@@ -70,18 +70,8 @@ interface Variable {
   readonly otherwise: Otherwise
 }
 
-/** `restored`: the variable gets the value that it had before the settings were in this state. */
-type Otherwise =
-  | { readonly kind: 'stays' }
-  | { readonly kind: 'removed' }
-  | { readonly kind: 'restored'; readonly state: State }
-
-const stays: Otherwise = { kind: 'stays' }
-const removed: Otherwise = { kind: 'removed' }
-const restoredBefore = (state: State): Otherwise => ({ kind: 'restored', state })
-
-/** A state of the settings: `isSetUp`, `isMapped` or `isDiscovering`. */
-type State = (settings: ClaudeSettings) => boolean
+/** `before-…`: the variable gets the value that it had before the settings were in that state. */
+type Otherwise = 'stays' | 'removed' | 'before-setup' | 'before-mapping' | 'before-discovery'
 
 function isSetUp({ env }: ClaudeSettings): boolean {
   return env[names.baseUrl] !== undefined
@@ -104,19 +94,23 @@ function variableChanges(
   if (value !== undefined) return [{ path, value }]
   if (now.env[name] === undefined) return []
 
-  switch (otherwise.kind) {
+  switch (otherwise) {
     case 'stays':
       return []
     case 'removed':
       return [{ path, value: undefined }]
-    case 'restored':
-      return [{ path, value: valueBefore(otherwise.state, path, now, target) }]
+    case 'before-setup':
+      return [{ path, value: valueBefore(isSetUp, path, now, target) }]
+    case 'before-mapping':
+      return [{ path, value: valueBefore(isMapped, path, now, target) }]
+    case 'before-discovery':
+      return [{ path, value: valueBefore(isDiscovering, path, now, target) }]
   }
 }
 
 /** The value at `path` before the settings were in a state. Undefined: none, or the records cannot tell. */
 function valueBefore(
-  state: State,
+  isInState: (settings: ClaudeSettings) => boolean,
   path: SettingPath,
   now: ClaudeSettings,
   { earlierVersionsOf }: SetupTarget,
@@ -124,24 +118,27 @@ function valueBefore(
   for (const bytes of earlierVersionsOf?.('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
     // Not from `env`: a number stays a number.
-    if (!state(before)) return valueIn(before.root, path)
+    if (!isInState(before)) return valueIn(before.root, path)
   }
   return undefined
 }
 
 function trafficVariables(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
   const discovers = effectiveOptions(target.input).isDiscovering
-  const quiet = { name: names.quiet, value: discovers ? undefined : '1', otherwise: removed }
-  const discovery = {
-    name: names.discovery,
-    value: discovers ? '1' : undefined,
-    otherwise: removed,
+  const on = discovers ? '1' : undefined
+  const quiet: Variable = {
+    name: names.quiet,
+    value: discovers ? undefined : '1',
+    otherwise: 'removed',
   }
-  const others = quietButDiscovering.map((name) => ({
-    name,
-    value: discovers ? '1' : undefined,
-    otherwise: isDiscovering(now) ? restoredBefore(isDiscovering) : stays,
-  }))
+  const discovery: Variable = { name: names.discovery, value: on, otherwise: 'removed' }
+  const others = quietButDiscovering.map(
+    (name): Variable => ({
+      name,
+      value: on,
+      otherwise: isDiscovering(now) ? 'before-discovery' : 'stays',
+    }),
+  )
   return discovers ? [discovery, ...others, quiet] : [quiet, discovery, ...others]
 }
 
@@ -162,43 +159,48 @@ function slotVariablesFor(
   const model = slotModels?.[slot]
   const written = asWritten(now.env[id], model)
   const isSame = written !== undefined && written === now.env[id]
-  const otherwise = isMapped(now) ? removed : stays
+  const otherwise = isMapped(now) ? 'removed' : 'stays'
   return [
     { name: id, value: written, otherwise },
     { name: label, value: (isSame && now.env[label]) || model, otherwise },
   ]
 }
 
-/**
- * The subagent, the context window and the attribution switch. They belong to a mapping, as its slots do. The
- * first row that applies decides about a value that the setup does not set:
- *
- *     the setup             the settings now    the subagent             the window, the attribution
- *     has `--defaults`      have a base URL     as before the setup      as before the setup
- *     fills slots           are mapped          as before the mapping    stay
- *     fills no slot         are mapped          as before the mapping    as before the mapping
- *     any                   any other           stays                    stay
- */
+/** What a setup does with the mapping that the settings have now. */
+function mappingChange(
+  now: ClaudeSettings,
+  { resolved: { slotModels = {} }, input: { resetToDefaults } }: SetupTarget,
+): keyof typeof otherwiseNextToMapping {
+  if (resetToDefaults) return isSetUp(now) ? 'reset' : 'none'
+  if (!isMapped(now)) return 'none'
+  return Object.keys(slotModels).length > 0 ? 'replaced' : 'removed'
+}
+
+/** What happens to the variables that belong to a mapping, in addition to its slots. */
+const otherwiseNextToMapping = {
+  reset: { subagent: 'before-setup', others: 'before-setup' },
+  replaced: { subagent: 'before-mapping', others: 'stays' },
+  removed: { subagent: 'before-mapping', others: 'before-mapping' },
+  none: { subagent: 'stays', others: 'stays' },
+} as const
+
+/** The subagent, the context window and the attribution switch. */
 function mappingVariables(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
-  const { slotModels = {}, subagentModel, contextWindow } = target.resolved
-  const { resetToDefaults } = target.input
-  const fillsSlots = Object.keys(slotModels).length > 0
-  const state = resetToDefaults ? isSetUp : isMapped
-  const otherwise = state(now) ? restoredBefore(state) : stays
-  const otherwiseNextToMapping = fillsSlots && !resetToDefaults ? stays : otherwise
+  const { subagentModel, contextWindow } = target.resolved
+  const otherwise = otherwiseNextToMapping[mappingChange(now, target)]
 
   return [
     {
       name: names.subagent,
       value: asWritten(now.env[names.subagent], subagentModel),
-      otherwise,
+      otherwise: otherwise.subagent,
     },
     {
       name: names.contextTokens,
       value: contextWindow?.toString(),
-      otherwise: otherwiseNextToMapping,
+      otherwise: otherwise.others,
     },
-    attributionVariable(now, target, otherwiseNextToMapping),
+    attributionVariable(now, target, otherwise.others),
   ]
 }
 
@@ -210,8 +212,8 @@ function attributionVariable(
   const name = names.attribution
   const { hidesAttribution } = effectiveOptions(input)
   if (hidesAttribution) return { name, value: '0', otherwise }
-  if (now.env[name] !== '0') return { name, otherwise: stays }
-  return { name, otherwise: hidesAttribution === false ? restoredBefore(isSetUp) : otherwise }
+  if (now.env[name] !== '0') return { name, otherwise: 'stays' }
+  return { name, otherwise: hidesAttribution === false ? 'before-setup' : otherwise }
 }
 
 function optionVariables({ input }: SetupTarget): readonly Variable[] {
@@ -219,7 +221,7 @@ function optionVariables({ input }: SetupTarget): readonly Variable[] {
   return settingOptions.map(({ option, path }) => ({
     name: String(path.at(-1)),
     value: options[option],
-    otherwise: input.resetToDefaults ? restoredBefore(isSetUp) : stays,
+    otherwise: input.resetToDefaults ? 'before-setup' : 'stays',
   }))
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { ModelNeeded, type ResolvedOptions } from '../../contract/setup.ts'
-import { type Slot, slots } from '../flags.ts'
+import { defaultSlot, type Slot, slots } from '../flags.ts'
 import type { Pins } from '../settings.ts'
 import {
   hasSlot,
@@ -49,14 +49,15 @@ type FirstModel = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
  *   `client-too-old`
  */
 export function firstModel(start: Start): FirstModel {
-  const { slot, pins, version } = start
+  const { command, slot, pins, version } = start
   const place = placeInTable(version)
   const findings = place === 'covered' || place === 'newer' ? missingOfOtherSlots(start) : []
 
   if (!hasSlot(version, slot)) {
-    const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${start.command} --slot opus`
+    const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${command} --slot opus`
     return { probeModel: slot, probeHint, findings }
   }
+
   if (place === 'older') expectPins(start)
   const pin = pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
@@ -83,25 +84,29 @@ function expectPins(start: Start): void {
   throw new UserError({
     code: 'client-too-old',
     message: `repoint does not know which model ID Claude Code ${start.version} sends: it knows ${tableVersions.oldest} and newer`,
-    hint: `Update Claude Code, or pin a model: --${unpinned}-model ${pinFor(start, unpinned)}`,
+    hint: `Update Claude Code, or pin a model: ${pinFlag(start, unpinned)}`,
   })
 }
 
 /** The version decides the ID, whatever the catalog lists. */
 function sentModel(start: Start): Pick<FirstModel, 'probeModel' | 'probeHint'> {
   const { slot, version, command } = start
-  expectTier(start, slot)
+  expectServed(start)
 
   const probeModel = sentFirst(version, slot)
-  const other = pinFor(start, slot, probeModel)
-  const probeHint = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
+  const slotFlag = slot === defaultSlot ? '' : ` --slot ${slot}`
+  const other = pinFlag(start, slot, probeModel)
+  const probeHint = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${command}${slotFlag} ${other}`
   return { probeModel, probeHint }
 }
 
 /** @param ids the IDs that the client may send for the slot, oldest first */
 function likelyModel(start: Start, ids: readonly string[]): string {
   const listed = ids.findLast((id) => isListed(start, id))
-  return listed ?? expectTier(start, start.slot).findLast(isOwnId) ?? ids.at(-1)!
+  if (listed !== undefined) return listed
+
+  expectServed(start)
+  return tierOf(start, start.slot).findLast(isOwnId) ?? ids.at(-1)!
 }
 
 /** Reports the IDs that the slot may mean and the gateway lacks. */
@@ -116,7 +121,7 @@ function missingOfSlot(start: Start, ids: readonly string[]): readonly Finding[]
       code: 'slot-id-missing',
       severity: 'note',
       message: `Some versions of Claude Code send a model for ${slot} that the gateway does not list: ${sent.join(', ')}`,
-      hint: `If yours is one of them, pin a model: repoint ${start.command} --${slot}-model ${pinFor(start, slot)}`,
+      hint: `If yours is one of them, pin a model: repoint ${start.command} ${pinFlag(start, slot)}`,
     },
   ]
 }
@@ -135,29 +140,36 @@ function missingOfOtherSlots(start: Start): readonly Finding[] {
       !isListed(start, sentFirst(version, slot)),
   )
   if (unlisted.length === 0) return []
+  const sent = unlisted.map((slot) => `${sentFirst(version, slot)} (${slot})`)
+  const pinFlags = unlisted.map((slot) => pinFlag(start, slot))
 
   return [
     {
       code: 'slot-id-missing',
       severity: 'note',
-      message: `Claude Code ${version} sends models for its other slots that the gateway does not list: ${unlisted.map((slot) => `${sentFirst(version, slot)} (${slot})`).join(', ')}`,
-      hint: `To use these slots, pin them: repoint ${start.command} ${unlisted.map((slot) => `--${slot}-model ${pinFor(start, slot)}`).join(' ')}`,
+      message: `Claude Code ${version} sends models for its other slots that the gateway does not list: ${sent.join(', ')}`,
+      hint: `To use these slots, pin them: repoint ${start.command} ${pinFlags.join(' ')}`,
     },
   ]
 }
 
-/** The newest of the slot's models that the gateway lists, preferably one that the version knows. */
-function pinFor({ catalog, version }: Start, slot: Slot, unserved?: string): string {
-  const tier = catalog ? messagesTiers(catalog, slots)[slot].filter((id) => id !== unserved) : []
+/**
+ * The flag that pins the newest of the slot's models that the gateway lists, preferably one that the version
+ * knows.
+ *
+ * @param unserved a listed ID that does not work
+ */
+function pinFlag(start: Start, slot: Slot, unserved?: string): string {
+  const tier = tierOf(start, slot).filter((id) => id !== unserved)
   const ids = sentIds[slot].map(({ id }) => id).filter((id) => tier.includes(id))
-  return ids.findLast((id) => knowsModel(version, id)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
+  const known = ids.findLast((id) => knowsModel(start.version, id))
+  return `--${slot}-model ${known ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'}`
 }
 
-/** The catalog's IDs for the slot; none without a catalog. @throws ModelNeeded if the catalog has none */
-function expectTier({ catalog }: Start, slot: Slot): readonly string[] {
-  if (catalog === undefined) return []
-  const tier = messagesTiers(catalog, slots)[slot]
-  if (tier.length > 0) return tier
+/** @throws ModelNeeded if the catalog has no model for the slot */
+function expectServed(start: Start): void {
+  const { catalog, slot } = start
+  if (catalog === undefined || tierOf(start, slot).length > 0) return
 
   const nearest = closestModels(sentIds[slot].at(-1)!.id, catalog)
   const near = nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `
@@ -171,6 +183,11 @@ function expectTier({ catalog }: Start, slot: Slot): readonly string[] {
     message: `The gateway has no model for the slot ${slot}`,
     hint: near + way,
   })
+}
+
+/** The catalog's IDs for the slot. None without a catalog. */
+function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
+  return catalog === undefined ? [] : messagesTiers(catalog, slots)[slot]
 }
 
 /** Without a catalog, every ID counts as listed. */
