@@ -143,17 +143,17 @@ function chatCall(id: string, { name, kind }: Tool, input: string): ChatCall {
     : { id, type: 'custom', custom: { name, input } }
 }
 
-function finishReason(reason: FinishReason, isLegacyRequest: boolean): string {
-  switch (reason.type) {
-    case 'tool-calls':
-      return isLegacyRequest ? 'function_call' : 'tool_calls'
-    case 'length':
-      return 'length'
-    case 'content-filter':
-      return 'content_filter'
-    default:
-      return 'stop'
-  }
+const finishReasons: Readonly<Record<FinishReason['type'], string>> = {
+  stop: 'stop',
+  'tool-calls': 'tool_calls',
+  length: 'length',
+  'stop-sequence': 'stop',
+  refusal: 'stop',
+  'content-filter': 'content_filter',
+}
+
+function finishReason({ type }: FinishReason, isLegacyRequest: boolean): string {
+  return type === 'tool-calls' && isLegacyRequest ? 'function_call' : finishReasons[type]
 }
 
 function chatUsage({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {

@@ -46,6 +46,7 @@ export const failures = {
       'unsupported_by_local_gateway',
       `The local gateway does not do this: ${method} ${path}. The service may: try it there.`,
     ),
+  /** New API sends this error with status 200 (RetrieveModel in controller/model.go). */
   noSuchModel: (id: string) =>
     invalidRoute(200, 'model_not_found', `The model '${id}' does not exist`, 'model'),
   invalidToken: () => gateFailure(401, '', 'Invalid token'),

@@ -168,25 +168,18 @@ function toolUse(id: string, name: string, input: unknown): object {
 function stopMembers(reason: FinishReason | null) {
   return {
     stop_details: null,
-    stop_reason: reason && stopReason(reason),
+    stop_reason: reason && stopReasons[reason.type],
     stop_sequence: reason?.type === 'stop-sequence' ? reason.sequence : null,
   }
 }
 
-function stopReason(reason: FinishReason): string {
-  switch (reason.type) {
-    case 'stop':
-      return 'end_turn'
-    case 'tool-calls':
-      return 'tool_use'
-    case 'length':
-      return 'max_tokens'
-    case 'stop-sequence':
-      return 'stop_sequence'
-    case 'refusal':
-    case 'content-filter':
-      return 'refusal'
-  }
+const stopReasons: Readonly<Record<FinishReason['type'], string>> = {
+  stop: 'end_turn',
+  'tool-calls': 'tool_use',
+  length: 'max_tokens',
+  'stop-sequence': 'stop_sequence',
+  refusal: 'refusal',
+  'content-filter': 'refusal',
 }
 
 function tokenCounts({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {

@@ -11,7 +11,9 @@ import { itemContext, outputItem } from './responses-items.ts'
 export function responseDocument(body: JsonObject, facts: AnswerFacts, answer?: WholeAnswer) {
   const items = itemContext(body, facts)
   const blocks = answer?.blocks ?? []
-  const status = answer === undefined ? 'in_progress' : finalStatus(answer.reason)
+  const incompleteReason = answer && incompleteReasons[answer.reason.type]
+  const finalStatus = incompleteReason === undefined ? 'completed' : 'incomplete'
+  const status = answer === undefined ? 'in_progress' : finalStatus
 
   return {
     id: `resp_${facts.id}`,
@@ -21,8 +23,7 @@ export function responseDocument(body: JsonObject, facts: AnswerFacts, answer?: 
     background: false,
     completed_at: status === 'completed' ? facts.createdAt : null,
     error: null,
-    incomplete_details:
-      status === 'incomplete' ? { reason: incompleteReason(answer?.reason) } : null,
+    incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
     model: facts.model,
     output: blocks.map((block, index) => outputItem({ block, index }, items, 'end')),
     usage: answer === undefined ? null : responseUsage(answer.usage),
@@ -30,12 +31,14 @@ export function responseDocument(body: JsonObject, facts: AnswerFacts, answer?: 
   }
 }
 
-function finalStatus({ type }: FinishReason): 'completed' | 'incomplete' {
-  return type === 'length' || type === 'content-filter' ? 'incomplete' : 'completed'
-}
-
-function incompleteReason(reason: FinishReason | undefined): string {
-  return reason?.type === 'content-filter' ? 'content_filter' : 'max_output_tokens'
+/** Why the status of an answer is `incomplete`. Undefined: it is `completed`. */
+const incompleteReasons: Readonly<Record<FinishReason['type'], string | undefined>> = {
+  stop: undefined,
+  'tool-calls': undefined,
+  length: 'max_output_tokens',
+  'stop-sequence': undefined,
+  refusal: undefined,
+  'content-filter': 'content_filter',
 }
 
 function responseUsage({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {

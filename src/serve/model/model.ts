@@ -27,7 +27,7 @@ export function builtInAnswer(
   request: ModelRequest,
   servedAs = request.model,
 ): readonly Utterance[] {
-  const { newest, results } = newestTurns(request.messages)
+  const { newest, results } = newestTurns(request.turns)
   const { thoughts, question } = splitThoughts(lastUserText(newest))
   const answer = composeAnswer({ request, question, results, servedAs })
 
@@ -75,8 +75,7 @@ function composeAnswer({
   if (request.outputSchema !== undefined)
     return [textUtterance(sampleText(request.outputSchema, 'the format of the answer'))]
 
-  if (results.length > 0)
-    return [textUtterance(reportResults(results, callNames(request.messages)))]
+  if (results.length > 0) return [textUtterance(reportResults(results, callNames(request.turns)))]
   if (/^["'\s]*ping["'\s]*$/im.test(question)) return [textUtterance('pong')]
 
   return [

@@ -13,8 +13,8 @@ const markStart = /^\s*<<<BEGIN_[A-Z_]+>>>/
 const markEnd = /<<<END_[A-Z_]+>>>\s*$/
 
 /** The last text of the user, without the notes that clients add before and after it, each in a tag. */
-export function lastUserText(messages: readonly Turn[]): string {
-  const texts = messages
+export function lastUserText(turns: readonly Turn[]): string {
+  const texts = turns
     .filter(({ role }) => role === 'user')
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
   const lastText = texts.findLast((text) => removeNotes(text) !== '') ?? ''

@@ -31,7 +31,7 @@ export const readChatRequest = createReader('chat', (body) => {
   const { stop, max_tokens, max_completion_tokens } = body
   return {
     model: asString(body['model']) ?? '',
-    messages: readChatTurns(body),
+    turns: readChatTurns(body),
     ...chooseTools(body['tool_choice'] ?? body['function_call'], readChatTools(body)),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
     thinking: thinkingForEffort(body['reasoning_effort']),

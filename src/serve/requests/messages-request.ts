@@ -38,7 +38,7 @@ export const readMessagesRequest = createReader('messages', (body) => {
 
   return {
     model: asString(body['model']) ?? '',
-    messages: turns,
+    turns,
     tools,
     toolChoice: readToolChoice(choice, tools),
     isParallel: choice['disable_parallel_tool_use'] !== true,

@@ -17,7 +17,7 @@ export interface ModelRequest {
   /** The name that the client sent. It may be an alias. */
   readonly model: string
   /** The conversation in order, including system and developer prompts. */
-  readonly messages: readonly Turn[]
+  readonly turns: readonly Turn[]
   /** The tools that the model may call. */
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice
@@ -60,13 +60,12 @@ export function endsWithResults(turns: readonly Turn[]): boolean {
   return turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
 }
 
-/** Counts one token for every four characters of the conversation and tool names, and one per message. */
+/** Counts one token for every four characters of the conversation and tool names, and one per turn. */
 export function countInputTokens(request: ModelRequest): number {
   let characters = 0
-  for (const message of request.messages)
-    for (const part of message.parts) characters += charactersOf(part)
+  for (const turn of request.turns) for (const part of turn.parts) characters += charactersOf(part)
   for (const tool of request.tools) characters += tool.name.length
-  return request.messages.length + Math.ceil(characters / 4)
+  return request.turns.length + Math.ceil(characters / 4)
 }
 
 // An image costs about 85 tokens, as a small one does at the vendors.

@@ -25,7 +25,7 @@ export const readResponsesRequest = createReader('responses', (body) => {
 
   return {
     model: asString(body['model']) ?? '',
-    messages: readResponsesTurns(body),
+    turns: readResponsesTurns(body),
     ...chooseTools(body['tool_choice'], readResponsesTools(body, items)),
     isParallel: body['parallel_tool_calls'] !== false,
     thinking: thinkingForEffort(toObject(body['reasoning'])['effort']),

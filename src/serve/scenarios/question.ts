@@ -16,29 +16,29 @@ export function toQuestion(
   protocol: Protocol,
   headers: RequestHeaders = {},
 ): GatewayQuestion {
-  const { model, messages, tools } = request
+  const { model, turns, tools } = request
 
   return {
     model,
     protocol,
-    messages,
+    messages: turns,
     get text() {
-      return lastUserText(messages)
+      return lastUserText(turns)
     },
     get afterTool() {
-      return endsWithResults(messages)
+      return endsWithResults(turns)
     },
     get tools() {
       return tools.map(({ name }) => name)
     },
     get system() {
-      return systemPrompt(messages)
+      return systemPrompt(turns)
     },
     get toolResults() {
-      return newestTurns(messages).results.map((result) => result.text)
+      return newestTurns(turns).results.map((result) => result.text)
     },
     get turn() {
-      return 1 + countModelTurns(messages)
+      return 1 + countModelTurns(turns)
     },
     get headers() {
       return Object.fromEntries(

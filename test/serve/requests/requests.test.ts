@@ -7,7 +7,7 @@ import { contentsOf, conversations, expectedContents, schema } from '../support/
 
 describe.each([chat, responses, messages])('$protocol', ({ protocol, readRequest }) => {
   test('requests: the same conversation is equal in the three protocols', () => {
-    const { messages: turns, ...request } = readRequest(conversations[protocol])
+    const { turns, ...request } = readRequest(conversations[protocol])
     expect(turns[0]).toEqual({ role: 'system', parts: [{ type: 'text', text: 'Be short.' }] })
     expect(contentsOf(turns.slice(1))).toMatchObject(expectedContents)
     expect(request).toMatchObject({
@@ -45,14 +45,14 @@ test('responses: finds the tools in an input item of Codex, in their namespace',
 })
 
 test('messages: a message with the role system is not user text', () => {
-  const { messages: list } = messages.readRequest({
+  const { turns } = messages.readRequest({
     model: 'm',
     messages: [
       { role: 'user', content: 'ping' },
       { role: 'system', content: 'Remember.' },
     ],
   })
-  expect(list.map(({ role }) => role)).toEqual(['user', 'system'])
+  expect(turns.map(({ role }) => role)).toEqual(['user', 'system'])
 })
 
 test('messages: a call has a single result', () => {

@@ -3,12 +3,12 @@ import type { Turn } from '../../../src/serve/requests/turns/turns.ts'
 
 /** A request in the form that the model receives. */
 export function aModelRequest(
-  messages: readonly Turn[],
+  turns: readonly Turn[],
   more: Partial<ModelRequest> = {},
 ): ModelRequest {
   return {
     model: 'm',
-    messages,
+    turns,
     tools: [],
     toolChoice: 'auto',
     isParallel: true,
