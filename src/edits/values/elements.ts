@@ -17,81 +17,86 @@ export function isElement(item: Value, { element }: ListElement): boolean {
 }
 
 /** The index of an element in a list, or -1 if the list does not contain it. */
-export function elementIndex(list: readonly Value[], { element }: ListElement): number {
-  const keys = identifyingKeys(element)
-  const { positions } = indexOfList(list, keys)
-  return positions.get(JSON.stringify(keys))!.get(identityOf(element, keys)!) ?? -1
+export function elementIndex(list: readonly Value[], element: ListElement): number {
+  return placeOf(list, element)?.position ?? -1
 }
 
 /** Whether a list contains an element more than once. */
-export function isRepeated(list: readonly Value[], { element }: ListElement): boolean {
-  const keys = identifyingKeys(element)
-  const { repeated } = indexOfList(list, keys)
-  return repeated.has(JSON.stringify(keys) + identityOf(element, keys))
+export function isRepeated(list: readonly Value[], element: ListElement): boolean {
+  return placeOf(list, element)?.isRepeated ?? false
 }
 
-/** The positions of a list's elements. */
+function placeOf(list: readonly Value[], { element }: ListElement): ElementPlace | undefined {
+  const { keys, places } = indexOfList(list, identifyingKeys(element))
+  return places.get(identityOf(element, keys)!)
+}
+
+interface ElementPlace {
+  /** The first, if the list contains the element more than once. */
+  readonly position: number
+  readonly isRepeated: boolean
+}
+
+/** The elements of a list that the same keys identify. */
 interface ListIndex {
-  /** By the identifying keys of an element (as JSON), then by its identity. */
-  readonly positions: Map<string, Map<string, number>>
-  /** Elements that the list contains more than once: their keys, then their identity. */
-  readonly repeated: Set<string>
+  readonly keys: readonly string[]
+  /** By the identity of the element. */
+  readonly places: Map<string, ElementPlace>
 }
 
-const listIndexes = new WeakMap<readonly Value[], ListIndex>()
+/** The indexes of each list, by `indexName`. */
+const listIndexes = new WeakMap<readonly Value[], Map<string, ListIndex>>()
 
-/** The index of a list, with the positions of the elements that have these identifying keys. */
+function indexName(keys: readonly string[]): string {
+  return JSON.stringify(keys)
+}
+
+/** The index of a list for elements with these keys. */
 function indexOfList(list: readonly Value[], keys: readonly string[]): ListIndex {
-  const index = listIndexes.get(list) ?? { positions: new Map(), repeated: new Set() }
-  listIndexes.set(list, index)
-  if (index.positions.has(JSON.stringify(keys))) return index
+  const indexes = listIndexes.get(list) ?? new Map<string, ListIndex>()
+  listIndexes.set(list, indexes)
+  const known = indexes.get(indexName(keys))
+  if (known !== undefined) return known
 
-  index.positions.set(JSON.stringify(keys), new Map())
-  for (const [position, item] of list.entries()) addToIndex(index, keys, item, position)
+  const index: ListIndex = { keys, places: new Map() }
+  indexes.set(indexName(keys), index)
+  for (const [position, item] of list.entries()) addToIndex(index, item, position)
   return index
 }
 
-function addToIndex(
-  { positions, repeated }: ListIndex,
-  keys: readonly string[],
-  item: Value,
-  position: number,
-): void {
+function addToIndex({ keys, places }: ListIndex, item: Value, position: number): void {
   const identity = identityOf(item, keys)
   if (identity === undefined) return
 
-  const keysText = JSON.stringify(keys)
-  const positionsByIdentity = positions.get(keysText)!
-  if (positionsByIdentity.has(identity)) repeated.add(keysText + identity)
-  else positionsByIdentity.set(identity, position)
+  const first = places.get(identity)
+  places.set(identity, { position: first?.position ?? position, isRepeated: first !== undefined })
 }
 
-/** Updates the index of a list to which `item` will be appended. */
+/** Updates the indexes of a list to which `item` will be appended. */
 export function indexAppendedItem(list: readonly Value[], item: Value): void {
-  const index = listIndexes.get(list)
-  if (index === undefined) return
-  for (const keys of index.positions.keys()) addToIndex(index, JSON.parse(keys), item, list.length)
+  const indexes = listIndexes.get(list)?.values() ?? []
+  for (const index of indexes) addToIndex(index, item, list.length)
 }
 
-/** Drops the index of a list in which an element has another identity now. */
+/** Drops the indexes of a list in which an element has another identity now. */
 export function dropIndex(list: readonly Value[]): void {
   listIndexes.delete(list)
 }
 
 /** Creates a check whether an item is one of the elements. */
 export function createElementCheck(elements: readonly ListElement[]): (item: Value) => boolean {
-  const identitiesByKeys = new Map<string, Set<string>>()
+  const indexes = new Map<string, ListIndex>()
   for (const { element } of elements) {
     const keys = identifyingKeys(element)
-    const identities = identitiesByKeys.get(JSON.stringify(keys)) ?? new Set()
-    identities.add(identityOf(element, keys)!)
-    identitiesByKeys.set(JSON.stringify(keys), identities)
+    const index = indexes.get(indexName(keys)) ?? { keys, places: new Map() }
+    indexes.set(indexName(keys), index)
+    addToIndex(index, element, 0)
   }
 
   return (item) =>
-    [...identitiesByKeys].some(([keys, identities]) => {
-      const identity = identityOf(item, JSON.parse(keys))
-      return identity !== undefined && identities.has(identity)
+    [...indexes.values()].some(({ keys, places }) => {
+      const identity = identityOf(item, keys)
+      return identity !== undefined && places.has(identity)
     })
 }
 
