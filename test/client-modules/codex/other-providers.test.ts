@@ -170,6 +170,17 @@ describe('--keep-old-gateway', () => {
     expect(setUp(disk).findings[0]?.needsConsentTo).not.toContain('--keep-old-gateway')
     expect(tableOf(setUp(disk, { options }).after, 'old')).toEqual(turnedOffTable)
   })
+
+  test('changes nothing for a provider that asks for no key', () => {
+    const placeholder = aHome(`model_provider = "old"\n${aTable()}`)
+    const { findings, after } = setUp(placeholder, { options })
+    expect(findings[0]?.needsConsentTo).toBeUndefined()
+    expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: 'repoint-no-key' })
+
+    const header = 'http_headers = { authorization = "Basic eA==" }'
+    const otherLogin = aHome(`model_provider = "old"\n${aTable(header)}`)
+    expect(setUp(otherLogin).findings[0]?.needsConsentTo).not.toContain('--keep-old-gateway')
+  })
 })
 
 describe('a later setup at that address restores the provider', () => {

@@ -7,9 +7,8 @@
  * also apply to a table of a profile, because Codex merges the tables of all layers. Run on the versions that
  * other-providers.ts names.
  */
-import { compact } from '../../../compact.ts'
 import type { ConfigValue } from '../../../edits/types.ts'
-import type { Finding, Findings } from '../../../finding.ts'
+import type { FileFix, Finding, Findings } from '../../../finding.ts'
 import { isExported, unsetCommand } from '../../checks/environment.ts'
 import { findingAt, formerProviderFinding } from '../../checks/findings.ts'
 import { placeholderOf } from '../../checks/other-tools.ts'
@@ -79,7 +78,7 @@ function* checkNewKey(context: ClientContext, config: ParsedFile, target: SetupT
     if (id === 'openai' || id === providerId) yield unfixableFinding(provider)
     else {
       const oldKey = oldKeyOf(context.files, config, id, target)
-      yield turnOffFinding(config, provider, oldKey, target.input.requested)
+      yield otherProviderFinding(config, provider, oldKey, target.input.requested)
     }
 
     if (isExported(context, keyBlockers.env_key))
@@ -142,7 +141,7 @@ export function* checkOthersNow(files: LoadedFiles, config: ParsedFile, baseUrl:
   for (const provider of otherProviders(files, baseUrl, ourId)) {
     const { id, address, location, isAbove } = provider
 
-    if (id !== 'openai' && id !== ourId) yield turnOffFinding(config, provider)
+    if (id !== 'openai' && id !== ourId) yield otherProviderFinding(config, provider)
     else if (isAbove) yield unfixableFinding(provider)
     else
       yield {
@@ -168,57 +167,93 @@ function unfixableFinding({ address, location }: OtherProvider): Finding {
 }
 
 /**
- * Reports a provider that would get our key, with the lines in its table that keep the key from it: another
- * token, or a variable that nobody sets.
+ * Reports a provider that would get our key, with the lines in its table that keep the key from it.
  *
  * @param oldKey the provider's own key, if the provider is in use and auth.json holds its key
  */
-function turnOffFinding(
+function otherProviderFinding(
   config: ParsedFile,
-  { id, table, address, location }: OtherProvider,
+  provider: OtherProvider,
   oldKey?: string,
   { keepOldGateway }: ClientOptions = {},
 ): Finding {
-  const name = `[model_providers.${id}]`
-  const takesKey = table['requires_openai_auth'] === true
-  const retainedKey = keepOldGateway ? oldKey : undefined
-  const token = takesKey ? retainedKey : replacementToken(table)
+  const { id, table } = provider
+  if (table['requires_openai_auth'] !== true) return keylessFinding(config, provider)
+  if (oldKey === undefined) return takingKeyFinding(provider, turnOff(config, provider))
 
-  const offer = oldKey
-    ? ' To continue these conversations with the old key: repoint codex --keep-old-gateway'
-    : ''
-  let needsConsentTo: string | undefined
-  if (token === undefined)
-    needsConsentTo = `Turn off ${name}, so that ${address} does not get the new key. You can still read its conversations. To continue one at the new gateway, which then receives all of it: codex fork ID. repoint rollback restores ${name}.${offer}`
-  else if (retainedKey)
-    needsConsentTo = `Write the old key to config.toml, only for ${name}, so that its conversations continue at ${address}. repoint rollback removes it.`
+  if (keepOldGateway)
+    return takingKeyFinding(provider, {
+      fix: blockingFix(config, provider, oldKey),
+      needsConsentTo: `Write the old key to config.toml, only for ${tableName(id)}, so that its conversations continue at ${provider.address}. repoint rollback removes it.`,
+    })
 
+  const { fix, needsConsentTo } = turnOff(config, provider)
+  const offer = 'To continue these conversations with the old key: repoint codex --keep-old-gateway'
+  return takingKeyFinding(provider, { fix, needsConsentTo: `${needsConsentTo} ${offer}` })
+}
+
+type ConsentedFix = Required<Pick<Finding, 'fix' | 'needsConsentTo'>>
+
+/** The provider's table asks for the key of auth.json. */
+function takingKeyFinding({ id, address, location }: OtherProvider, fix: ConsentedFix): Finding {
   return {
-    code: takesKey ? 'codex-other-provider' : 'codex-keyless-provider',
-    message: takesKey
-      ? `${name} makes Codex send the key of auth.json to ${address}, from old conversations too`
-      : `${name} has no key: Codex up to 0.145.0 sends the key of auth.json to ${address}`,
+    code: 'codex-other-provider',
+    message: `${tableName(id)} makes Codex send the key of auth.json to ${address}, from old conversations too`,
     location,
-    hint: 'Give it a separate key (env_key), or remove it.',
-    fix: configRepair(...blockingChanges(config, id, table, token)),
-    ...compact({ needsConsentTo }),
-    severity: takesKey ? 'error' : 'warning',
+    hint: separateKeyHint,
+    ...fix,
+    severity: 'error',
   }
 }
 
-/** The lines that keep our key from a provider. @param token what it sends instead. Undefined: nothing */
-function blockingChanges(config: ParsedFile, id: string, table: Table, token: string | undefined) {
+/** The provider's table asks for no key. A token in it keeps ours from the provider, and changes nothing else. */
+function keylessFinding(config: ParsedFile, provider: OtherProvider): Finding {
+  const { id, table, address, location } = provider
+  const token = replacementToken(table)
+  return {
+    code: 'codex-keyless-provider',
+    message: `${tableName(id)} has no key: Codex up to 0.145.0 sends the key of auth.json to ${address}`,
+    location,
+    hint: separateKeyHint,
+    ...(token === undefined
+      ? turnOff(config, provider)
+      : { fix: blockingFix(config, provider, token) }),
+    severity: 'warning',
+  }
+}
+
+const separateKeyHint = 'Give it a separate key (env_key), or remove it.'
+
+function tableName(id: string): string {
+  return `[model_providers.${id}]`
+}
+
+function turnOff(config: ParsedFile, provider: OtherProvider): ConsentedFix {
+  const name = tableName(provider.id)
+  const sentences = [
+    `Turn off ${name}, so that ${provider.address} does not get the new key.`,
+    'You can still read its conversations.',
+    'To continue one at the new gateway, which then receives all of it: codex fork ID.',
+    `repoint rollback restores ${name}.`,
+  ]
+  return { fix: blockingFix(config, provider), needsConsentTo: sentences.join(' ') }
+}
+
+/** The lines that keep our key from a provider. @param token what it sends instead. Absent: nothing */
+function blockingFix(config: ParsedFile, { id, table }: OtherProvider, token?: string): FileFix {
   const path = ['model_providers', id]
   const { experimental_bearer_token: _, ...variableLines } = keyBlockers
   const lines = token === undefined ? variableLines : { experimental_bearer_token: token }
   // A profile's provider has no table here, and Codex does not start if a table has no name.
   const nameLine = config.table(path) ? {} : { name: textIn(table, ['name']) ?? id }
 
-  return Object.entries({ ...nameLine, ...lines }).map(([name, value]) => ({
-    path: [...path, name],
-    value,
-    isSecret: value === token && value !== noKey,
-  }))
+  return configRepair(
+    ...Object.entries({ ...nameLine, ...lines }).map(([name, value]) => ({
+      path: [...path, name],
+      value,
+      isSecret: value === token && value !== noKey,
+    })),
+  )
 }
 
 /**
