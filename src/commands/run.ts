@@ -178,9 +178,13 @@ function splitWords(
   return { typed: word === undefined ? [] : [word, ...moreWords] }
 }
 
-/** Whether nothing is in front of the `--` before the command. Commander drops the `--`. */
+/**
+ * Whether no name is before the `--`: `repoint run -- codex`. Commander drops the `--` from the words of the
+ * command, which are the last ones of its parent. So it is the word before them there.
+ */
 function startsWithDashes(self: CommandUnknownOpts): boolean {
-  return self.parent!.args.at(-self.args.length - 1) === '--'
+  const allWords = self.parent!.args
+  return allWords.at(-self.args.length - 1) === '--'
 }
 
 /** Flags between the name and the command are repoint's: no command starts with a dash. */

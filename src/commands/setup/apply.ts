@@ -48,15 +48,19 @@ function writeFiles(plan: SetupPlan): ApplyResult {
   })
 }
 
-/** Records changes by others that this setup keeps, so that they no longer count as drift. Writes no file of the client. */
+/**
+ * Records files that somebody edited since the last setup, and that already say what this setup would write.
+ * If only such files are left, `applyPlan` records nothing: then `status` would go on to report the edit as drift,
+ * and `doctor --fix` would undo it. Writes no file of a client.
+ */
 function acceptUnchanged(plan: SetupPlan): void {
   const { session, runs } = plan.proven
-  const keptEdits = plan.edits.filter(
+  const editedByOthers = plan.edits.filter(
     (edit) =>
       actionOf(edit) === 'unchanged' &&
       changedSince(session, { path: edit.path, bytes: edit.before }, runs).length > 0,
   )
-  if (keptEdits.length > 0) acceptDrift(session.platform, { ...plan, edits: keptEdits })
+  if (editedByOthers.length > 0) acceptDrift(session.platform, { ...plan, edits: editedByOthers })
 }
 
 /** Why the written files do not say what was planned. */

@@ -90,6 +90,8 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
   if (!canAskUser(proven)) refuseRedirectedKey(client, problems)
 
   const fixes = problems.flatMap(({ fix }) => (fix ? [fix] : []))
+  // A file that cannot be parsed is a problem too, but the error of `plan` is better: `config-invalid`, with the
+  // line to fix. So `refuseUnfixable` comes after it.
   const edits = client.plan(files, { ...target, fixes })
   refuseUnfixable(client, problems)
   const after = asPlanned(files, edits)
@@ -101,8 +103,9 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
 }
 
 /**
- * A proven choice as the files will say it. Its models stay as they were proven. Its input is computed again:
- * at the base URLs that the probes have found, the earlier setup may turn out to be for this gateway.
+ * A proven choice as the files will say it. Its models stay as they were proven. Its input is computed again,
+ * because the probes may have found other base URLs. If the earlier setup has these, it was for this gateway,
+ * and `input.earlier.isOtherGateway` is false now.
  */
 function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {
   const { policy, access } = proven

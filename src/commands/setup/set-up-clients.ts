@@ -11,6 +11,9 @@
  *     7. apply                 SetupPlan          ─▶  AppliedSetup    apply.ts
  *     8. report                AppliedSetup                           report.ts
  *
+ * Step 3 applies the client's rules (`../resolve/`), and step 4 sends requests (`../probes/`). Both also run in
+ * step 2 if the gateway is slow to list its models and no client needs the list: step 4 reuses those answers.
+ *
  * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step. Before
  * step 7, no file of a client is written.
  */
@@ -26,14 +29,14 @@ import { reportSetup } from './report.ts'
 /**
  * Sets clients up. Returns the exit status.
  *
- * @param opened the result of `openRecords`, and the programs that were started, if the command did so
+ * @param known the result of `openRecords` and the started programs, if the command needed them before
  */
 export async function setUpClients(
   session: Session,
   request: SetupRequest,
-  opened: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
+  known: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
 ): Promise<number> {
-  const { runs = openRecords(session), programs = new Map() } = opened
+  const { runs = openRecords(session), programs = new Map() } = known
   const context = await loadContext(session, request, { runs, programs })
 
   const proven = await proveGateway(context)

@@ -3,6 +3,7 @@
  *
  * In: the `GatewayAccess` that step 1 found. Out: an `AskedGateway`, whose `probes` step 4 uses.
  */
+import type { Client } from '../../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
 import { catalogIn } from '../../../clients/contract/setup.ts'
@@ -21,7 +22,7 @@ import { awaitCatalog } from '../../probes/early-probes.ts'
 import { loadSenders, Probes } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import type { AskedGateway, SetupContext } from '../context.ts'
-import { choiceFor, isDecided } from './choose-models.ts'
+import { choiceFor, resolveWithoutCatalog } from './choose-models.ts'
 import { startPrograms } from './programs.ts'
 
 /** How many clients a user usually chooses from a list. */
@@ -49,8 +50,9 @@ export async function askGateway(
   const { session, request, clients } = context
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
-  const isCatalogOptional =
-    !userChooses && clients.every((client) => isDecided(context, client, requester.access))
+  const resolvesEarly = (client: Client) =>
+    resolveWithoutCatalog(context, client, requester.access) === 'decided'
+  const isCatalogOptional = !userChooses && clients.every(resolvesEarly)
 
   const catalogRequest = requester.requestCatalog({ isOptional: isCatalogOptional })
   const probes = probesFor(context, requester, catalogRequest)

@@ -58,6 +58,7 @@ export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
   const fromUser = await tryModelFromUser(probed, protocolError)
   if (fromUser.kind === 'probe') return fromUser
 
+  // It says why no protocol is left. Step 4 would report only the last rejection.
   if (protocolError !== undefined) throw protocolError
   return { kind: 'nothing-to-try' }
 }
@@ -157,7 +158,7 @@ function mayWorkOverOtherProtocol(
     // If the catalog does not list it either, no other protocol helps.
     return catalogEntry(catalog, model) !== undefined
   }
-  // Over its native protocol, a model without tools has none.
+  // A model that rejects tools over its native protocol rejects them over every other one.
   if (lacksTools(error)) return nativeProtocol(model) !== protocol
   // Without a catalog, a web page says that the address is wrong.
   return error.code !== 'not-an-api' || catalog !== undefined

@@ -63,14 +63,18 @@ export async function choiceFor(
 }
 
 /**
- * Whether a client's options are decided without the gateway's catalog.
+ * Applies a client's rules without the gateway's catalog. `undecided`: they need the catalog.
  *
  * @throws UserError if the client cannot use the gateway, whatever its catalog lists
  */
-export function isDecided(context: SetupContext, client: Client, access: GatewayAccess): boolean {
+export function resolveWithoutCatalog(
+  context: SetupContext,
+  client: Client,
+  access: GatewayAccess,
+): 'decided' | 'undecided' {
   const gatewayInfo = { catalogAnswer: { kind: 'pending' }, routesToAvoid: [] } as const
   const input = inputFor(context, client, access, gatewayInfo)
   const resolution = resolveClient({ client, program: {}, input })
   if (resolution.kind === 'impossible') throw resolution.error
-  return resolution.kind === 'decided'
+  return resolution.kind
 }

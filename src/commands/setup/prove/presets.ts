@@ -96,8 +96,9 @@ function retryWith(
 
   const isAddressBlamed = blamed === 'address' || blamed === 'connection'
   if (isAddressBlamed && isAddressFromPrompt) {
-    const staysSecret = keySource === 'reused' || keySource === 'saved'
-    const gateway = { ...preset.gateway, key: staysSecret ? undefined : key }
+    // A reused or saved key belongs to the address that failed, and must not be sent to another one.
+    const isKeyOfAddress = keySource === 'reused' || keySource === 'saved'
+    const gateway = { ...preset.gateway, key: isKeyOfAddress ? undefined : key }
     return { ...preset, gateway, lastAddress: address, keySource }
   }
   return undefined

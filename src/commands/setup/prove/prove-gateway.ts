@@ -1,18 +1,21 @@
 /**
  * Steps 1 to 4 of a setup, repeated if the user mistyped the address or the key.
  *
- * In: the `SetupContext`, with the request. Out: a `ProvenSetup`, for step 5. In between, in call order:
+ * In: the `SetupContext`, with the request. Out: a `ProvenSetup`, for step 5. The files of this folder:
  *
  *     presets          step 1: what is known of the gateway before each try
- *     ask-gateway      step 2: the catalog, and the versions of the programs   ─▶  AskedGateway
+ *     ask-gateway      step 2: the catalog, the versions of the programs, and early probes while the
+ *                      catalog is slow                                         ─▶  AskedGateway
  *     programs         whether the installed programs can use the gateway
  *     prove-clients    steps 3 and 4, for all clients                          ─▶  ProvenSetup
  *     choose-models    step 3 for one client: its rules, or ask-for-model      ─▶  ResolvedChoice
+ *     ask-for-model    the questions for a model
  *     choose-again     from step 4 back to step 3 after a rejection            ─▶  Attempt
  *     prove-by-client  starts the installed client instead, if the gateway admits only certain clients
  *     results          one result for each client, so that the others continue if one fails
  *
- * `../../find-gateway/` finds the gateway of a try, and `../../probes/` sends each probe of step 4 once.
+ * `../../find-gateway/` finds the gateway of a try, `../../resolve/` applies a client's rules, and
+ * `../../probes/` sends each probe once, in step 2 or in step 4.
  */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { ClientOptions } from '../../../clients/contract/options.ts'
