@@ -35,7 +35,7 @@ export function limitsOf({ commented, described }) {
   for (const [at, limit] of Object.entries(commentLimits(commented)))
     found[at] = { ...found[at], ...limit }
   const places = Object.keys(found).filter((at) => Object.keys(found[at]).length > 0)
-  return places.sort().map((at) => ({ at, ...found[at] }))
+  return places.sort().map((at) => ({ paths: at, ...found[at] }))
 }
 
 /** Visits a schema and all schemas in it, each with its place; the entries of a list are at its place. */

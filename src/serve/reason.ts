@@ -14,8 +14,8 @@ import { findRoute, readsApiKey } from './routes.ts'
 
 /** Explains a response with a web page or with a 404. */
 export function explainRoute(method: string, path: string): string | undefined {
-  const repeatedPrefix = /^\/v1(?=\/v1(\/|$))/
-  if (repeatedPrefix.test(path))
+  const repeatedPrefixPattern = /^\/v1(?=\/v1(\/|$))/
+  if (repeatedPrefixPattern.test(path))
     return `${path} has /v1 twice: the client adds it itself, so its base URL must end before it.`
   if (/\/{2,}/.test(path)) return `${path} has one slash too many.`
 
@@ -32,7 +32,7 @@ export function explainRoute(method: string, path: string): string | undefined {
   if (inner !== undefined && isRoute(method, inner))
     return `Nothing is allowed before /v1: the route is ${inner}, not ${path}.`
 
-  if (vendorRoutes.test(path))
+  if (vendorRoutePattern.test(path))
     return `The vendor has a route ${path}; the imitated gateway does not, and so this one does not either.`
   if (findRoute(method, path).kind !== 'web') {
     const [nearest] = closestNames(path, knownPaths)
@@ -45,7 +45,7 @@ export function explainRoute(method: string, path: string): string | undefined {
 }
 
 /** Routes of the vendors that the imitated gateway does not have (New API, read 2026-11-23). */
-const vendorRoutes =
+const vendorRoutePattern =
   /^\/v1\/(messages\/(batches|count_tokens)|responses\/input_tokens|conversations|assistants|batches|containers|skills|threads|vector_stores)(\/|$)/
 
 const knownPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']

@@ -23,7 +23,7 @@ import type { GatewayQuestion } from './scenarios/written.ts'
 export class Scope {
   readonly key: string
   /** Whether a client's key is the key of this scope. */
-  readonly hasKey: (seen: string) => boolean
+  readonly hasKey: (key: string) => boolean
   readonly faults = new Faults()
   readonly fragment: NonNullable<ScopeOptions['fragment']>
   readonly families: NonNullable<ScopeOptions['families']>

@@ -78,8 +78,8 @@ test('rules: the shapes come from the SDKs that the suites run, and each rule ha
     for (const set of [packageSets.sdk, packageSets.schemas])
       expect(set).toHaveProperty([name], version)
   for (const row of [...rules.chat, ...rules.responses, ...rules.messages, ...combinations])
-    expect([row.at, row.source]).toEqual([
-      row.at,
+    expect([row.paths, row.source]).toEqual([
+      row.paths,
       expect.stringMatching(/2026-1[12]-\d\d|^not done here|^words of their own/),
     ])
 })
@@ -111,8 +111,11 @@ test('rules: a gateway that rewrites requests accepts what a family rejects', as
 })
 
 test('rules: each row of the families has a source, and each model of the catalog some rows', () => {
-  for (const { at, source } of families)
-    expect([at, source]).toEqual([at, expect.stringMatching(/^https:.*read 2026-11-\d\d/)])
+  for (const { paths: rowPaths, source } of families)
+    expect([rowPaths, source]).toEqual([
+      rowPaths,
+      expect.stringMatching(/^https:.*read 2026-11-\d\d/),
+    ])
   const without = builtInCatalog.filter(
     ({ id, isNotForChat }) =>
       !isNotForChat && !families.some(({ models }) => new RegExp(models).test(id)),

@@ -197,7 +197,8 @@ function splitStream(frames: readonly string[]): readonly (string | Buffer)[] {
   const pieces: (string | Buffer)[] = []
   let start = 0
   for (let nth = 1; nth <= count; nth++) {
-    const end = nth === count ? whole.length : findCut(whole, (whole.length * nth) / count)
+    const end =
+      nth === count ? whole.length : findCut(whole, Math.trunc((whole.length * nth) / count))
     if (end <= start) continue
     pieces.push(typeof whole === 'string' ? whole.slice(start, end) : whole.subarray(start, end))
     start = end
@@ -206,16 +207,16 @@ function splitStream(frames: readonly string[]): readonly (string | Buffer)[] {
   return pieces
 }
 
-/** The offset inside the data of a frame that is nearest to `about`, or the next one after it. */
-function findCut(whole: string | Buffer, about: number): number {
-  const at = Math.trunc(about)
+/** The first offset from `minOffset` on that is inside a character, or in ASCII, inside the data of a frame. */
+function findCut(whole: string | Buffer, minOffset: number): number {
   if (typeof whole !== 'string') {
-    const inside = whole.findIndex((byte, index) => index >= at && isContinuation(byte))
+    const inside = whole.findIndex((byte, index) => index >= minOffset && isContinuation(byte))
     return inside === -1 ? whole.findLastIndex(isContinuation) : inside
   }
-  const lineStart = whole.lastIndexOf('\n', at - 1) + 1
-  if (whole.startsWith(dataStart, lineStart) && at > lineStart + dataStart.length) return at
-  return whole.indexOf(dataStart, at) + dataStart.length + 1
+  const lineStart = whole.lastIndexOf('\n', minOffset - 1) + 1
+  const isInData = minOffset > lineStart + dataStart.length
+  if (whole.startsWith(dataStart, lineStart) && isInData) return minOffset
+  return whole.indexOf(dataStart, minOffset) + dataStart.length + 1
 }
 
 const dataStart = 'data: '

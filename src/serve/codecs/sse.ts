@@ -31,9 +31,9 @@ export function frameTemplate<Values extends readonly unknown[]>(
   let remaining = sseFrame(createEvent(...(slots as unknown as Values)))
   for (const slot of slots) {
     const marker = JSON.stringify(slot)
-    const at = remaining.indexOf(marker)
-    texts.push(remaining.slice(0, at))
-    remaining = remaining.slice(at + marker.length)
+    const start = remaining.indexOf(marker)
+    texts.push(remaining.slice(0, start))
+    remaining = remaining.slice(start + marker.length)
   }
 
   return (...values) => {

@@ -164,9 +164,9 @@ function maskHeaders(
   keys: readonly string[],
 ): Readonly<Record<string, string>> {
   const headers: Record<string, string> = Object.create(null)
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!.toLowerCase()
-    const value = rawHeaders[at + 1]!
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!.toLowerCase()
+    const value = rawHeaders[index + 1]!
     const masked = isSecretHeader(name)
       ? maskKey(value.replace(/^bearer /i, ''))
       : maskKeys(value, keys)

@@ -65,9 +65,9 @@ function cutAtStop(
   let end = text.length
   let firstSequence: string | undefined
   for (const sequence of sequences) {
-    const at = sequence === '' ? -1 : text.indexOf(sequence)
-    if (at !== -1 && at < end) {
-      end = at
+    const index = sequence === '' ? -1 : text.indexOf(sequence)
+    if (index !== -1 && index < end) {
+      end = index
       firstSequence = sequence
     }
   }

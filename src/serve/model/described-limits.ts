@@ -17,11 +17,11 @@ export function addDescribedLimits(schema: unknown): unknown {
   return schema
 }
 
-const describedKeyword =
+const keywordPattern =
   /(?:^|; |, |\{)(minimum|maximum|exclusive ?minimum|exclusive ?maximum|multiple ?of|min ?length|max ?length|pattern|min ?items|max ?items|unique ?items|min ?properties|max ?properties|format): /gi
 
 /** Phrases for limits, with their schema keywords. A length applies to texts and to lists. */
-const limitPhrases: readonly (readonly [wording: RegExp, ...keywords: string[]])[] = [
+const limitPhrases: readonly (readonly [pattern: RegExp, ...keywords: string[]])[] = [
   [/minimum length (\d+)/, 'minLength', 'minItems'],
   [/maximum length (\d+)/, 'maxLength', 'maxItems'],
   [/exact length (\d+)/, 'minLength', 'maxLength', 'minItems', 'maxItems'],
@@ -35,8 +35,8 @@ const limitPhrases: readonly (readonly [wording: RegExp, ...keywords: string[]])
 
 function parseLimitPhrases(line: string): readonly (readonly [string, unknown])[] {
   const format = /a valid ([a-z-]+)/.exec(line)?.[1] ?? ''
-  const limits = limitPhrases.flatMap(([wording, ...keywords]) => {
-    const limit = wording.exec(line)?.[1]
+  const limits = limitPhrases.flatMap(([pattern, ...keywords]) => {
+    const limit = pattern.exec(line)?.[1]
     if (limit === undefined) return []
     const value = keywords[0] === 'pattern' ? limit : Number(limit)
     return keywords.map((keyword) => [keyword, value] as const)
@@ -45,7 +45,7 @@ function parseLimitPhrases(line: string): readonly (readonly [string, unknown])[
 }
 
 function parseLimits(line: string): JsonObject {
-  const matches = [...line.matchAll(describedKeyword)]
+  const matches = [...line.matchAll(keywordPattern)]
   if (matches.length === 0) return Object.fromEntries(parseLimitPhrases(line))
 
   return Object.fromEntries(

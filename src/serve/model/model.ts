@@ -83,9 +83,12 @@ function composeAnswer({
   ]
 }
 
-function reportResults(results: readonly ToolResult[], names: ReadonlyMap<string, string>): string {
+function reportResults(
+  results: readonly ToolResult[],
+  toolNames: ReadonlyMap<string, string>,
+): string {
   return results
-    .map(({ id, text }) => `${names.get(id) || 'The tool'} returned: ${shorten(text)}`)
+    .map(({ id, text }) => `${toolNames.get(id) || 'The tool'} returned: ${shorten(text)}`)
     .join('\n')
 }
 
@@ -151,11 +154,11 @@ function isJsonAnswerTool({ name, description }: Tool): boolean {
 }
 
 /** @throws Refusal if no value fits */
-function sampleText(schema: unknown, what: string): string {
+function sampleText(schema: unknown, purpose: string): string {
   const sample = findSample(schema)
   if (sample !== undefined) return JSON.stringify(sample)
   throw new Refusal(
-    `The built-in model finds no value that fits the schema of ${what}.`,
+    `The built-in model finds no value that fits the schema of ${purpose}.`,
     null,
     'invalid_json_schema',
   )

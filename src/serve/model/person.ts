@@ -1,16 +1,16 @@
 import type { Turn } from '../requests/turns/turns.ts'
 
 /** Tags that clients add around a prompt. A user's `<b>`, `<T>` or `<document>` has no hyphen. */
-const openingTag = /^\s*<([a-z]+[-_][a-z_-]+)>/
-const closingTag = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
+const openingTagPattern = /^\s*<([a-z]+[-_][a-z_-]+)>/
+const closingTagPattern = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
 
 /**
  * What OpenClaw 2026.9.6 adds (2026-11-23): the time at the start of the prompt, and a separate text
  * between two marks after it.
  */
-const timePrefix = /^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,40}\] /
-const markStart = /^\s*<<<BEGIN_[A-Z_]+>>>/
-const markEnd = /<<<END_[A-Z_]+>>>\s*$/
+const timePrefixPattern = /^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,40}\] /
+const firstMarkPattern = /^\s*<<<BEGIN_[A-Z_]+>>>/
+const lastMarkPattern = /<<<END_[A-Z_]+>>>\s*$/
 
 /** The last text of the user, without the notes that clients add before and after it, each in a tag. */
 export function lastUserText(turns: readonly Turn[]): string {
@@ -26,15 +26,15 @@ export function lastUserText(turns: readonly Turn[]): string {
  * 1.0.102's `<current_datetime>…</current_datetime>` at the start of the prompt (2026-11-23).
  */
 export function removeNotes(text: string): string {
-  if (markStart.test(text) && markEnd.test(text.slice(-maxNoteEndLength))) return ''
-  return removeLastNotes(removeFirstNotes(text.replace(timePrefix, '')))
+  if (firstMarkPattern.test(text) && lastMarkPattern.test(text.slice(-maxNoteEndLength))) return ''
+  return removeLastNotes(removeFirstNotes(text.replace(timePrefixPattern, '')))
 }
 
 /** A note without an end extends to the end of the text. */
 function removeFirstNotes(whole: string): string {
   let text = whole
   for (;;) {
-    const name = openingTag.exec(text)?.[1]
+    const name = openingTagPattern.exec(text)?.[1]
     if (name === undefined) return text
     const closing = `</${name}>`
     const end = text.indexOf(closing)
@@ -46,7 +46,7 @@ function removeFirstNotes(whole: string): string {
 function removeLastNotes(whole: string): string {
   let text = whole
   for (;;) {
-    const name = closingTag.exec(text.slice(-maxNoteEndLength))?.[1]
+    const name = closingTagPattern.exec(text.slice(-maxNoteEndLength))?.[1]
     if (name === undefined) return text
     const start = text.lastIndexOf(`<${name}>`)
     // Within a line it may be the user's, because custom HTML elements have such names too.

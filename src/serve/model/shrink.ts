@@ -47,15 +47,15 @@ function shrinkText(value: string, tryValue: TryValue): void {
   if (Object.values(formats).includes(value)) return
   let text = value
   for (let step = value.length; step >= 1; step = Math.trunc(step / 2))
-    for (let at = text.length - step; at >= 0; at -= step) {
-      const shorter = text.slice(0, at) + text.slice(at + step)
+    for (let index = text.length - step; index >= 0; index -= step) {
+      const shorter = text.slice(0, index) + text.slice(index + step)
       if (tryValue(shorter)) text = shorter
     }
 
   if (tryValue('a'.repeat(text.length))) return
 
-  for (let at = 0; at < text.length; at++) {
-    const candidates = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
+  for (let index = 0; index < text.length; index++) {
+    const candidates = signs.map((sign) => text.slice(0, index) + sign + text.slice(index + 1))
     text = candidates.find(tryValue) ?? text
   }
 }

@@ -48,9 +48,9 @@ export function isLegacy(body: JsonObject): boolean {
 
 function checkMessage(message: JsonObject, index: number): void {
   for (const [partIndex, { image_url, file }] of listObjects(message['content']).entries()) {
-    const where = `messages[${index}].content[${partIndex}]`
-    checkImage(toObject(image_url)['url'], `${where}.image_url.url`)
-    checkFile(toObject(file)['file_data'], `${where}.file.file_data`)
+    const place = `messages[${index}].content[${partIndex}]`
+    checkImage(toObject(image_url)['url'], `${place}.image_url.url`)
+    checkFile(toObject(file)['file_data'], `${place}.file.file_data`)
   }
 
   const { role, content, refusal, audio, function_call, tool_calls } = message

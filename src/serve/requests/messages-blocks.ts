@@ -5,18 +5,23 @@ import { Refusal } from './refusal.ts'
 /** A block of a message with its place. */
 export interface LocatedBlock {
   readonly role: unknown
-  readonly message: number
-  readonly where: string
+  readonly messageIndex: number
+  readonly place: string
   readonly block: JsonObject
 }
 
 export function listBlocks(body: JsonObject): readonly LocatedBlock[] {
   const located: LocatedBlock[] = []
-  for (const [message, { role, content }] of listObjects(body['messages']).entries()) {
+  for (const [messageIndex, { role, content }] of listObjects(body['messages']).entries()) {
     const isText = typeof content === 'string' && content !== ''
     const blocks = isText ? [{ type: 'text', text: content }] : listObjects(content)
     for (const [index, block] of blocks.entries())
-      located.push({ role, message, where: `messages.${message}.content.${index}`, block })
+      located.push({
+        role,
+        messageIndex,
+        place: `messages.${messageIndex}.content.${index}`,
+        block,
+      })
   }
   return located
 }
@@ -35,7 +40,7 @@ export function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
   /** Whether the turn has a block that is not a result. Results after it do not count. */
   let hasOtherBlock = false
 
-  for (const { role, message, where, block } of blocks) {
+  for (const { role, messageIndex, place, block } of blocks) {
     if (role === 'system') continue
     if (role !== turnRole) {
       if (role === 'assistant') {
@@ -48,18 +53,18 @@ export function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
 
     const { type, id, tool_use_id: callId } = block
     if (role === 'assistant' && type === 'tool_use') {
-      if (allCalls.has(id)) throw new Refusal(`${where}: \`tool_use\` ids must be unique`)
+      if (allCalls.has(id)) throw new Refusal(`${place}: \`tool_use\` ids must be unique`)
       allCalls.add(id)
       lastCalls.add(id)
-      openCalls.set(id, message)
+      openCalls.set(id, messageIndex)
     } else if (role !== 'assistant' && type === 'tool_result') {
       if (!lastCalls.has(callId))
         throw new Refusal(
-          `${where}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(callId)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+          `${place}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(callId)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
         )
       if (!openCalls.has(callId))
         throw new Refusal(
-          `${where}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(callId)}`,
+          `${place}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(callId)}`,
         )
       if (!hasOtherBlock) openCalls.delete(callId)
     } else hasOtherBlock = true
@@ -83,12 +88,12 @@ function checkAllAnswered(openCalls: ReadonlyMap<unknown, number>): void {
  */
 export function checkServerTools(blocks: readonly LocatedBlock[]): void {
   const callIds = new Set<unknown>()
-  for (const { where, block } of blocks) {
+  for (const { place, block } of blocks) {
     const { type, id, tool_use_id: callId } = block
     if (type === 'server_tool_use') callIds.add(id)
     if (/^(?!mcp).+_tool_result$/.test(String(type)) && !callIds.has(callId))
       throw new Refusal(
-        `${where}: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(callId)}. Each \`${String(type)}\` block must have a corresponding \`server_tool_use\` block before it.`,
+        `${place}: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(callId)}. Each \`${String(type)}\` block must have a corresponding \`server_tool_use\` block before it.`,
       )
   }
 
@@ -97,9 +102,9 @@ export function checkServerTools(blocks: readonly LocatedBlock[]): void {
       String(type).endsWith('_tool_result') ? [id] : [],
     ),
   )
-  for (const { message, block } of blocks)
+  for (const { messageIndex, block } of blocks)
     if (block['type'] === 'server_tool_use' && !answeredIds.has(block['id']))
       throw new Refusal(
-        `messages.${message}: \`${String(block['name'])}\` tool use with id \`${String(block['id'])}\` was found without a corresponding \`${String(block['name'])}_tool_result\` block`,
+        `messages.${messageIndex}: \`${String(block['name'])}\` tool use with id \`${String(block['id'])}\` was found without a corresponding \`${String(block['name'])}_tool_result\` block`,
       )
 }

@@ -56,27 +56,27 @@ function imagesIn({ block }: LocatedBlock): readonly JsonObject[] {
 }
 
 /** Checks the input of a call, and the images and documents of a block or of the result of a call. */
-function checkBlock({ where, block }: LocatedBlock, imageCount: number): void {
+function checkBlock({ place, block }: LocatedBlock, imageCount: number): void {
   const { type, input, content } = block
   if (type === 'tool_use' && !isObject(input))
     throw anthropicRefusal({
       type: 'wrong-kind',
-      path: [where, 'tool_use', 'input'],
+      path: [place, 'tool_use', 'input'],
       kind: 'object',
     })
 
-  checkMedia(block, where, imageCount)
+  checkMedia(block, place, imageCount)
   for (const [index, part] of listObjects(content).entries())
-    checkMedia(part, `${where}.${String(type)}.content.${index}`, imageCount)
+    checkMedia(part, `${place}.${String(type)}.content.${index}`, imageCount)
 }
 
-function checkMedia({ type, source }: JsonObject, where: string, imageCount: number): void {
+function checkMedia({ type, source }: JsonObject, place: string, imageCount: number): void {
   if (type !== 'image' && type !== 'document') return
   const { type: sourceType, media_type: mediaType, data } = toObject(source)
   if (sourceType !== 'base64') return
   const media = { type: String(mediaType), data: String(data) }
   const problem = anthropicMediaProblem(media, imageCount)
-  if (problem !== undefined) throw new Refusal(`${where}.${type}.source.base64${problem}`)
+  if (problem !== undefined) throw new Refusal(`${place}.${type}.source.base64${problem}`)
 }
 
 const maxCacheMarks = 4
@@ -105,13 +105,13 @@ function checkCacheMarks({ system, tools, messages }: JsonObject): void {
 }
 
 function findAlteredThought(blocks: readonly LocatedBlock[]): Refusal | undefined {
-  for (const { where, block } of blocks) {
+  for (const { place, block } of blocks) {
     const { type, thinking, signature } = block
     if (type === 'thinking' && signature !== createSeal(String(thinking)))
-      return new Refusal(`${where}: Invalid \`signature\` in \`thinking\` block`)
+      return new Refusal(`${place}: Invalid \`signature\` in \`thinking\` block`)
     // This gateway sends none (https://github.com/anthropics/claude-code/issues/56708).
     if (type === 'redacted_thinking')
-      return new Refusal(`${where}: Invalid \`data\` in \`redacted_thinking\` block`)
+      return new Refusal(`${place}: Invalid \`data\` in \`redacted_thinking\` block`)
   }
   return undefined
 }
@@ -153,11 +153,11 @@ function checkThoughtsAreReturned(turns: readonly Turn[]): void {
 /** Reads the schema of the answer. `output_format` is the older name of `output_config`. */
 function readMessagesFormat(body: JsonObject): unknown {
   const { format } = toObject(body['output_config'])
-  const where = isObject(format) ? 'output_config.format' : 'output_format'
+  const place = isObject(format) ? 'output_config.format' : 'output_format'
   const { schema } = toObject(isObject(format) ? format : body['output_format'])
   if (!isObject(schema)) return undefined
 
   const problem = closedProblem(schema) ?? complexityProblem([schema])
-  if (problem !== undefined) throw new Refusal(`${where}.schema: ${problem}`)
+  if (problem !== undefined) throw new Refusal(`${place}.schema: ${problem}`)
   return schema
 }

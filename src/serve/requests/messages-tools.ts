@@ -18,37 +18,38 @@ export function readMessagesTools(
 }
 
 /** Tools that the vendor defines and the client executes. */
-const clientSideTools = /^(bash|text_editor|computer|memory)_\d{8}$/
+const clientSideTypePattern = /^(bash|text_editor|computer|memory)_\d{8}$/
 
 /** Reads a tool of the client, or one that the vendor defines and the client executes. */
 function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
   const { type = 'custom', description, input_schema: schema, strict } = tool
   const name = String(tool['name'])
   if (type !== 'custom') {
-    if (clientSideTools.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
+    if (clientSideTypePattern.test(String(type)))
+      return [{ name, kind: 'function', parameters: {} }]
     if (isSkippedTool(tool)) return []
     throw unsupportedFeature(`the vendor's own tool ${String(type)}`, 'tools')
   }
 
-  const where = `tools.${index}.custom.input_schema`
+  const place = `tools.${index}.custom.input_schema`
   const parameters = toObject(schema)
   const propertyNames = Object.keys(toObject(parameters['properties']))
   // https://github.com/n8n-io/n8n/issues/30590
-  if (!propertyNames.every((property) => propertyName.test(property)))
+  if (!propertyNames.every((property) => propertyNamePattern.test(property)))
     throw new Refusal(
-      `${where}.properties: Property keys should match pattern '${propertyName.source}'`,
+      `${place}.properties: Property keys should match pattern '${propertyNamePattern.source}'`,
     )
   if (invalidKeyword(parameters) !== undefined)
     throw new Refusal(
-      `${where}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
+      `${place}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
     )
   const problem = strict === true ? closedProblem(parameters) : undefined
-  if (problem !== undefined) throw new Refusal(`${where}: ${problem}`)
+  if (problem !== undefined) throw new Refusal(`${place}: ${problem}`)
 
   return [{ name, kind: 'function', description: asString(description), parameters }]
 }
 
-const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/
+const propertyNamePattern = /^[a-zA-Z0-9_.-]{1,64}$/
 const maxStrictTools = 20
 
 /** The rules for all tools of a request together. */

@@ -12,14 +12,14 @@ export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'ne
 }
 
 /** @throws Refusal if the vendor rejects the schema */
-export function functionTool(tool: JsonObject, where: string, namespace?: string): Tool {
+export function functionTool(tool: JsonObject, place: string, namespace?: string): Tool {
   const { description, parameters, strict } = tool
   const name = String(tool['name'])
   const problem = isObject(parameters) ? schemaProblem(parameters, strict) : undefined
   if (problem !== undefined)
     throw new Refusal(
       `Invalid schema for function '${name}': ${problem}`,
-      `${where}.parameters`,
+      `${place}.parameters`,
       'invalid_function_parameters',
     )
 
@@ -40,10 +40,10 @@ export function lacksWordJson({ type }: JsonObject, messages: unknown): boolean 
 /**
  * The schema of the answer. Undefined: free text.
  *
- * @param where the path of the member with name and schema
+ * @param place the path of the member with name and schema
  * @throws Refusal if it is not the schema of an object, because the vendor accepts no other
  */
-export function answerSchema(format: JsonObject, where: string): unknown {
+export function answerSchema(format: JsonObject, place: string): unknown {
   const { type } = format
   if (type === undefined || type === 'text') return undefined
   if (type === 'json_object') return { type: 'object' }
@@ -54,7 +54,7 @@ export function answerSchema(format: JsonObject, where: string): unknown {
   if (problem === undefined) return schema
   throw new Refusal(
     `Invalid schema for response_format '${String(name)}': ${problem}`,
-    `${where}.schema`,
+    `${place}.schema`,
     'invalid_json_schema',
   )
 }
@@ -64,20 +64,20 @@ export function answerSchema(format: JsonObject, where: string): unknown {
  *
  * @throws Refusal
  */
-export function checkImage(url: unknown, where: string): void {
+export function checkImage(url: unknown, place: string): void {
   if (typeof url !== 'string' || /^https?:\/\//i.test(url)) return
   const type = dataUrlType(url)
   // https://github.com/Alibaba-NLP/OmniSearch/issues/3
   if (type === undefined)
     throw new Refusal(
-      `Invalid image URL: '${where}'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.`,
-      where,
+      `Invalid image URL: '${place}'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.`,
+      place,
       'invalid_value',
     )
   if (!type.startsWith('image/'))
     throw new Refusal(
       "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
-      where,
+      place,
       'invalid_image_format',
     )
 }
@@ -87,12 +87,12 @@ export function checkImage(url: unknown, where: string): void {
  *
  * @throws Refusal
  */
-export function checkFile(data: unknown, where: string): void {
+export function checkFile(data: unknown, place: string): void {
   if (typeof data !== 'string' || !data.startsWith('data:application/pdf')) return
   if (dataUrlType(data) !== 'application/pdf')
     throw new Refusal(
-      `Invalid file data: '${where}'. The PDF could not be read.`,
-      where,
+      `Invalid file data: '${place}'. The PDF could not be read.`,
+      place,
       'invalid_value',
     )
 }

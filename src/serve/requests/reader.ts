@@ -52,7 +52,7 @@ function requireConversation(protocol: Protocol, { messages, input }: JsonObject
 }
 
 /** The known context windows by family, in tokens (models.dev in opencode 1.18.34, 2026-11-23). */
-const contextWindows: readonly (readonly [models: RegExp, tokens: number])[] = [
+const contextWindows: readonly (readonly [modelPattern: RegExp, tokens: number])[] = [
   [/^claude-(opus-4-[6-9]|opus-[5-9]|sonnet-[4-9]|fable-)/, 1_000_000],
   [/^claude-haiku-4/, 200_000],
   [/^gpt-5\.\d-mini/, 400_000],
@@ -80,7 +80,7 @@ const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number)
 /** @throws Refusal if the conversation exceeds the model's context window */
 function checkWindow(protocol: Protocol, request: ModelRequest): void {
   const id = bareModelName(request.model)
-  const window = contextWindows.find(([models]) => models.test(id))?.[1]
+  const window = contextWindows.find(([modelPattern]) => modelPattern.test(id))?.[1]
   const tokens = countInputTokens(request)
   if (window !== undefined && tokens > window) throw windowExceeded[protocol](tokens, window)
 }
@@ -96,7 +96,7 @@ const versions = ['2023-01-01', '2023-06-01', '2026-10-21']
  * The form of a beta's name. The gateway accepts every name of this form: clients send new betas with
  * most versions, and no SDK lists them all.
  */
-const betaName = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
+const betaNamePattern = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
 
 /**
  * Checks the headers of version and betas.
@@ -114,7 +114,7 @@ function readProtocolVersion(
   const betas = String(headers['anthropic-beta'] ?? '').split(',')
   const unknown = betas
     .map((beta) => beta.trim())
-    .find((beta) => beta !== '' && !betaName.test(beta))
+    .find((beta) => beta !== '' && !betaNamePattern.test(beta))
   if (unknown !== undefined)
     throw new Refusal(
       `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,

@@ -224,9 +224,9 @@ const pydanticKinds: Readonly<Partial<Record<ExpectedKind, string>>> = {
 }
 
 /** The error for a feature that this gateway does not support. */
-export function unsupportedFeature(what: string, param: string): Refusal {
+export function unsupportedFeature(feature: string, param: string): Refusal {
   return new Refusal(
-    `The local gateway does not do this: ${what}. The service may: try it there.`,
+    `The local gateway does not do this: ${feature}. The service may: try it there.`,
     param,
     'unsupported_by_local_gateway',
   )

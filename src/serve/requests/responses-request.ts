@@ -43,12 +43,12 @@ export function inputItems(input: unknown): readonly JsonObject[] {
 }
 
 /** Checks the images and files of a message, or of the result of a call. */
-function checkParts({ content, output }: JsonObject, where: string): void {
+function checkParts({ content, output }: JsonObject, place: string): void {
   for (const [member, parts] of Object.entries({ content, output }))
-    for (const [at, part] of listObjects(parts).entries()) {
-      const place = `${where}.${member}[${at}]`
-      checkImage(part['image_url'], `${place}.image_url`)
-      checkFile(part['file_data'], `${place}.file_data`)
+    for (const [index, part] of listObjects(parts).entries()) {
+      const partPlace = `${place}.${member}[${index}]`
+      checkImage(part['image_url'], `${partPlace}.image_url`)
+      checkFile(part['file_data'], `${partPlace}.file_data`)
     }
 }
 
@@ -146,28 +146,28 @@ function readResponsesTools(body: JsonObject, items: readonly JsonObject[]): rea
   return [...readToolList(body, 'tools'), ...inputTools]
 }
 
-function readToolList({ tools }: JsonObject, where: string, namespace?: string): readonly Tool[] {
+function readToolList({ tools }: JsonObject, place: string, namespace?: string): readonly Tool[] {
   return listObjects(tools).flatMap((tool, index) =>
-    readResponsesTool(tool, `${where}[${index}]`, namespace),
+    readResponsesTool(tool, `${place}[${index}]`, namespace),
   )
 }
 
-function readResponsesTool(tool: JsonObject, where: string, namespace?: string): readonly Tool[] {
+function readResponsesTool(tool: JsonObject, place: string, namespace?: string): readonly Tool[] {
   const { type, description } = tool
   const name = String(tool['name'])
 
   switch (type) {
     case 'function':
-      return [functionTool(tool, where, namespace)]
+      return [functionTool(tool, place, namespace)]
     case 'custom': {
       const nested = nestedTools(asString(description) ?? '')
       return [{ name, kind: 'custom', parameters: undefined, namespace, nested }]
     }
     case 'namespace':
-      return readToolList(tool, `${where}.tools`, name)
+      return readToolList(tool, `${place}.tools`, name)
     default:
       if (isSkippedTool(tool)) return []
-      throw unsupportedFeature(`the vendor's own tool ${String(type)}`, /^\w+/.exec(where)![0])
+      throw unsupportedFeature(`the vendor's own tool ${String(type)}`, /^\w+/.exec(place)![0])
   }
 }
 

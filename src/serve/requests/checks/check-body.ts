@@ -177,7 +177,8 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
 
     return (value) => {
       const selection = selectAlternatives(alternatives, value as JsonObject, rules)
-      if (!('forms' in selection)) return selection.problem
+      if (selection.kind === 'not-in-types') return undefined
+      if (selection.kind === 'rejected') return selection.problem
 
       // The alternative that the value fits furthest is the one that the client meant.
       let deepest: Problem | undefined

@@ -19,8 +19,9 @@ import {
  * A value that a vendor rejects in combination with other members, or for a family of models. The types
  * and limits of a single member are in rules.json. Each combination has a source.
  *
- * Paths are written as in member-paths.ts, with dots between the steps. A condition looks at the same
- * entries of a list as `at`, as long as the paths are equal; the step `any` looks at every entry.
+ * Paths are written as in member-paths.ts, with dots between the steps. A condition looks at the entry of
+ * a list that contains the rejected value, as long as the paths are equal; the step `any` looks at every
+ * entry.
  */
 interface Combination {
   readonly protocols: readonly string[]
@@ -32,7 +33,7 @@ interface Combination {
   readonly isFirst?: boolean
 
   /** The paths of the rejected value, separated by spaces. An absent value is accepted. */
-  readonly at: string
+  readonly paths: string
   // Which values are rejected. Without any of these five members: every value.
   /** Rejects only these. */
   readonly rejected?: readonly unknown[]
@@ -58,7 +59,7 @@ interface Combination {
   readonly message?: string
   /** Replaces the message: the feature that this gateway does not support. */
   readonly unsupported?: string
-  /** Absent: `at`. */
+  /** Absent: the path of the rejected value. */
   readonly param?: string
   readonly code?: string
 }
@@ -73,7 +74,7 @@ interface CombinationCheck {
 
 const allCombinations: readonly Combination[] = [...combinations, ...families] as Combination[]
 const allChecks = allCombinations.flatMap((combination) =>
-  combination.at.split(' ').map((at) => createCheck(combination, at.split('.'))),
+  combination.paths.split(' ').map((path) => createCheck(combination, path.split('.'))),
 )
 
 /** Creates the checks of a protocol. They throw Refusal. */

@@ -5,10 +5,10 @@ import { unsupportedFeature } from '../refusal.ts'
  * Tools that the vendor executes and that a model need not call. This gateway ignores them if a request
  * also offers other tools, as Codex 0.169.0 (2026-11-23) and Claude Code do.
  */
-const skippedTypes = /^(web_search|web_fetch|tool_search|local_shell|apply_patch)/
+const skippedTypePattern = /^(web_search|web_fetch|tool_search|local_shell|apply_patch)/
 
 export function isSkippedTool({ type }: JsonObject): boolean {
-  return skippedTypes.test(String(type))
+  return skippedTypePattern.test(String(type))
 }
 
 /** @throws Refusal if a request offers only web search, or forces it */

@@ -10,9 +10,9 @@ interface LocatedSchema {
   readonly level: number
 }
 
-const namedWords = ['properties', '$defs', 'definitions', 'patternProperties']
-const listWords = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
-const singleWords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else']
+const mapKeywords = ['properties', '$defs', 'definitions', 'patternProperties']
+const listKeywords = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
+const singleKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else']
 
 /** A schema and all its inner schemas, each before those in it. */
 function allSchemas(
@@ -32,12 +32,13 @@ function allSchemas(
 
 /** The values of the keywords that contain schemas, each with the steps to it. */
 function* innerValues(schema: JsonObject): Generator<[steps: readonly string[], value: unknown]> {
-  for (const word of namedWords)
-    for (const [name, value] of Object.entries(toObject(schema[word]))) yield [[word, name], value]
-  for (const word of listWords)
-    for (const [index, value] of asList(schema[word]).entries())
-      yield [[word, String(index)], value]
-  for (const word of singleWords) yield [[word], schema[word]]
+  for (const keyword of mapKeywords)
+    for (const [name, value] of Object.entries(toObject(schema[keyword])))
+      yield [[keyword, name], value]
+  for (const keyword of listKeywords)
+    for (const [index, value] of asList(schema[keyword]).entries())
+      yield [[keyword, String(index)], value]
+  for (const keyword of singleKeywords) yield [[keyword], schema[keyword]]
 }
 
 /** The first problem of a schema or of an inner schema, with its context. */
@@ -58,7 +59,7 @@ const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 
 
 /** What the values of keywords must be (https://json-schema.org/draft/2020-12/schema). */
 const keywordRules: readonly (readonly [
-  words: readonly string[],
+  keywords: readonly string[],
   expected: string,
   fits: (value: unknown) => boolean,
 ])[] = [
@@ -67,14 +68,14 @@ const keywordRules: readonly (readonly [
     'valid under any of the given schemas',
     (value) => [value].flat().every((type) => jsonTypes.includes(type as string)),
   ],
-  [namedWords, "of type 'object'", isObject],
+  [mapKeywords, "of type 'object'", isObject],
   [
-    namedWords,
+    mapKeywords,
     "of type 'object', 'boolean'",
     (value) => Object.values(toObject(value)).every(isSchema),
   ],
-  [['required', 'enum', ...listWords], "of type 'array'", Array.isArray],
-  [singleWords, "of type 'object', 'boolean'", isSchema],
+  [['required', 'enum', ...listKeywords], "of type 'array'", Array.isArray],
+  [singleKeywords, "of type 'object', 'boolean'", isSchema],
   [
     ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
     "of type 'number'",
@@ -95,10 +96,10 @@ const keywordRules: readonly (readonly [
 /** The keyword value that does not fit the meta-schema, as the validator of both vendors reports it. */
 export function invalidKeyword(schema: JsonObject): string | undefined {
   for (const { schema: inner } of allSchemas(schema))
-    for (const [words, expected, fits] of keywordRules)
-      for (const word of words)
-        if (word in inner && !fits(inner[word]))
-          return `${JSON.stringify(inner[word]).replaceAll('"', "'")} is not ${expected}`
+    for (const [keywords, expected, fits] of keywordRules)
+      for (const keyword of keywords)
+        if (keyword in inner && !fits(inner[keyword]))
+          return `${JSON.stringify(inner[keyword]).replaceAll('"', "'")} is not ${expected}`
   return undefined
 }
 
@@ -112,8 +113,8 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
   if (type !== 'object' && (isFormat || Object.keys(schema).length > 0))
     return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(type ?? 'None')}"'.`
   // https://github.com/langchain-ai/langchainjs/issues/9804
-  if (rules.openai.forbiddenAtTop.some((word) => word in schema))
-    return `schema must have type 'object' and not have ${rules.openai.forbiddenAtTop.map((word) => `'${word}'`).join('/')} at the top level.`
+  if (rules.openai.forbiddenAtTop.some((keyword) => keyword in schema))
+    return `schema must have type 'object' and not have ${rules.openai.forbiddenAtTop.map((keyword) => `'${keyword}'`).join('/')} at the top level.`
   // https://github.com/FoundationAgents/OpenManus/issues/1162
   const invalid = invalidKeyword(schema)
   if (invalid !== undefined) return `${invalid}.`
@@ -131,17 +132,17 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
  */
 export function strictProblem(schema: JsonObject): string | undefined {
   const schemas = allSchemas(schema)
-  for (const [what, limit, measure] of strictLimits) {
+  for (const [quantity, limit, measure] of strictLimits) {
     const size = measure(schemas)
-    if (size > limit) return `schema has ${size} ${what}, exceeding the limit of ${limit}.`
+    if (size > limit) return `schema has ${size} ${quantity}, exceeding the limit of ${limit}.`
   }
 
   return findProblem(schema, (inner) => {
     const { type, format, properties, required, additionalProperties } = inner
     if ('$ref' in inner) return referenceProblem(schema, inner)
-    const forbidden = rules.openai.forbiddenInStrict.find((word) => word in inner)
+    const forbidden = rules.openai.forbiddenInStrict.find((keyword) => keyword in inner)
     if (forbidden !== undefined) return `'${forbidden}' is not permitted.`
-    if (!['type', 'anyOf', 'enum', 'const'].some((word) => word in inner))
+    if (!['type', 'anyOf', 'enum', 'const'].some((keyword) => keyword in inner))
       return "schema must have a 'type' key."
     // https://github.com/cyanheads/git-mcp-server/issues/47
     if (format !== undefined && !rules.openai.formats.includes(format as string))
@@ -175,7 +176,7 @@ const propertiesOf = ({ properties }: JsonObject) => Object.keys(toObject(proper
  * The limits of strict schemas (the guide as https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai
  * repeats it, read 2026-11-26).
  */
-const strictLimits: readonly (readonly [what: string, limit: number, measure: Measure])[] = [
+const strictLimits: readonly (readonly [quantity: string, limit: number, measure: Measure])[] = [
   ['enum values', 1000, sumOver((schema) => enumOf(schema).length)],
   ['levels of nesting', 10, (schemas) => Math.max(...schemas.map(({ level }) => level))],
   ['object properties', 5000, sumOver((schema) => propertiesOf(schema).length)],
@@ -196,8 +197,8 @@ function referenceProblem(
   root: JsonObject,
   { $ref: target, ...siblings }: JsonObject,
 ): string | undefined {
-  const words = Object.keys(siblings).map((word) => `'${word}'`)
-  if (words.length > 0) return `$ref cannot have keywords {${words.join(', ')}}.`
+  const keywords = Object.keys(siblings).map((keyword) => `'${keyword}'`)
+  if (keywords.length > 0) return `$ref cannot have keywords {${keywords.join(', ')}}.`
   return resolveReference(root, String(target)) === undefined
     ? `reference to component '${String(target)}' which was not found in the schema.`
     : undefined
@@ -249,8 +250,8 @@ export function closedProblem(schema: JsonObject): string | undefined {
     if (types.includes('object') && additionalProperties !== false)
       return "For 'object' type, 'additionalProperties' must be explicitly set to false"
     for (const name of types.map(String)) {
-      const word = unsupported[name]?.find((keyword) => keyword in inner)
-      if (word !== undefined) return `For '${name}' type, property '${word}' is not supported`
+      const keyword = unsupported[name]?.find((candidate) => candidate in inner)
+      if (keyword !== undefined) return `For '${name}' type, property '${keyword}' is not supported`
     }
     if (types.includes('array') && ![undefined, 0, 1].includes(minItems as number))
       return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"

@@ -1,7 +1,7 @@
 /** Checks of images and documents by their contents. */
 
 /** The first bytes of each type. WebP has its name at the ninth byte. */
-const signatures: readonly (readonly [type: string, beginning: RegExp])[] = [
+const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
@@ -22,7 +22,7 @@ const manyImages = { count: 20, maxPixels: 2000 }
 /** The type of base64 data by its first bytes. Undefined if it is none of these. */
 function mediaType(data: string): string | undefined {
   const start = Buffer.from(data.slice(0, 1400), 'base64').toString('latin1')
-  return signatures.find(([, beginning]) => beginning.test(start))?.[0]
+  return signatures.find(([, pattern]) => pattern.test(start))?.[0]
 }
 
 /** The larger of width and height, in pixels. 0 if it is unknown, as for WebP. */
@@ -38,13 +38,13 @@ function imagePixels(type: string, data: string): number {
 
 /** The size in the header of a frame (markers C0 to C3), which follows segments with other data. */
 function jpegPixels(bytes: Buffer): number {
-  let at = 2
-  while (at + 9 <= bytes.length) {
-    const marker = bytes[at + 1]!
+  let offset = 2
+  while (offset + 9 <= bytes.length) {
+    const marker = bytes[offset + 1]!
     if (marker >= 0xc0 && marker <= 0xc3)
-      return Math.max(bytes.readUInt16BE(at + 5), bytes.readUInt16BE(at + 7))
-    const segmentLength = bytes.readUInt16BE(at + 2)
-    at += 2 + segmentLength
+      return Math.max(bytes.readUInt16BE(offset + 5), bytes.readUInt16BE(offset + 7))
+    const segmentLength = bytes.readUInt16BE(offset + 2)
+    offset += 2 + segmentLength
   }
   return 0
 }

@@ -4,23 +4,23 @@ import { isMissing, type JsonObject } from '../json.ts'
 import type { Problem } from '../refusal.ts'
 
 /** The alternatives of a union that an object may be. */
-interface SelectedAlternatives {
-  readonly forms: readonly ObjectForm[]
-  /** The `type` of the object, or the one that it has by default. */
-  readonly type: string | undefined
-}
-
-/** An undefined problem: the vendor accepts an alternative that the types lack. */
-interface SelectionProblem {
-  readonly problem: Problem | undefined
-}
+type Selection =
+  /** `type`: the `type` of the object, or the one that it has by default. */
+  | {
+      readonly kind: 'found'
+      readonly forms: readonly ObjectForm[]
+      readonly type: string | undefined
+    }
+  | { readonly kind: 'rejected'; readonly problem: Problem }
+  /** The vendor accepts an alternative that the types lack. */
+  | { readonly kind: 'not-in-types' }
 
 /** Selects the alternatives by the object's `type`, and among these by its `role`. */
 export function selectAlternatives(
   alternatives: readonly ObjectForm[],
   object: JsonObject,
   rules: MemberRules,
-): SelectedAlternatives | SelectionProblem {
+): Selection {
   let forms = alternatives
   let type: string | undefined
 
@@ -39,7 +39,7 @@ export function selectAlternatives(
       type = isMissing(tag) ? memberChoices(matching[0]!, name)?.[0] : String(tag)
   }
 
-  return { forms, type }
+  return { kind: 'found', forms, type }
 }
 
 function isOptionalTag(form: ObjectForm, name: string): boolean {
@@ -51,12 +51,13 @@ function rejectTag(
   name: string,
   tag: unknown,
   rules: MemberRules,
-): SelectionProblem {
+): Selection {
   const vendorChoices = rules.members.get(name)?.choices
-  if (vendorChoices?.includes(tag as string)) return { problem: undefined }
-  if (isMissing(tag)) return { problem: { type: 'missing', path: [name] } }
+  if (vendorChoices?.includes(tag as string)) return { kind: 'not-in-types' }
+  if (isMissing(tag)) return { kind: 'rejected', problem: { type: 'missing', path: [name] } }
 
   const typeChoices = new Set(tagged.flatMap((form) => memberChoices(form, name)!))
   const choices = vendorChoices ?? [...typeChoices]
-  return { problem: { type: 'unknown-tag', path: [], name, choices, value: tag } }
+  const problem: Problem = { type: 'unknown-tag', path: [], name, choices, value: tag }
+  return { kind: 'rejected', problem }
 }

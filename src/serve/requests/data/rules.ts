@@ -45,11 +45,11 @@ export interface MemberRules extends Rule {
 
 export const noRules: MemberRules = { members: new Map() }
 
-/** @param table rules whose `at` has the paths of their members, without list indexes */
-function buildRules(table: readonly (Rule & { readonly at: string })[]): MemberRules {
+/** @param table rules with the paths of their members, without list indexes, separated by spaces */
+function buildRules(table: readonly (Rule & { readonly paths: string })[]): MemberRules {
   const root: MemberRules = { members: new Map() }
-  for (const { at, ...rule } of table)
-    for (const path of at.split(' ')) {
+  for (const { paths, ...rule } of table)
+    for (const path of paths.split(' ')) {
       const rules = path.split('.').reduce(rulesOfMember, root)
       Object.assign(rules, rule)
     }
