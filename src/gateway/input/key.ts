@@ -7,12 +7,17 @@ export const maxKeyBytes = 64 * 1024
 
 /** Placeholders for the key in instructions, after an optional `sk-`. */
 const placeholders: readonly RegExp[] = [
+  // <your key>
   /^[<{[(].*[>}\])]$/s,
+  // $OPENAI_API_KEY, ${KEY}
   /^\$\{?\w+\}?$/,
   /^\$env:\w+$/i,
   /^%\w+%$/,
+  // xxxx, ****, but not xxab
   /^(?:[x.…*•·_-]{2,}|…)$/iu,
+  // your-api-key, but not your-9f3a: a digit can be part of a key
   /^(?:your|insert|enter|paste|put|replace)[-_ ][a-z_ -]+$/i,
+  // my_api_key, key-goes-here, but not mykey1
   /^(?:(?:your|my|the|api|access|auth|secret)[-_ ]?)*(?:key|token)(?:[-_ ]?(?:goes[-_ ])?here)?$/i,
   /^(?:change-?me|todo|placeholder|replaceme)$/i,
   /你的|您的|密钥|令牌|填写|替换/u,
@@ -147,6 +152,7 @@ function invalidKey(message: string, hint: string, hintAtPrompt?: string): UserE
 const keyUsage = 'Pass it with --key-env NAME, --key-file PATH or --key-stdin.'
 const pasteKeyHint = 'Paste only your own key.'
 
+/** Removes `export OPENAI_API_KEY=` or `{"apiKey":`, but not `tid=`, with which a key can begin. */
 function withoutAssignment(text: string): string {
   const assignment =
     /^\{?\s*(?:\w+\s+|\$env:)?["']?[A-Za-z][\w.-]*(?:key|token|secret|password)["']?\s*(?:[:=]\s*|\s(?=["']))(?=\S)/i

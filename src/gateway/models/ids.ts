@@ -1,10 +1,10 @@
 /** The IDs of models: their parts, as far as repoint compares them. */
 
-/** The prefix that gateways add to an ID: a region and a vendor, with a dot or a hyphen. */
+/** The region and the vendor before a known name: `us.openai.` of `us.openai.gpt-5`, but not `my-` of `my-model`. */
 const vendorPrefix =
   /^(?:(?:us|eu|apac|global|jp|au|ca|us-gov)\.)?(?:[a-z]+(?:\.ai)?[.-])??(?=(?:gpt|claude|gemini|glm|kimi|deepseek|qwen|llama|grok|mistral|minimax)(?:[-.:\d]|$))/
 
-/** The format of the weights. The model is the same. */
+/** The format of the weights. The model is the same: `-FP8`, `-q4_k_m`, but not `-8b`, which is a size. */
 const quantisation =
   /(?:[-_](?:fp\d+|bf16|int\d|awq|gptq|gguf|nvfp4|mxfp4|w\d+a\d+|q\d(?:_\w+)?|[348]bit|mlx))+$/
 

@@ -56,6 +56,7 @@ export function newestOfMaker(
 function parseModelId(id: string): ParsedId | undefined {
   const name = plainModelName(id)
   const undated = name.replace(dateAtEnd, '').replace(/-\d{2}-20\d{2}$|-\d{4}$/, '')
+  // kimi-k2.5-turbo: kimi, 2.5, -turbo. Not 01-ai-yi: a maker begins with a letter.
   const match = /^([a-z]+)(?:-(?!\d)[a-z]+)*?-?[a-z]?(\d+(?:\.\d+)*)?((?:-[a-z][\w.]*)*)$/.exec(
     undated,
   )

@@ -35,42 +35,45 @@ interface FlatMember {
   readonly value: unknown
 }
 
-/** Members with the purpose of a model. */
+/** Members with the purpose of a model: `modeltype`, `pipelinetag`, but not `quotatype`. */
 const kindNames =
   /^(?:(?:model|sub|modelsub|reported|api|primary)?(?:type|kind|class|category|task|tasks|purpose|usage)|mode|role|function|tasktypes?|supportedtasks|categories|pipelinetag|usecases?|domain|object|capability|family|families|arch)$/
 
-/** Members with the output types of a model. */
+/** Members with the output types of a model: `outputmodalities`, but not `maxoutput`. */
 const outputNames =
   /^(?:supported)?(?:outputs?|outputmodalit(?:y|ies)|outputtypes?|modalit(?:y|ies)|responsetypes?)$/
 
-/** Members with the endpoints of a model. */
+/** Members with the endpoints of a model: `supportedendpoints`, but not `endpointurl`. */
 const endpointNames =
   /^(?:(?:supported)?(?:endpoints?|apis?|methods|generationmethods|interfaces?|routes?)|endpointtype|modelability)$/
 
-/** Members with the abilities of a model, among them what it accepts as input. */
+/** Members with the abilities of a model, and with what it accepts as input: `capabilities`, `tags`. */
 const abilityNames =
   /^(?:capabilit(?:y|ies)|abilit(?:y|ies)|features?|supportedfeatures|tags?|labels)$/
 
-/** Members of any name, but not those with names and prose. */
+/** Members of any name, `subject` too, but not those with names and prose: `displayname`, `inputtypes`. */
 const anyNames =
   /^(?!.*(?:name|id|slug|description|title|label|owner|ownedby|provider|vendor|creator|author|root|parent|url|input\w*)$)\w+$/
 
-/** A text that can only be the purpose of a model. */
+/** A text that can only be the purpose of a model: `text-to-speech`, but not `speech`. */
 const purposeWord =
   /^(?:text[-_ ])?(?:embed(?:ding|der)?s?|rerank(?:er|ing)?|tts|stt|asr|moderations?|text[-_ ]?(?:to|2)[-_ ]?(?:image|speech|video|audio)|speech[-_ ]?(?:to|2)[-_ ]?text|(?:image|video)[-_ ]generation|transcriptions?)$/i
 
-/** Boolean members that are true for conversational models. */
+/** Boolean members that are true for conversational models: `supportschat`, but not `chattemplate`. */
 const chatNames =
   /^(?:is|supports?|can)?(?:chat|completionchat|chatcompletions?|completions?|textgeneration|conversation(?:al)?)$/
 
-/** Boolean and numeric members that only models for other purposes have. */
+/** Boolean and numeric members that only models for other purposes have: `dimensions`, but not `vision`. */
 const otherNames =
   /^(?:is|supports?|can)?(?:embeddings?|embeddingmodel|rerank(?:er|ing)?|imagegenerations?|texttoimage|texttospeech|speechtotext|tts|stt|transcriptions?|moderations?|videogenerations?)$|^(?:embedding)?(?:dimensions?|dims|vectorsize)$/
 
+/** Members that are false if the model is off: `isactive`, but not `activeusers`. */
 const onNames =
   /^(?:is|model)?(?:active|enabled|available|ready|online|deployed|accessible|allowed|permitted|haspermission|pickerenabled)$/
+/** Members that are true if the model is off: `archived`, but not `archivedat`. */
 const offNames = /^(?:is)?(?:disabled|archived|deleted|inactive|hidden|retired|offline)$/
 const stateNames = /^(?:status|state|availability|visibility|lifecycle)$/
+/** `End of life`, `shutdown`, but not `deprecated`: such a model still answers. */
 const offStates =
   /^(?:in-?active|disabled|offline|retired|unavailable|archived|deleted|stopped|error|failed|shut ?down|suspended|hidden|hide|end[-_ ]of[-_ ]life|eol)$/i
 
@@ -105,12 +108,14 @@ function combineVerdicts(verdicts: readonly ModelPurpose[]): ModelPurpose {
   return verdicts.includes('text') ? 'text' : verdicts.find((verdict) => verdict !== undefined)
 }
 
+/** Texts about other purposes: `Text Embedding`, but not `text`. They count before `textWords`. */
 const otherWords =
   /embed|rerank|similarity|image|picture|audio|\btts\b|\bstt\b|\basr\b|speech|voice|transcri|moderation|video|\bocr\b|classif|translat|music|detection|segmentation|upscal|diffusion|\b3d\b|feature[- ]extraction|\bbidi|realtime|guardrail|safety|\bbert\b/i
+/** Texts about conversations: `chat.completions`, `LLM`, but not `tabular`. */
 const textWords =
   /chat|text|language|\bllm|\bv?lm\b|vlm|mllm|completion|generate ?content|responses?\b|messages?\b|convers|code|coding|instruct|reasoning|multi-?modal|omni|assistant|^openai$|^anthropic$|^gemini$/i
 
-/** Words that name an ability to create something. An input can be an image too. */
+/** Abilities to create something: `image-generation`, but not `image`, which can be an input too. */
 const creates =
   /embed|rerank|moderation|transcri|\b(?:tts|stt|asr)\b|speech[- _]?(?:to|2)|(?:to|2)[- _]?(?:image|speech|video|audio|music)|(?:image|video|audio|speech|music)[- _]?(?:generat|synth|edit)|inpaint/i
 

@@ -31,9 +31,27 @@ export function catalogEntry(
   return catalog?.models.find((model) => model.id === id)
 }
 
-/** Words in the IDs of models that cannot hold a conversation, as whole parts of the ID. */
-const otherPurposes =
-  /(?:^|[-_/.:])(?:image|images|imagen|dall|dalle|flux|midjourney|mj|stable|sdxl|seedream|audio|realtime|tts|whisper|transcribe|transcription|speech|asr|voice|embed|embedding|embeddings|bge|rerank|reranker|moderation|sora|veo|video|kling|suno|ocr|t2v|i2v|t2i|i2i|ideogram|recraft|runway|hailuo|luma|seedance|elevenlabs|lyria|music|stt|canvas|reel|minilm|colbert|voyage|cosyvoice|paraformer|upscaler?|nano-banana)(?:$|[-_/.:\d])/i
+/** Words in the IDs of models that cannot hold a conversation. The comments quote IDs that contain one. */
+const otherPurposeWords = [
+  // openai/gpt-image-2, flux-1.1-pro
+  'images?|imagen|dalle?|flux|midjourney|mj|stable|sdxl|seedream|ideogram|recraft|canvas|nano-banana',
+  't2i|i2i|upscaler?',
+  // sora-2, wan2.2-t2v
+  'sora|veo|video|kling|runway|hailuo|luma|seedance|reel|t2v|i2v',
+  // gpt-4o-audio-preview, whisper-1
+  'audio|realtime|speech|voice|tts|stt|asr|whisper|transcribe|transcription',
+  'elevenlabs|cosyvoice|paraformer|suno|lyria|music',
+  // text-embedding-3-large, rerank-v3.5
+  'embed|embeddings?|bge|minilm|colbert|voyage|rerank|reranker',
+  // omni-moderation-latest, mistral-ocr-latest
+  'moderation|ocr',
+]
+
+/** Such a word as a whole part of an ID: `sora-2`, but not `sorabot-2`. */
+const otherPurposes = new RegExp(
+  String.raw`(?:^|[-_/.:])(?:${otherPurposeWords.join('|')})(?:$|[-_/.:\d])`,
+  'i',
+)
 
 /** The endpoint types of New API for conversations. */
 const conversationTypes = [

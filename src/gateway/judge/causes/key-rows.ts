@@ -81,7 +81,7 @@ export const keyRows: readonly CauseRow[] = [
   },
   {
     cause: 'key',
-    // A 401 that names the key, a login or a permission, and no model.
+    // Unauthorized. Please log in. A 401 that names no model: not "Unauthorized model".
     words:
       /^(?!.*\bmodels?\b).*\b(?:keys?|tokens?|apikey|credentials?|authenticat\w+|unauthenticated|authori[sz]ation|unauthori[sz]ed|not authori[sz]ed|bearer|jwt|log ?in|logged in|sign ?in|access denied|user not found|no (?:cookie )?auth\w*)\b|^forbidden\b/is,
     statuses: [401],
