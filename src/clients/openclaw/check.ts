@@ -69,7 +69,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
 
   return {
     context,
-    at: providers,
+    format: providers,
     models,
     providerId,
     provider,

@@ -5,12 +5,12 @@ import { fileOf, parseFile, textOf, wordsIn } from '../files/parse-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { openclawName } from '../names.ts'
-import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
+import { type ProviderFormat, providerOf } from '../pi-family/providers.ts'
 
 /** The key precedes a login in OpenClaw's database only with `auth`. */
-export const providers: ProviderTable = {
+export const providers: ProviderFormat = {
   client: openclawName,
-  at: ['models', 'providers'],
+  path: ['models', 'providers'],
   always: { auth: 'api-key' },
   namesModels: true,
   unlisted: ', and OpenClaw does not know it',
@@ -32,7 +32,7 @@ export function readConfig(files: LoadedFiles): StrictFile {
 }
 
 function problemOfProviders(root: Table): string | undefined {
-  for (const [id, provider] of Object.entries(tableIn(root, providers.at))) {
+  for (const [id, provider] of Object.entries(tableIn(root, providers.path))) {
     const at = `models.providers.${id}`
     if (!isTable(provider)) return `${at} is not an object`
     const { baseUrl, api, models } = provider

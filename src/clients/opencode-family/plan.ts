@@ -87,7 +87,7 @@ export function ourChanges(
   const isOtherGateway = pointsElsewhere(url, baseUrl)
   const headers = [...provider, 'options', 'headers']
   const list = {
-    at: (model: string) => [...provider, 'models', model],
+    pathOf: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
     isOtherGateway,
     hasOtherAddress: () => false,

@@ -26,7 +26,7 @@ import {
   modelOf,
   modelPath,
   type PiProvider,
-  type ProviderTable,
+  type ProviderFormat,
   providerOf,
   providerPath,
 } from './providers.ts'
@@ -34,7 +34,7 @@ import {
 /** The configuration, with the provider and the model that a check is about. */
 export interface ProviderView {
   readonly context: ClientContext
-  readonly at: ProviderTable
+  readonly format: ProviderFormat
   /** The file that holds the table. */
   readonly models: StrictFile
   readonly providerId: string
@@ -50,9 +50,9 @@ export interface ProviderView {
 
 /** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
 export function* checkProviderForSetup(view: ProviderView, target: SetupTarget): Findings {
-  const { context, at, models, providerId, provider } = view
+  const { context, format, models, providerId, provider } = view
   yield* otherAddressFinding(context, target, {
-    code: `${at.client.id}-provider-conflict`,
+    code: `${format.client.id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
     location: models.place(addressOf(view)),
@@ -65,16 +65,16 @@ export function* checkProviderForSetup(view: ProviderView, target: SetupTarget):
 
 /** Reports what is wrong with the provider in use: its address, its key, its models. */
 export function* checkProviderNow(view: ProviderView, url: string): Findings {
-  const { context, at, models, providerId, provider, model, sent } = view
+  const { context, format, models, providerId, provider, model, sent } = view
 
   yield* checkAuthorizingHeaders(view)
   yield* checkModelAddresses(view, withoutTrailingSlash(url))
-  yield* addressFindings(at.client, context, models, {
+  yield* addressFindings(format.client, context, models, {
     url,
     protocol: protocols.find((protocol) => apiOf[protocol] === provider.table['api']),
     path: addressOf(view),
     name: `baseUrl of ${providerId}`,
-    effect: `, and ${at.client.label} may not answer`,
+    effect: `, and ${format.client.label} may not answer`,
     key: sent.key,
     keyPlace: sent.keyPath ?? '',
   })
@@ -82,8 +82,8 @@ export function* checkProviderNow(view: ProviderView, url: string): Findings {
   if (sent.key === undefined) yield* checkMissingKey(view)
 }
 
-function addressOf({ at, providerId }: ProviderView): SettingPath {
-  return [...providerPath(at, providerId), 'baseUrl']
+function addressOf({ format, providerId }: ProviderView): SettingPath {
+  return [...providerPath(format, providerId), 'baseUrl']
 }
 
 /**
@@ -92,24 +92,24 @@ function addressOf({ at, providerId }: ProviderView): SettingPath {
  * @param wanted the key that a setup is about to write. Absent: the current key
  */
 function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings {
-  const { at, models, providerId, provider } = view
+  const { format, models, providerId, provider } = view
   const key = wanted ?? provider.table['apiKey']
   const all = /^(?:authorization|x-api-key|api-key)$/i
   const tables = [
     {
-      path: providerPath(at, providerId),
+      path: providerPath(format, providerId),
       headers: tableIn(provider.table, ['headers']),
       // A setup itself corrects the other headers.
       names: wanted === undefined ? all : /^authorization$/i,
     },
     ...provider.models.map((model) => ({
-      path: modelPath(at, providerId, String(model['id'])),
+      path: modelPath(format, providerId, String(model['id'])),
       headers: tableIn(model, ['headers']),
       names: all,
     })),
     // pi 0.87.1 reads them, and 0.73.1 does not; OpenClaw has none.
     ...Object.entries(tableIn(provider.table, ['modelOverrides'])).map(([id, override]) => ({
-      path: [...providerPath(at, providerId), 'modelOverrides', id],
+      path: [...providerPath(format, providerId), 'modelOverrides', id],
       headers: tableIn(override, ['headers']),
       names: all,
     })),
@@ -122,7 +122,7 @@ function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings
       const what = `header ${name} of ${providerId}`
       const change = { path: [...path, 'headers', name], isSecret: true, role: 'key' } as const
       yield findingAt(models, change.path, {
-        code: `${at.client.id}-authorizing-header`,
+        code: `${format.client.id}-authorizing-header`,
         message: `the ${what} overrides its key`,
         ...removal(models, `the ${what}`, change),
       })
@@ -132,7 +132,7 @@ function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings
 
 /** A model with another address: the client sends the provider's key there too. */
 function* checkModelAddresses(
-  { at, models, providerId, provider }: ProviderView,
+  { format, models, providerId, provider }: ProviderView,
   baseUrl: string,
   isOurs: (url: string) => boolean = () => false,
 ): Findings {
@@ -140,21 +140,21 @@ function* checkModelAddresses(
     if (typeof modelUrl !== 'string' || isUrlOf(modelUrl, baseUrl)) continue
     if (isOurs(modelUrl)) continue
 
-    const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
+    const path = [...modelPath(format, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`
     yield findingAt(models, path, {
-      code: `${at.client.id}-model-address`,
+      code: `${format.client.id}-model-address`,
       message: `${what} has a separate address, ${shownUrl(modelUrl)}, which also gets the key`,
       ...removal(models, `the address of ${what}`, { path }),
     })
   }
 }
 
-function unlisted({ at, providerId, model, modelPlace }: ProviderView): Finding {
-  const { id } = at.client
+function unlisted({ format, providerId, model, modelPlace }: ProviderView): Finding {
+  const { id } = format.client
   return {
     code: `${id}-model-unlisted`,
-    message: `the model ${model} is not in the models of ${providerId}${at.unlisted}`,
+    message: `the model ${model} is not in the models of ${providerId}${format.unlisted}`,
     location: modelPlace,
     hint: `Add the models of the gateway: repoint ${id}`,
     severity: 'error',
@@ -162,11 +162,15 @@ function unlisted({ at, providerId, model, modelPlace }: ProviderView): Finding 
 }
 
 function* checkMissingKey(view: ProviderView): Findings {
-  const { context, at, models, providerId, provider } = view
+  const { context, format, models, providerId, provider } = view
   if (view.isKeyElsewhere || mayNeedNoKey(provider.url, context)) return
 
-  const place = models.place([...providerPath(at, providerId), 'apiKey'])
-  yield missingKeyFinding(at.client, place, `${at.client.label} finds no key for ${providerId}`)
+  const place = models.place([...providerPath(format, providerId), 'apiKey'])
+  yield missingKeyFinding(
+    format.client,
+    place,
+    `${format.client.label} finds no key for ${providerId}`,
+  )
 }
 
 /** Whether a key consists of variables that are all set. */
@@ -179,11 +183,11 @@ export function hasSetVariables(key: string, env: ClientContext['machine']['env'
 
 /** Reports providers of earlier setups, each with its key. */
 export function* checkFormerProviders(
-  { context, at, models, providerId }: ProviderView,
+  { context, format, models, providerId }: ProviderView,
   target: SetupTarget,
 ): Findings {
-  for (const [id] of models.members(at.at)) {
-    const { url } = providerOf(at, models, id)
+  for (const [id] of models.members(format.path)) {
+    const { url } = providerOf(format, models, id)
     if (
       id === providerId ||
       url === undefined ||
@@ -191,10 +195,10 @@ export function* checkFormerProviders(
     )
       continue
 
-    yield formerProviderFinding(at.client, target, models, {
+    yield formerProviderFinding(format.client, target, models, {
       providerId: id,
       url,
-      change: { path: providerPath(at, id), isSecret: true, role: 'key' },
+      change: { path: providerPath(format, id), isSecret: true, role: 'key' },
       hasKey: true,
     })
   }

@@ -12,12 +12,13 @@ import { type EntryMember, listChanges } from '../plan/entries.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
 
 /**
- * A table of providers in the format of pi and of OpenClaw, which is based on pi's library: each has an
- * address, a protocol, a key, headers and a list of models.
+ * How a client's file lists its providers: pi's, and that of OpenClaw, which is based on pi's library. Each
+ * provider has an address, a protocol, a key, headers and a list of models.
  */
-export interface ProviderTable {
+export interface ProviderFormat {
   readonly client: Pick<ClientName, 'id' | 'label'>
-  readonly at: readonly string[]
+  /** Of the table of providers. */
+  readonly path: readonly string[]
   /** The settings that every provider of a setup has in addition. */
   readonly always: Readonly<Record<string, ConfigValue>>
   /** The client rejects a model without a name. */
@@ -50,8 +51,8 @@ interface Rooted {
   readonly root: Table
 }
 
-export function providerOf(at: ProviderTable, { root }: Rooted, id: string): PiProvider {
-  const table = tableIn(root, providerPath(at, id))
+export function providerOf(format: ProviderFormat, { root }: Rooted, id: string): PiProvider {
+  const table = tableIn(root, providerPath(format, id))
   const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
   return { table, url: textIn(table, ['baseUrl']), models: list.filter(isTable) }
 }
@@ -60,12 +61,12 @@ export function modelOf({ models }: PiProvider, id: string | undefined): Table |
   return models.findLast((model) => model['id'] === id)
 }
 
-export function providerPath({ at }: ProviderTable, id: string): readonly string[] {
-  return [...at, id]
+export function providerPath({ path }: ProviderFormat, id: string): readonly string[] {
+  return [...path, id]
 }
 
-export function modelPath(at: ProviderTable, providerId: string, id: string): SettingPath {
-  return [...providerPath(at, providerId), 'models', { element: { id } }]
+export function modelPath(format: ProviderFormat, providerId: string, id: string): SettingPath {
+  return [...providerPath(format, providerId), 'models', { element: { id } }]
 }
 
 /** The effective settings of the provider that the client starts with, except the key. */
@@ -105,14 +106,14 @@ export function effectiveSettings(
  * @throws UserError `config-conflict` if it lists a model twice, which only the user can fix
  */
 export function providerChanges(
-  at: ProviderTable,
+  format: ProviderFormat,
   file: LoadedFile & Rooted,
   target: SetupTarget,
 ): readonly SettingChange[] {
   const { resolved, providerId, key, baseUrl } = target
   const protocol = resolved.protocol
-  const path = providerPath(at, providerId)
-  const now = providerOf(at, file, providerId)
+  const path = providerPath(format, providerId)
+  const now = providerOf(format, file, providerId)
 
   const ids = now.models.map(({ id }) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
@@ -120,7 +121,7 @@ export function providerChanges(
     throw new UserError({
       code: 'config-conflict',
       message: `${file.path} lists the model ${twice} of ${providerId} twice`,
-      hint: `Remove one of them: ${at.client.label} uses only one.`,
+      hint: `Remove one of them: ${format.client.label} uses only one.`,
     })
 
   const isForeign = now.url !== undefined && !isUrlOf(now.url, baseUrl)
@@ -129,12 +130,12 @@ export function providerChanges(
     { path: [...path, 'baseUrl'], value: baseUrl },
     { path: [...path, 'api'], value: apiOf[protocol] },
     { path: [...path, 'apiKey'], value: key, isSecret: true },
-    ...Object.entries(at.always).map(([name, value]) => ({ path: [...path, name], value })),
+    ...Object.entries(format.always).map(([name, value]) => ({ path: [...path, name], value })),
     // Without it, the client sends the key only as x-api-key over messages; pi adds the value of
     // ANTHROPIC_AUTH_TOKEN.
     ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerChanges([...path, 'headers'], now.table['headers'], target, isForeign),
-    ...modelChanges(at, file, now, target),
+    ...modelChanges(format, file, now, target),
   ]
 }
 
@@ -143,14 +144,14 @@ function usesMessages({ protocol, offered }: ResolvedOptions): boolean {
 }
 
 function modelChanges(
-  at: ProviderTable,
+  format: ProviderFormat,
   file: LoadedFile,
   now: PiProvider,
   target: SetupTarget,
 ): readonly SettingChange[] {
   const { providerId, baseUrl } = target
   const list = {
-    at: (id: string) => modelPath(at, providerId, id),
+    pathOf: (id: string) => modelPath(format, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
     // Also true for the address of another protocol.
     isOtherGateway: pointsElsewhere(now.url, baseUrl),
@@ -158,7 +159,7 @@ function modelChanges(
       const url = textIn(entry, ['baseUrl'])
       return url !== undefined && !isUrlOf(url, baseUrl)
     },
-    membersOf: (model: OfferedModel, entry?: Table) => membersOf(at, model, target, entry),
+    membersOf: (model: OfferedModel, entry?: Table) => membersOf(format, model, target, entry),
   }
   return listChanges(file, list, target)
 }
@@ -173,7 +174,7 @@ function modelChanges(
  * @param now the entry in the file, unless it is new
  */
 export function membersOf(
-  { namesModels, compat: compatBy }: ProviderTable,
+  { namesModels, compat: compatBy }: ProviderFormat,
   model: OfferedModel,
   { resolved, baseUrl: providerUrl, baseUrls }: EntryTarget,
   now?: Table,

@@ -38,7 +38,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
 
   return {
     context,
-    at: providers,
+    format: providers,
     models,
     settings,
     providerId,

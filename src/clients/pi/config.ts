@@ -5,16 +5,16 @@ import { fileOf, layersOf, parseFile, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { piName } from '../names.ts'
-import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
+import { type ProviderFormat, providerOf } from '../pi-family/providers.ts'
 
 /**
  * pi sends its instructions to a reasoning model with the role `developer`, which only OpenAI's models know
  * (0.73.1). It also gives each one a reasoning budget, which Claude's newer models reject (run on 0.87.1,
  * 2026-11-23).
  */
-export const providers: ProviderTable = {
+export const providers: ProviderFormat = {
   client: piName,
-  at: ['providers'],
+  path: ['providers'],
   always: {},
   namesModels: false,
   unlisted: ': pi starts with the first that it has a key for',

@@ -165,7 +165,7 @@ export function withoutEmptyTable(
 /** A provider's list of models. */
 export interface ModelList {
   /** The path of a model's entry. */
-  readonly at: (id: string) => SettingPath
+  readonly pathOf: (id: string) => SettingPath
   /** The entries in the file, by model ID. */
   readonly now: ReadonlyMap<string, ConfigValue>
   /** The provider is for another gateway so far. */
@@ -182,7 +182,7 @@ export function listChanges(
   list: ModelList,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { at, now, isOtherGateway, hasOtherAddress, membersOf } = list
+  const { pathOf, now, isOtherGateway, hasOtherAddress, membersOf } = list
   const offered = offeredIn(target.resolved)
   const offeredIds = new Set(offered.map(({ id }) => id))
   const others = [...now.keys()].filter((id) => !offeredIds.has(id))
@@ -190,11 +190,11 @@ export function listChanges(
   return [
     ...removedEntries(
       file,
-      others.map((id) => ({ path: at(id), isOtherGateway })),
+      others.map((id) => ({ path: pathOf(id), isOtherGateway })),
       target,
     ),
     ...offered.flatMap((model): readonly SettingChange[] => {
-      const path = at(model.id)
+      const path = pathOf(model.id)
       const entry = now.get(model.id)
       if (!isTable(entry)) return [{ path, value: newEntry(membersOf(model)) }]
 
