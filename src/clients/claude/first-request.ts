@@ -1,4 +1,5 @@
 import { asObject } from '../../gateway/foreign-text.ts'
+import { anyOf } from '../../gateway/judge/causes/patterns.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import type { FirstRequest, RetryRule } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
@@ -84,9 +85,21 @@ const withoutBetas: RetryRule = {
   names: ['anthropic-beta', 'context_management'],
 }
 
+const quotedRole = String.raw`[\\'"\x60]{1,2}(?:user|assistant)\b`
+const systemRole = 'role .{0,2}system'
+
 /** The texts after which Claude Code leaves out the message of the role system (read in 2.1.330, 2026-11-26). */
 const withoutSystemRole: RetryRule = {
-  to: /Unexpected role.*input message role|(?:unknown variant .{0,2}system\b.{0,2}, expected|Input should be) [\\'"`]{1,2}(?:user|assistant)\b.{0,2} or [\\'"`]{1,2}(?:user|assistant)\b|role .{0,2}system.{0,2} must (?:precede an|follow a)|use the top-level .{0,2}system.{0,2} parameter|not supported.*role .{0,2}system|role .{0,2}system.*not supported/i,
+  to: anyOf(
+    'Unexpected role.*input message role',
+    // unknown variant `system`, expected `user` or `assistant`
+    // Input should be 'user' or 'assistant'
+    String.raw`(?:unknown variant .{0,2}system\b.{0,2}, expected|Input should be) ${quotedRole}.{0,2} or ${quotedRole}`,
+    `${systemRole}.{0,2} must (?:precede an|follow a)`,
+    'use the top-level .{0,2}system.{0,2} parameter',
+    `not supported.*${systemRole}`,
+    `${systemRole}.*not supported`,
+  ),
   roles: ['system'],
 }
 
