@@ -33,9 +33,14 @@ export interface SensitiveSettings {
 
 export interface SensitiveSetting {
   /**
-   * The names on the way to the setting, joined by dots. `*` matches any name or part of one. `:provider` matches
-   * every provider in a file of the folder, and the provider in use in other files. In a .env file
-   * `env.NAME` is the variable; in an agent's file a key is a line of its front matter.
+   * The names on the way to the setting, joined by dots:
+   *
+   *     'model.name'                    the member `name` of the table `model`
+   *     'providers.*.baseUrl'           `*` matches any name
+   *     'env.ANTHROPIC_*_URL'           or any part of a name
+   *     'providers.:provider.apiKey'    `:provider` matches the provider in use; in a file of the folder, any
+   *     'env.OPENAI_BASE_URL'           in a .env file, the variable OPENAI_BASE_URL
+   *     'model'                         in an agent's file, the line `model:` of its front matter
    */
   readonly path: string
   readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
