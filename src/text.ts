@@ -29,8 +29,9 @@ export function maskSecret(secret: string): string {
   return secret.length >= minHintedLength ? secretMask + secret.slice(-4) : secretMask
 }
 
+/** Whether a word begins like a key, or is an import link. */
 export function beginsLikeKey(word: string): boolean {
-  return /^sk-/.test(word) || isImportLink(word)
+  return /^(?:sk|pk)-/.test(word) || isImportLink(word)
 }
 
 /** Whether a text is an import link, which contains a key. */

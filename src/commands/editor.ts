@@ -4,7 +4,7 @@ import { nameFindings, pickModel } from '../clients/models/resolve.ts'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/local-host.ts'
-import { messagesTiers } from '../gateway/models/rules.ts'
+import { nativeProtocol } from '../gateway/models/rules.ts'
 import type { CatalogInfo } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { commandOf, examples } from './command-line/command.ts'
@@ -148,8 +148,8 @@ function chooseModel(
 ): Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'> {
   const input = { requested: { model }, gatewayInfo: { catalogAnswer, routesToAvoid: [] } }
   const id = pickModel(input, ['chat'])
-  const tiers = messagesTiers({ models: [{ id }] }, ['opus', 'sonnet', 'haiku', 'fable'])
-  if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
+  // Only Claude's models are native to messages.
+  if (editor === 'cursor' && nativeProtocol(id) === 'messages')
     throw new UserError({
       code: 'protocol-unsupported',
       message: `Cursor never sends ${id} to a gateway`,

@@ -41,6 +41,9 @@ export interface Format {
    * @throws UserError as `edit` does
    */
   undo(versions: UndoVersions, decision: UndoDecision, fileName: string): Bytes | null
+
+  /** Whether the file has only blanks, or an empty root. */
+  isBlank(text: string): boolean
 }
 
 /** Parses a file. @returns undefined if there is no file, or if it cannot be parsed */
@@ -62,5 +65,6 @@ export function formatOf(format: FileEdit['format']): Format {
     read: (bytes, fileName) => readWith(dialect, bytes, fileName),
     edit: (bytes, changes, fileName) => editWith(dialect, bytes, changes, fileName),
     undo: (versions, decision, fileName) => undoWith(dialect, versions, decision, fileName),
+    isBlank: dialect.isBlank,
   }
 }

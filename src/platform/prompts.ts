@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { checkbox, confirm, input, password, search } from '@inquirer/prompts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { maskSecret, secretMask } from '../text.ts'
+import { beginsLikeKey, maskSecret, secretMask } from '../text.ts'
 import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
 
 /** The terminal that shows the questions: `process`, or a test's. */
@@ -43,11 +43,7 @@ export function askInput(
 
 /** Hides a key that the user pasted into the wrong question. */
 function hidePastedKey(text: string): string {
-  return isPastedKey(text) ? secretMask : text
-}
-
-function isPastedKey(text: string): boolean {
-  return /^\s*(?:sk|pk)-/.test(text)
+  return beginsLikeKey(text.trim()) ? secretMask : text
 }
 
 export async function askSecret(
@@ -159,7 +155,7 @@ export function askSearch(
 
     // The prompt shows a problem only next to a choice with the typed text as its name.
     const typedChoice = { value: typed, name: term }
-    if (isPastedKey(term)) return [typedChoice]
+    if (beginsLikeKey(term.trim())) return [typedChoice]
     if (isListed(typed)) return matches
     return isLikeAddress(typed) ? [typedChoice, ...matches] : [...matches, typedChoice]
   }

@@ -5,7 +5,7 @@ import { includesHeader } from '../gateway/input/header.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
 import type { BaseUrls, ExtraHeader, Gateway, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
-import { closestNames, looksLikeKey } from '../text.ts'
+import { beginsLikeKey, closestNames, looksLikeKey } from '../text.ts'
 import type { World } from '../transaction/record.ts'
 import { gatewayNamePattern, readGateways, type SavedGateway } from './gateways.ts'
 
@@ -121,7 +121,7 @@ export function findGatewayName(
 
 /** @throws UserError `usage` if the name could be mistaken for something else */
 export function expectGatewayName(name: string): void {
-  const isKey = /^sk-/.test(name)
+  const isKey = beginsLikeKey(name)
   if (gatewayNamePattern.test(name) && !isKey) return
   throw new UserError({
     code: 'usage',

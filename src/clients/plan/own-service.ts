@@ -167,8 +167,8 @@ function removeSettings(
     if (paths.some(isWholeFile)) return { ...file, bytes: null }
 
     const after = withSettingsOf(earlier, file, paths)
-    const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(textOf(after))
-    return isEmpty && earlier?.bytes === null ? { ...file, bytes: null } : after
+    const isBlank = formatOf(file.format).isBlank(textOf(after))
+    return isBlank && earlier?.bytes === null ? { ...file, bytes: null } : after
   })
 }
 
