@@ -177,8 +177,8 @@ function copyAttributes(fs: NodeFs, from: string, to: number): boolean {
   const source = fs.openSync(from, O_RDONLY | O_NOFOLLOW)
   try {
     const options = ['--attributes-only', '--preserve=mode,xattr']
-    const names = ['/proc/self/fd/3', '/proc/self/fd/4']
-    return runCp([...options, '--', ...names], [source, to])?.status === 0
+    const paths = ['/proc/self/fd/3', '/proc/self/fd/4']
+    return runCp([...options, '--', ...paths], [source, to])?.status === 0
   } finally {
     fs.closeSync(source)
   }

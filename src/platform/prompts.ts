@@ -83,18 +83,18 @@ async function askOnce(
   validate: AnswerCheck = () => true,
   ask: (check: AnswerCheck, rejection: AbortController) => Promise<string>,
 ): TypedAnswer {
-  const refused = new AbortController()
+  const rejection = new AbortController()
   const check: AnswerCheck = (answer) => {
     const verdict = validate(answer)
     // The prompt shows the reason first.
-    if (verdict !== true) setImmediate(() => refused.abort())
+    if (verdict !== true) setImmediate(() => rejection.abort())
     return verdict
   }
 
   try {
-    return await withCancelError(ask(check, refused))
+    return await withCancelError(ask(check, rejection))
   } catch (error) {
-    if (refused.signal.aborted) return undefined
+    if (rejection.signal.aborted) return undefined
     throw error
   }
 }

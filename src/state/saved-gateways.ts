@@ -142,8 +142,8 @@ export function savedChoices({ clock }: World, all: readonly SavedGateway[]): re
 }
 
 /** Formats a time in the past: `3 h ago`. */
-export function formatAge(at: string, now: Date): string {
-  const minutes = Math.floor((now.getTime() - Date.parse(at)) / 60_000)
+export function formatAge(time: string, now: Date): string {
+  const minutes = Math.floor((now.getTime() - Date.parse(time)) / 60_000)
   if (!(minutes >= 1)) return 'just now'
   if (minutes < 60) return `${minutes} min ago`
   if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`

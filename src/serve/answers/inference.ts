@@ -87,7 +87,7 @@ export class Inference {
       status,
       type,
       pieces: events.map(({ text }) => text),
-      betweenMs: (next) => events[next]?.afterMs ?? 0,
+      delayMsBefore: (index) => events[index]!.afterMs,
       ending: 'end',
     })
   }
@@ -120,7 +120,8 @@ export class Inference {
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
 
-    if (betweenMs > 0) this.#write(reply, { pieces: frames, betweenMs: () => betweenMs, ending })
+    if (betweenMs > 0)
+      this.#write(reply, { pieces: frames, delayMsBefore: () => betweenMs, ending })
     else {
       const pieces = fragment === 'off' ? [frames.join('')] : splitStream(frames)
       this.#write(reply, { pieces, ending })

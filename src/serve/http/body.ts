@@ -102,9 +102,9 @@ const lingerMs = 1000
  * @returns the number of bytes sent, and the decompressed text; undefined if the request is complete
  */
 export function readRemainingUpload(request: IncomingMessage) {
-  const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
+  const { 'content-length': contentLength, 'transfer-encoding': transferEncoding } = request.headers
   if (request.complete || request.destroyed) return undefined
-  if (announced === undefined && encoding === undefined) return undefined
+  if (contentLength === undefined && transferEncoding === undefined) return undefined
 
   const pieces: Buffer[] = []
   let bytes = 0

@@ -12,9 +12,6 @@ import { page } from '../page/page.ts'
 import { readRemainingUpload } from './body.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
-/** `cut`: the connection is destroyed instead of ended. */
-export type StreamEnding = 'end' | 'cut'
-
 const jsonType = 'application/json; charset=utf-8'
 
 interface TextResponse {
@@ -35,8 +32,9 @@ interface StreamResponse {
   /** The parts that are written one after the other. */
   readonly pieces: readonly (string | Buffer)[]
   /** The delay before the piece with this index, in ms. Absent: a turn of the event loop. */
-  readonly betweenMs?: ((next: number) => number) | undefined
-  readonly ending: StreamEnding
+  readonly delayMsBefore?: (index: number) => number
+  /** `cut`: the connection is destroyed instead of ended. */
+  readonly ending: 'end' | 'cut'
 }
 
 interface ReplyOptions {
@@ -83,7 +81,9 @@ export class Reply {
   send({ status = 200, type, text, headers = {} }: TextResponse): void {
     this.#remainingUpload = readRemainingUpload(this.request)
     this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...headers })
-    this.#endWith(text)
+    this.#recordPiece(text)
+    this.#response.end(text)
+    this.#end('done')
   }
 
   json(text: string, headers: OutgoingHttpHeaders = {}): void {
@@ -131,7 +131,10 @@ export class Reply {
   /** Announces a whole response, sends half of it and destroys the connection. */
   sendHalf(text: string): void {
     this.#writeHead(200, 'application/json', { 'Content-Length': Buffer.byteLength(text) })
-    this.#cutAfter(text.slice(0, text.length / 2))
+    const half = text.slice(0, text.length / 2)
+    this.#recordPiece(half)
+    this.#response.write(half)
+    this.#cut()
   }
 
   /** Resets the connection without a response. */
@@ -164,12 +167,19 @@ export class Reply {
 
   /** Writes a stream piece by piece. */
   async stream(stream: StreamResponse): Promise<void> {
-    const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
+    const {
+      status = 200,
+      type = sseHeaders['Content-Type'],
+      pieces,
+      delayMsBefore,
+      ending,
+    } = stream
     const response = this.#response
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
     for (const [index, piece] of pieces.entries()) {
-      if (index > 0) await (betweenMs === undefined ? nextTurn() : this.wait(betweenMs(index)))
+      if (index > 0)
+        await (delayMsBefore === undefined ? nextTurn() : this.wait(delayMsBefore(index)))
       if (this.#hasEnded) return
       this.#recordPiece(piece)
       const isLast = index === pieces.length - 1
@@ -178,10 +188,7 @@ export class Reply {
     }
 
     if (ending === 'end') response.end()
-    else {
-      this.#tearDown()
-      this.#end('cut')
-    }
+    else this.#cut()
   }
 
   /** Forwards a response as it arrives. `onPiece` receives each piece. */
@@ -205,19 +212,6 @@ export class Reply {
   /** Node calls back, and emits `finish`, even if the client has disconnected (20.20, 2026-11-25). */
   readonly #recordDelivery = () => {
     this.#isDelivered = !this.request.socket.destroyed
-  }
-
-  #endWith(text: string): void {
-    this.#recordPiece(text)
-    this.#response.end(text)
-    this.#end('done')
-  }
-
-  #cutAfter(text: string): void {
-    this.#recordPiece(text)
-    if (text !== '') this.#response.write(text)
-    this.#tearDown()
-    this.#end('cut')
   }
 
   /** Records the start of the response, and writes its headers. */
@@ -256,11 +250,12 @@ export class Reply {
     if (await this.wait(this.#options.limits.stalledWriteMs)) this.#response.destroy()
   }
 
-  /** Flushes the written data, then drops the connection without ending the response. */
-  #tearDown(): void {
+  /** Flushes the written data, then destroys the connection without ending the response. */
+  #cut(): void {
     this.#response.flushHeaders()
     // Node keeps written data until the end of this turn (26.10.0, 2026-11-23).
     setImmediate(() => this.request.socket.destroySoon())
+    this.#end('cut')
   }
 
   #end(state: 'done' | 'cut'): void {

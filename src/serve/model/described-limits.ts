@@ -52,9 +52,9 @@ function parseLimits(line: string): JsonObject {
     matches.map((match, index) => {
       const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())
       const end = matches[index + 1]?.index ?? line.length - 1
-      const written = line.slice(match.index + match[0].length, end)
-      const value = readJson(written)
-      return [keyword, value === undefined ? written : value]
+      const valueText = line.slice(match.index + match[0].length, end)
+      const value = readJson(valueText)
+      return [keyword, value === undefined ? valueText : value]
     }),
   )
 }

@@ -102,24 +102,28 @@ function parseCalls(question: string, request: ModelRequest): readonly Utterance
   for (const line of question.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
     const [, quote = '', name = '', text = ''] = line
     if (onlyTool !== undefined && name !== onlyTool) continue
-    const written = quote === '' ? text.trim() : unquote(text.trim())
+    const argumentText = quote === '' ? text.trim() : unquote(text.trim())
 
-    const call = createCall(name, written, tools)
+    const call = createCall(name, argumentText, tools)
     if (call !== undefined) calls.push(call)
     // Clients send requests without tools for secondary tasks, such as a title.
     else if (tools.length === 0) return []
-    else return [textUtterance(describeCallProblem(name, written, tools))]
+    else return [textUtterance(describeCallProblem(name, argumentText, tools))]
   }
   return calls
 }
 
 /** The call of a tool. Undefined: the request does not offer it, or the arguments are not an object. */
-function createCall(name: string, written: string, tools: readonly Tool[]): Utterance | undefined {
+function createCall(
+  name: string,
+  argumentText: string,
+  tools: readonly Tool[],
+): Utterance | undefined {
   const tool = tools.find((candidate) => candidate.name === name)
-  if (tool?.kind === 'custom') return callUtterance(tool, written)
+  if (tool?.kind === 'custom') return callUtterance(tool, argumentText)
 
   // An empty text counts as {}.
-  const input = parseJsonObject(written || '{}')
+  const input = parseJsonObject(argumentText || '{}')
   if (input === undefined) return undefined
   const inputText = JSON.stringify(input)
   if (tool !== undefined) return callUtterance(tool, inputText)
@@ -129,17 +133,17 @@ function createCall(name: string, written: string, tools: readonly Tool[]): Utte
   return scriptTool && callUtterance(scriptTool, `text(await tools.${name}(${inputText}))`)
 }
 
-function describeCallProblem(name: string, written: string, tools: readonly Tool[]): string {
+function describeCallProblem(name: string, argumentText: string, tools: readonly Tool[]): string {
   const isOffered = tools.some((tool) => tool.name === name || tool.nested?.includes(name))
   if (isOffered)
-    return `The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`
+    return `The arguments of "#call ${name}" are not a JSON object: ${shorten(argumentText)}`
   const offeredNames = tools.map((tool) => tool.name).join(', ')
   return `This request offers no tool "${name}". It offers: ${offeredNames}.`
 }
 
 /** opencode 1.18.33 puts a prompt with spaces in quotes and escapes those inside (2026-11-21). */
-function unquote(written: string): string {
-  return written.replace(/"$/, '').replaceAll('\\"', '"')
+function unquote(argumentText: string): string {
+  return argumentText.replace(/"$/, '').replaceAll('\\"', '"')
 }
 
 function forcedTool({ toolChoice, tools }: ModelRequest): Tool | undefined {

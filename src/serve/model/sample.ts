@@ -51,13 +51,13 @@ function searchSample(root: unknown, onFound: (value: unknown) => void): unknown
     const fits = (value: unknown) => validator.validate(value).valid
 
     if (fits({})) return {}
-    for (let turn = 0; turn < maxGuesses; turn++) {
-      const guess = generateGuess(guessable, turn)
+    for (let attempt = 0; attempt < maxGuesses; attempt++) {
+      const guess = generateGuess(guessable, attempt)
       if (guess === undefined || !fits(guess)) continue
       onFound(structuredClone(guess))
-      let checks = maxCheckedCharacters / JSON.stringify([guessable, guess]).length
+      let checksLeft = maxCheckedCharacters / JSON.stringify([guessable, guess]).length
       const holder = { guess }
-      shrink(holder, 'guess', () => checks-- > 0 && fits(holder.guess))
+      shrink(holder, 'guess', () => checksLeft-- > 0 && fits(holder.guess))
       return holder.guess
     }
     return undefined
@@ -75,12 +75,12 @@ const generatorOptions: readonly GenerateOptions[] = [
   { alwaysFakeOptionals: true, maxDefaultItems: 2, maxDepth: 6 },
 ]
 
-function generateGuess(schema: JsonSchema, turn: number): unknown {
+function generateGuess(schema: JsonSchema, attempt: number): unknown {
   try {
     return generateSync(schema, {
-      seed: turn + 1,
+      seed: attempt + 1,
       formats: formatGenerators,
-      ...generatorOptions[turn % generatorOptions.length],
+      ...generatorOptions[attempt % generatorOptions.length],
     })
   } catch {
     return undefined
