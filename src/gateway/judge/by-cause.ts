@@ -35,7 +35,7 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   for (const cause of causesOf(error, status, request.model)) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
-    const isAboutGatewaysKey = error.isPassedOn && concernsAnyKey[cause]
+    const isAboutGatewaysKey = error.isPassedOn && causesOfKeys.includes(cause)
     const caused = outcomeRules[isAboutGatewaysKey ? 'upstream' : cause](evidence)
     if (caused !== undefined) return caused
   }
@@ -43,43 +43,31 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
 }
 
 /**
- * Whether a cause concerns a key or its account. If the service behind the gateway names such a cause, it means
- * the gateway's key there, because it never sees the user's.
+ * The causes that concern a key or its account. If the service behind the gateway names one, it means the
+ * gateway's key there, because it never sees the user's.
  */
-const concernsAnyKey: Readonly<Record<Cause, boolean>> = {
-  key: true,
-  account: true,
-  quota: true,
-  plan: true,
-  rate: false,
-  region: false,
-  network: false,
-  content: false,
-  client: false,
-  upstream: false,
-  gateway: false,
-  protocol: false,
-  route: false,
-  'model-unknown': false,
-  'model-unpriced': false,
-  'model-not-allowed': false,
-  'provider-unknown': false,
-}
+const causesOfKeys: readonly Cause[] = ['key', 'quota', 'plan', 'account']
 
 /** Makes an outcome of an answer, or none. */
 type OutcomeRule = (evidence: Evidence) => Outcome | undefined
 
 /**
- * The outcome of each cause for this answer. Undefined: the status cannot mean that cause, so that the next
- * cause counts.
+ * The outcome of each cause for this answer, in the order of the table in diagnose.ts. Undefined: the status
+ * cannot mean that cause, so that the next cause counts.
  */
 const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
-  upstream: (evidence) =>
-    isRejection(evidence) || hundredsOf(evidence.status) === 5
-      ? upstreamFault(evidence)
-      : undefined,
-  gateway: (evidence) =>
-    evidence.status === 429 ? undefined : fault(evidence, 'answers with an error of its own'),
+  key: (evidence) => {
+    // The catalog accepted the key, so the key that fails now is the gateway's.
+    if (evidence.status === 500 && evidence.request.catalog !== undefined)
+      return upstreamFault(evidence)
+    return isRejection(evidence) && !isAboutModel(evidence, 'key')
+      ? keyRejected(evidence)
+      : undefined
+  },
+  quota: ifRejected((evidence) => quota(evidence, 'balance')),
+  plan: ifRejected((evidence) => quota(evidence, 'plan')),
+  rate: (evidence) =>
+    isRejection(evidence) || evidence.status === 503 ? rateLimited(evidence) : undefined,
   client: (evidence) =>
     evidence.status === 503 || (isRejection(evidence) && evidence.status !== 500)
       ? clientRefused(evidence)
@@ -87,19 +75,9 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   region: ifRejected((evidence) => forbidden(evidence, 'region')),
   network: ifRejected((evidence) => forbidden(evidence, 'network')),
   content: ifRejected((evidence) => forbidden(evidence, 'content')),
-  rate: (evidence) =>
-    isRejection(evidence) || evidence.status === 503 ? rateLimited(evidence) : undefined,
-  quota: ifRejected((evidence) => quota(evidence, 'balance')),
-  plan: ifRejected((evidence) => quota(evidence, 'plan')),
   account: ifRejected((evidence) =>
     isAboutModel(evidence, 'account') ? undefined : forbidden(evidence, 'account'),
   ),
-  'model-unpriced': ifModelAsked(modelUnpriced),
-  'model-not-allowed': ifModelAsked((evidence) => {
-    // A value that the gateway does not know, and not a model that the key may not use.
-    const isUnknownValue = evidence.error.param === 'model' && [400, 422].includes(evidence.status)
-    return isUnknownValue ? modelUnknown(evidence) : modelNotAllowed(evidence)
-  }),
   // A 429 means that the model is busy, and some say that it is not available.
   'model-unknown': ifModelAsked((evidence) =>
     evidence.status === 429 ? undefined : modelUnknown(evidence),
@@ -110,17 +88,21 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
     const isBaseUrlGood = knownGood !== undefined || catalog !== undefined
     return isBaseUrlGood ? modelUnknown(evidence) : protocolUnsupported(evidence)
   }),
+  'model-not-allowed': ifModelAsked((evidence) => {
+    // A value that the gateway does not know, and not a model that the key may not use.
+    const isUnknownValue = evidence.error.param === 'model' && [400, 422].includes(evidence.status)
+    return isUnknownValue ? modelUnknown(evidence) : modelNotAllowed(evidence)
+  }),
+  'model-unpriced': ifModelAsked(modelUnpriced),
   protocol: ifModelAsked(protocolUnsupported),
   route: (evidence) =>
     [noStatus, 400, 401, 403].includes(evidence.status) ? routeNotAllowed(evidence) : undefined,
-  key: (evidence) => {
-    // The catalog accepted the key, so the key that fails now is the gateway's.
-    if (evidence.status === 500 && evidence.request.catalog !== undefined)
-      return upstreamFault(evidence)
-    return isRejection(evidence) && !isAboutModel(evidence, 'key')
-      ? keyRejected(evidence)
-      : undefined
-  },
+  upstream: (evidence) =>
+    isRejection(evidence) || hundredsOf(evidence.status) === 5
+      ? upstreamFault(evidence)
+      : undefined,
+  gateway: (evidence) =>
+    evidence.status === 429 ? undefined : fault(evidence, 'answers with an error of its own'),
 }
 
 /** A rule that counts only if the gateway rejects the request. */

@@ -34,9 +34,15 @@ export async function explainRejection(
 }
 
 /**
- * Searches the rejected part with smaller requests, as far as the limit allows. If the gateway serves a
- * minimal request, it rejects a part of the client's request: the part that the gateway names, else the
- * tools, else the tools of unusual types, else the other parts.
+ * Searches the rejected part with smaller requests, as far as the limit allows. The first row that applies
+ * decides. If the gateway does not serve a minimal request either, the outcome stays as it is.
+ *
+ *     sender      the gateway rejects             the outcome names
+ *     none        any part                        the tools
+ *     a client    a part that its words name      that part
+ *     a client    the functions                   the tools
+ *     a client    the tools of unusual types      their types
+ *     a client    none of these                   the other parts
  */
 async function searchPart(
   input: ProbeInput,

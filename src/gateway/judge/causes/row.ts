@@ -1,22 +1,22 @@
-/** The reason that the codes and words of a rejection name. by-cause.ts turns it into an outcome. */
+/** The reason that the codes and words of a rejection name. diagnose.ts lists the outcome of each. */
 export type Cause =
-  | 'upstream'
-  | 'gateway'
+  | 'key'
+  | 'quota'
+  | 'plan'
+  | 'rate'
   | 'client'
   | 'region'
   | 'network'
   | 'content'
-  | 'rate'
-  | 'quota'
-  | 'plan'
   | 'account'
-  | 'model-unpriced'
-  | 'model-not-allowed'
   | 'model-unknown'
   | 'provider-unknown'
+  | 'model-not-allowed'
+  | 'model-unpriced'
   | 'protocol'
   | 'route'
-  | 'key'
+  | 'upstream'
+  | 'gateway'
 
 /** One way in which gateways name a cause. */
 export interface CauseRow {
