@@ -1,9 +1,11 @@
 import { compact } from '../../compact.ts'
+import { maxConfigBytes } from '../../edits/text.ts'
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
+import { ifPossible } from '../../errors.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientContext, ClientName } from '../contract/client.ts'
+import type { ClientContext, ClientName, ClientWorld } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import {
   isOwnAddress,
@@ -200,6 +202,25 @@ export function* relativePathFindings(
       location: 'environment',
       hint: `Set ${name} to an absolute path.`,
       severity: 'warning',
+    }
+  }
+}
+
+/** Reports copies of the client's files that still hold a key. */
+export function* keyCopyFindings(
+  { label }: Pick<ClientLabel, 'label'>,
+  files: ClientWorld['files'],
+  key: string,
+  copies: readonly string[],
+): Findings {
+  for (const copy of copies) {
+    const text = ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))
+    if (!text?.includes(key)) continue
+    yield {
+      code: 'key-copied',
+      severity: 'note',
+      message: `${label} keeps a copy of the key in ${copy}, which repoint does not change`,
+      hint: `To remove it: delete ${copy}`,
     }
   }
 }

@@ -1,12 +1,12 @@
-import { maxConfigBytes } from '../../edits/text.ts'
-import { ifPossible } from '../../errors.ts'
 import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
+import { keyCopyFindings } from '../checks/findings.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { OfferedModel } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { resolveWithPicker } from '../models/picker.ts'
+import { openclawName } from '../names.ts'
 import { effectiveSettings, providerOf } from '../pi-family/providers.ts'
 import { ofNode, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
@@ -141,18 +141,8 @@ export const openclaw: ClientModule = {
   sideEffects({ files }, { by, before }) {
     const { path } = fileOf(before, 'config')
     const { key } = openclaw.read(before).endpoint
-    const endings = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
-    const holdsKey = (copy: string) =>
-      ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))?.includes(key!)
-    const copies =
-      key && by !== 'setup' ? endings.map((ending) => path + ending).filter(holdsKey) : []
-
-    return copies.map((copy) => ({
-      code: 'key-copied',
-      severity: 'note',
-      message: `OpenClaw keeps a copy of the key in ${copy}, which repoint does not change`,
-      hint: `To remove it: delete ${copy}`,
-    }))
+    const copies = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'].map((ending) => path + ending)
+    return by === 'setup' || !key ? [] : keyCopyFindings(openclawName, files, key, copies)
   },
 }
 

@@ -1,5 +1,4 @@
-import { maxConfigBytes } from '../../edits/text.ts'
-import { ifPossible } from '../../errors.ts'
+import { keyCopyFindings } from '../checks/findings.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
 import { opencodeName } from '../names.ts'
@@ -49,16 +48,6 @@ export const opencode: ClientModule = clientOf(layout, {
   sideEffects({ files, machine }, { by, before }) {
     const { key } = opencode.read(before).endpoint
     const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), layout.folder, 'account.json')
-    const text = ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))
-    if (by === 'setup' || !key || !text?.includes(key)) return []
-
-    return [
-      {
-        code: 'key-copied',
-        severity: 'note',
-        message: `opencode keeps a copy of the key in ${copy}, which repoint does not change`,
-        hint: `To remove it: delete ${copy}`,
-      },
-    ]
+    return by === 'setup' || !key ? [] : keyCopyFindings(opencodeName, files, key, [copy])
   },
 })
