@@ -1,6 +1,7 @@
 /**
  * What English error messages say, as parts of patterns: first the states of things, then the things.
- * Each line of a list has phrases of one kind. A comment quotes a sentence that the part matches.
+ * Each line of a list has phrases of one kind. A comment quotes a sentence that the part matches, and often
+ * one that it does not.
  */
 import { either, phrases, wholeWords } from './patterns.ts'
 
@@ -16,7 +17,7 @@ function negated(...verbs: readonly string[]): string {
   return String.raw`${not}(?:[ -][\w-]+){0,3}?[ -]${either(...verbs)}\b`
 }
 
-/** The user may not use a thing: "You are **not allowed** to use this model". */
+/** The user may not use a thing: "You are **not allowed** to use this model". Not: "Your region is not supported". */
 export const notAllowed = either(
   negated(
     ...phrases`
@@ -60,10 +61,10 @@ const ended = either(
   `,
 )
 
-/** The same, or someone is kept out: "Your organization has been **banned**". */
+/** The same, or someone is kept out: "Your organization has been **banned**". Not: "Your plan ends soon". */
 const stopped = either(ended, ...phrases`blocked | banned | (?:black|deny)-?listed`)
 
-/** A credential does not work: "**Invalid** API key", "The token could **not be verified**". */
+/** A credential does not work: "**Invalid** API key", "The token could **not be verified**". Not: "Use an API key". */
 export const broken = either(
   wholeWords(
     stopped,
@@ -87,7 +88,7 @@ export const broken = either(
   ),
 )
 
-/** An account, or what it belongs to, may not act: "Your account is **under review**". */
+/** An account, or what it belongs to, may not act: "Your account is **under review**". Not: "limited to 5 keys". */
 export const held = either(
   wholeWords(
     stopped,
@@ -117,7 +118,7 @@ export const consumed = wholeWords(
   `,
 )
 
-/** Money or a quota is used up: "**Insufficient** balance". */
+/** Money or a quota is used up: "**Insufficient** balance". Not: "Your balance is $5". */
 export const usedUp = either(
   consumed,
   wholeWords(
@@ -128,7 +129,7 @@ export const usedUp = either(
   ),
 )
 
-/** A plan has ended, or does not cover something: "A Pro plan is **required**". */
+/** A plan has ended, or does not cover something: "A Pro plan is **required**". Not: "You have a Pro plan". */
 export const lapsed = either(
   wholeWords(
     ended,
@@ -149,7 +150,7 @@ export const lapsed = either(
 
 // Things.
 
-/** A credential: "API key", "access token", "x-api-key", "authorization header". */
+/** A credential: "API key", "access token", "x-api-key", "authorization header". Not: "key", "input tokens". */
 export const secret = wholeWords(
   ...phrases`
     (?:api|access|secret|bearer|auth\w*|security|subscription|virtual|id|login|app|master|proxy|service)[-_ ]?(?:keys?|tokens?|secrets?)(?: ?ids?)?
@@ -177,7 +178,7 @@ export const holder =
   ) +
   notAboutItsRequest
 
-/** What pays for requests: "credit balance", "monthly spend limit". */
+/** What pays for requests: "credit balance", "monthly spend limit". Not: "thinking budget", "rate limit". */
 export const money = wholeWords(
   ...phrases`
     balance | allotments?
@@ -190,7 +191,7 @@ export const money = wholeWords(
   `,
 )
 
-/** "Coding plan", "subscription", "free tier". */
+/** "Coding plan", "subscription", "free tier". Not: "subscription key", "license agreement". */
 export const plan = wholeWords(
   ...phrases`
     (?:coding |token )?plans? | (?:your|my|pro|plus|premium|vip) memberships?
@@ -207,7 +208,7 @@ export const country = wholeWords(
   `,
 )
 
-/** Where a request comes from: "IP address", "virtual network". */
+/** Where a request comes from: "IP address", "virtual network". Not: "network error". */
 export const network = wholeWords(
   ...phrases`
     ips? | ip address(?:es)? | ip ranges? | (?:source|client|remote) address(?:es)?
@@ -220,7 +221,7 @@ export const network = wholeWords(
 const notInAPath = String.raw`(?<![\w/.]|(?<!\bnon)-)`
 const notInAModelId = String.raw`(?![-\w.]*(?: \w+)? ?models?\b)(?!-\w)`
 
-/** Programs that gateways reserve themselves for: "Claude Code", "official clients". */
+/** Programs that gateways reserve themselves for: "Claude Code", "official clients". Not: "the codex-mini model". */
 export const clientName =
   notInAPath +
   either(
