@@ -5,7 +5,7 @@ import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../state/folders.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../state/gateways.ts'
-import { forgetAddress } from '../state/last-address.ts'
+import { removeLastAddress } from '../state/last-address.ts'
 import { removeModels } from '../state/model-cache.ts'
 import { savedGateway, savedGateways } from '../state/saved-gateways.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
@@ -138,7 +138,7 @@ function removeLists(platform: Platform): void {
   removeFolders(platform)
   removeGateways(platform)
   removeModels(platform)
-  forgetAddress(platform)
+  removeLastAddress(platform)
 }
 
 function removeGateway(platform: Platform, name: string): void {

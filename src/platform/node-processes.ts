@@ -25,29 +25,30 @@ function readTrimmed(path: string): string | undefined {
   return ifPossible(() => readFileSync(path, 'utf8').trim())
 }
 
+/** As in `Processes`: empty if it is unknown, undefined if there is no such process. */
 function startTime(os: Machine['os'], pid: number): string | undefined {
-  const text = startTimeText(os, pid)
-  if (text !== undefined) return text || undefined
-  return processExists(pid) ? '' : undefined
-}
-
-/** Empty if there is no such process. Undefined if the system does not tell. */
-function startTimeText(os: Machine['os'], pid: number): string | undefined {
   if (os === 'linux') return linuxStartTime(pid)
   return os === 'darwin' ? darwinStartTime(pid) : windowsImageName(pid)
 }
 
-/** The start time in clock ticks since boot. Empty for a zombie process. */
+/** The start time of a process if the system reports none. */
+function unknownStartTime(pid: number): '' | undefined {
+  return processExists(pid) ? '' : undefined
+}
+
+/** The start time in clock ticks since boot. A zombie process counts as ended. */
 function linuxStartTime(pid: number): string | undefined {
   const stat = readTrimmed(`/proc/${pid}/stat`)
-  if (stat === undefined) return undefined
+  if (stat === undefined) return unknownStartTime(pid)
   // The second field is the command in brackets. It may contain blanks and brackets itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return /^[ZXx]$/.test(fields[0] ?? '') ? '' : fields[19]
+  const isZombie = /^[ZXx]$/.test(fields[0] ?? '')
+  return isZombie ? undefined : (fields[19] ?? unknownStartTime(pid))
 }
 
 function darwinStartTime(pid: number): string | undefined {
-  return toolOutput('/bin/ps', ['-o', 'lstart=', '-p', String(pid)])
+  const text = toolOutput('/bin/ps', ['-o', 'lstart=', '-p', String(pid)])
+  return text === undefined ? unknownStartTime(pid) : text || undefined
 }
 
 /**
@@ -57,7 +58,7 @@ function darwinStartTime(pid: number): string | undefined {
 function windowsImageName(pid: number): string | undefined {
   if (pid === process.pid) return win32.basename(process.execPath).toLowerCase()
   const line = toolOutput(windowsTool('tasklist'), ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH'])
-  return line === undefined ? undefined : imageName(line)
+  return line === undefined ? unknownStartTime(pid) : imageName(line) || undefined
 }
 
 /** @param line a line of `tasklist /FO CSV /NH`. If there is no such process, it is a sentence. */

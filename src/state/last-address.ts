@@ -12,12 +12,12 @@ const fileName = 'address.txt'
 /** The longest address that is written or read, in bytes. */
 const maxBytes = 2_000
 
-/** Keeps a typed address, so that the next start offers it. Best effort. */
-export function keepAddress(platform: Platform, address: string): void {
+/** Saves a typed address, so that the next start offers it. Best effort. */
+export function saveLastAddress(platform: Platform, address: string): void {
   const { files, machine, processes } = platform
   const bytes = new TextEncoder().encode(`${address}\n`)
-  const holdsKey = new URL(address).pathname.split('/').some(looksLikeKey)
-  if (bytes.length > maxBytes || holdsKey) return
+  const hasKey = new URL(address).pathname.split('/').some(looksLikeKey)
+  if (bytes.length > maxBytes || hasKey) return
 
   ifPossible(() => {
     openState(platform)
@@ -29,7 +29,7 @@ export function keepAddress(platform: Platform, address: string): void {
 }
 
 /** The address of the last start, unless its setup succeeded. */
-export function keptAddress({
+export function readLastAddress({
   files,
   machine,
 }: Pick<Platform, 'files' | 'machine'>): string | undefined {
@@ -39,6 +39,6 @@ export function keptAddress({
   return ifPossible(() => normaliseAddress(text, { allowHttp: true }))?.address
 }
 
-export function forgetAddress({ files, machine }: Pick<Platform, 'files' | 'machine'>): void {
+export function removeLastAddress({ files, machine }: Pick<Platform, 'files' | 'machine'>): void {
   ignoreFileErrors(() => ignoreMissing(() => files.unlink(join(stateFolder(machine), fileName))))
 }

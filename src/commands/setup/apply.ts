@@ -6,7 +6,7 @@
  */
 import { actionOf } from '../../edits/types.ts'
 import type { UserError } from '../../errors.ts'
-import { forgetAddress } from '../../state/last-address.ts'
+import { removeLastAddress } from '../../state/last-address.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
 import { acceptDrift } from '../../transaction/apply-plan.ts'
@@ -30,7 +30,7 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const { session, consent, catalog } = plan.proven
   const clients = plan.clients.map(({ client }) => client)
   const applied = writeFiles(plan)
-  forgetAddress(session.platform)
+  removeLastAddress(session.platform)
   if (catalog !== undefined) saveModels(session.platform, catalog)
 
   const changed = changedClients(applied, clients)

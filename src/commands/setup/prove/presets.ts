@@ -8,7 +8,7 @@ import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Gateway } from '../../../gateway/types.ts'
-import { keptAddress } from '../../../state/last-address.ts'
+import { readLastAddress } from '../../../state/last-address.ts'
 import type { FoundGateway } from '../../find-gateway/find-gateway.ts'
 import {
   type GatewayInUse,
@@ -23,7 +23,7 @@ export async function firstPreset(context: SetupContext): Promise<Preset> {
   const { session, request, runs } = context
   const inUse = request.preset?.inUse ?? (await gatewaysInUse(session, runs))
   return {
-    lastAddress: keptAddress(session.platform) ?? runs[0]?.address,
+    lastAddress: readLastAddress(session.platform) ?? runs[0]?.address,
     inUse: session.canAsk ? inUse : [],
     gateway: gatewayToKeep(context, inUse),
     // What the command itself knows wins.
