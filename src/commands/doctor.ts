@@ -19,7 +19,7 @@ import {
   type ExaminedClient,
   examineClient,
 } from './client-state/examine-client.ts'
-import { programOf, readVersion } from './client-state/program/program.ts'
+import { programOf, readVersion } from './client-state/program/installed-program.ts'
 import { runsOrError } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument } from './command-line/arguments.ts'

@@ -17,7 +17,7 @@ import {
   type Upstream,
 } from '../serve/index.ts'
 import { printable } from '../text.ts'
-import { installedVersions } from './client-state/program/program.ts'
+import { installedVersions } from './client-state/program/installed-program.ts'
 import { newFolder, withFiles } from './client-state/program/temp-folder.ts'
 import { ForeignArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'

@@ -7,7 +7,7 @@ import {
   isInstalled,
   type ProgramVersion,
   versionFindings,
-} from '../client-state/program/program.ts'
+} from '../client-state/program/installed-program.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A finding of `status` or `doctor`, and how it is shown. */

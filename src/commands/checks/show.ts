@@ -8,7 +8,6 @@ import {
 } from '../../finding.ts'
 import { counted } from '../../text.ts'
 import type { ExaminedClient } from '../client-state/examine-client.ts'
-import { absentText } from '../client-state/program/program.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 
@@ -117,7 +116,8 @@ export function showTable(session: Session, clients: readonly ShownClient[]): vo
 
 function showAbsent(session: Session, clients: readonly ShownClient[]): void {
   const absent = clients.filter(({ isAbsent }) => isAbsent)
-  if (absent.length > 0) session.say(absentText(absent.map(({ examined }) => examined.client)))
+  const labels = absent.map(({ examined }) => examined.client.label)
+  if (labels.length > 0) session.say(`Not installed: ${labels.join(', ')}`)
 }
 
 function markOf({ findings }: ShownClient): string {

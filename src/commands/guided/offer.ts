@@ -19,7 +19,7 @@ import {
   type InstalledProgram,
   isInstalled,
   versionFindings,
-} from '../client-state/program/program.ts'
+} from '../client-state/program/installed-program.ts'
 import { resolveClient } from '../resolve/client-choice.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'

@@ -2,9 +2,11 @@
 import type { Client } from '../../clients/contract/client.ts'
 import { editDocument } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/types.ts'
+import { listWords } from '../../text.ts'
 import { type ApplyOptions, applyPlan } from '../../transaction/apply-plan.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
-import { adviceForRunning, nextCommand } from '../client-state/program/program.ts'
+import { isInstalled } from '../client-state/program/installed-program.ts'
+import { adviceForRunning } from '../client-state/program/running.ts'
 import type { Session } from '../screen/session.ts'
 
 /** As `applyPlan`, and shows its findings. @throws UserError as `applyPlan` does, and the first mismatch */
@@ -63,6 +65,15 @@ export async function nextSteps(
     next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
     toType: [...toDo, ...running, nextCommand(session, clients)],
   }
+}
+
+/** The command to type next. */
+function nextCommand(session: Session, clients: readonly Client[]): string {
+  const commands = clients.map((client) => {
+    const { command } = client.program
+    return isInstalled(session, client) ? command : `${command} (not installed here)`
+  })
+  return `Now run: ${listWords([...new Set(commands)], 'or')}`
 }
 
 /**

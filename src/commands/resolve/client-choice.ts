@@ -7,7 +7,7 @@ import {
 } from '../../clients/contract/setup.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { SafeguardsAnswer } from '../../gateway/types.ts'
-import type { InstalledProgram } from '../client-state/program/program.ts'
+import type { InstalledProgram } from '../client-state/program/installed-program.ts'
 
 /** One client before step 3, with everything that decides its options. */
 export interface ClientChoice {

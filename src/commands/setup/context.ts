@@ -11,7 +11,10 @@ import { expectUsableOptions, loadClients, rowOf } from '../../clients/list.ts'
 import type { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import type { CatalogInfo, Gateway } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { expectInstalled, type InstalledProgram } from '../client-state/program/program.ts'
+import {
+  expectInstalled,
+  type InstalledProgram,
+} from '../client-state/program/installed-program.ts'
 import type { SetupFlags } from '../command-line/flags.ts'
 import type { Preset } from '../find-gateway/preset.ts'
 import type { Probes } from '../probes/probes.ts'

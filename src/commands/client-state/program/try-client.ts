@@ -8,7 +8,7 @@ import type { GatewayAccess } from '../../../gateway/types.ts'
 import type { RunResult } from '../../../platform/platform.ts'
 import { printable } from '../../../text.ts'
 import type { Session } from '../../screen/session.ts'
-import { expectInstalled, installedVersion } from './program.ts'
+import { expectInstalled, installedVersion } from './installed-program.ts'
 import { inFolder, newFolder } from './temp-folder.ts'
 
 /** How long a client may take, in ms: up to 12 s for one word, and some retry for a minute before they fail. */

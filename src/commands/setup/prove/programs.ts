@@ -12,7 +12,7 @@ import {
   type InstalledProgram,
   programOf,
   versionFindings,
-} from '../../client-state/program/program.ts'
+} from '../../client-state/program/installed-program.ts'
 import type { SetupContext } from '../context.ts'
 
 /** The installed program of a client. Starts it if no step has needed its version so far. */

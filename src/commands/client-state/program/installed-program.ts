@@ -1,13 +1,11 @@
+/** The installed program of a client: whether it is there, its version, and the models that it prints. */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { ProgramFacts } from '../../../clients/contract/program.ts'
 import { isBefore } from '../../../clients/program/tested.ts'
-import { UserError, valueOrError } from '../../../errors.ts'
+import { UserError } from '../../../errors.ts'
 import type { Findings } from '../../../finding.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { listWords } from '../../../text.ts'
-import type { Consent, Session } from '../../screen/session.ts'
-import { contextOf } from '../check-client.ts'
-import { readClientFiles } from '../client-files.ts'
+import type { Session } from '../../screen/session.ts'
 import { packagedVersion } from './packaged-version.ts'
 
 /** What is known of a client's program. Empty: it is not installed, or nothing depends on its version. */
@@ -162,12 +160,22 @@ export function* versionFindings(
 
   const { minVersion } = program
   const isOnlyRunAffected = minVersion === undefined || !isBefore(version, minVersion)
-  yield {
-    code: 'client-too-old',
-    severity: 'error',
-    message: `${label} ${version} is too old ${isOnlyRunAffected ? 'for repoint run' : 'for another gateway'}: it needs ${oldest} or newer`,
-    hint: `Update ${label}${isOnlyRunAffected ? `, or set it up: repoint ${id}` : ', then run the command again'}.`,
-  }
+  const code = 'client-too-old'
+  const needed = `it needs ${oldest} or newer`
+  if (isOnlyRunAffected)
+    yield {
+      code,
+      severity: 'error',
+      message: `${label} ${version} is too old for repoint run: ${needed}`,
+      hint: `Update ${label}, or set it up: repoint ${id}.`,
+    }
+  else
+    yield {
+      code,
+      severity: 'error',
+      message: `${label} ${version} is too old for another gateway: ${needed}`,
+      hint: `Update ${label}, then run the command again.`,
+    }
 }
 
 /** The list of models that the client prints. */
@@ -191,81 +199,4 @@ export function expectInstalled(session: Session, client: Client): string {
     message: `Cannot start ${client.label}: there is no ${client.program.command} in PATH`,
     hint: 'Install it, or leave out --try-client.',
   })
-}
-
-/**
- * Stops servers that clients left running, because they still use the old key. Without consent, a server
- * keeps running and is reported.
- *
- * @returns what the user still has to do, one line each
- */
-export async function stopOldServers(
-  session: Session,
-  clients: readonly Client[],
-  consent: Consent,
-): Promise<readonly string[]> {
-  const toDo: string[] = []
-  for (const { label, server } of clients.flatMap((client) => oldServers(session, client))) {
-    const advice = `Stop the server of ${label}, which still uses the old key: ${server.stopCommand}`
-    const isAllowed = await session.hasConsent(consent, {
-      message: `A server of ${label} still uses the old key. Stop it?`,
-      default: true,
-    })
-    if (!isAllowed) {
-      toDo.push(advice)
-      continue
-    }
-
-    const failure = await session.step(`Stopping the server of ${label}`, server.stop())
-    if (failure === undefined)
-      session.say(`Stopped the server of ${label}, which used the old key.`)
-    else toDo.push(`${advice} (${failure})`)
-  }
-  return toDo
-}
-
-function oldServers(session: Session, client: Client) {
-  const files = valueOrError(() => readClientFiles(session, client))
-  if (files instanceof UserError) return []
-
-  const findings = [...client.checkNow(contextOf(session, client, files, []))]
-  return findings.flatMap(({ process }) =>
-    process ? [{ label: client.label, server: process }] : [],
-  )
-}
-
-/**
- * What the user must do about clients that are running. If repoint cannot list the system's processes, it
- * assumes that every client is running.
- */
-export async function adviceForRunning(
-  session: Session,
-  clients: readonly Client[],
-): Promise<readonly string[]> {
-  const { processes } = session.platform
-  const pgrep = processes.which('pgrep')
-  if (pgrep === undefined) return clients.map(({ program }) => program.restartAdvice)
-
-  const advice = clients.map(async ({ program }) => {
-    // This matches the client's program, or its script run by node or bun. It does not match an editor
-    // with such a file open.
-    const pattern = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${program.command}( |$)`
-    const args = ['-U', String(processes.uid), '-f', pattern]
-    const { exitStatus } = await processes.run(pgrep, args, { timeoutMs: 2_000 })
-    return exitStatus === 1 ? [] : [program.restartAdvice]
-  })
-  return (await Promise.all(advice)).flat()
-}
-
-/** The command to type next. */
-export function nextCommand(session: Session, clients: readonly Client[]): string {
-  const commands = clients.map((client) => {
-    const { command } = client.program
-    return isInstalled(session, client) ? command : `${command} (not installed here)`
-  })
-  return `Now run: ${listWords([...new Set(commands)], 'or')}`
-}
-
-export function absentText(clients: readonly Pick<Client, 'label'>[]): string {
-  return `Not installed: ${clients.map(({ label }) => label).join(', ')}`
 }
