@@ -54,6 +54,17 @@ function contentByName(path: string): NonNullable<ConfigFile['content']> {
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
   '%s',
   (_, client) => {
+    test.each(homesOf(client))('in %s, the key and the address have a role', (_, disk, machine) => {
+      const { edits, target } = planOn(client, disk, { machine })
+      const changes = edits.filter(({ scope }) => scope === 'keys').flatMap((edit) => edit.changes)
+      const [, host] = target.baseUrl.split('//')
+      const withoutRole = changes.filter(({ value, role }) => {
+        const written = JSON.stringify(value) ?? ''
+        return role === undefined && (written.includes(target.key) || written.includes(host!))
+      })
+      expect(withoutRole, 'add rows to sensitiveSettings').toEqual([])
+    })
+
     test('each file says whose it is, and what is in it', () => {
       const machine = aMachine()
       const names = ['a.config.toml', 'a.json', 'a.md']
