@@ -63,16 +63,16 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
   })
 
   let problem = 'no answer'
-  let isGone = false
+  let hasEnded = false
   reply.onEnd(() => {
-    isGone = true
+    hasEnded = true
     outgoing.destroy()
   })
   outgoing.once('error', (error) => {
     problem = error.message
   })
   outgoing.once('close', () => {
-    if (!isGone && entry.status === undefined)
+    if (!hasEnded && entry.status === undefined)
       reply.fail(failures.upstreamUnreachable(`do request failed: ${problem}`))
   })
   outgoing.once('response', (answer) => {

@@ -29,8 +29,8 @@ export class ScenarioPlayer {
   }
 
   /**
-   * The answer of the first rule that matches and has one. A rule without an answer is passed over, because
-   * a side job of the client, such as a title, repeats the question without the tools.
+   * The answer of the first rule that matches and has one. A rule without an answer is skipped, because a
+   * secondary request of the client, such as for a title, repeats the question without the tools.
    */
   play(
     request: ModelRequest,

@@ -96,7 +96,8 @@ export class Recorder {
 
     const text = Buffer.from(formatScenario(this.#recorded))
     ftruncateSync(this.#file)
-    for (let at = 0; at < text.length; ) at += writeSync(this.#file, text, at, text.length - at, at)
+    for (let offset = 0; offset < text.length; )
+      offset += writeSync(this.#file, text, offset, text.length - offset, offset)
   }
 
   /** Closes the file. If nothing was recorded, it deletes the file that it created. */

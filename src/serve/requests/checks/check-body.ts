@@ -52,8 +52,8 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
   function checkFor(shape: Shape, rules: MemberRules = noRules): ValueCheck {
     const createdForRules = created.get(rules) ?? new Map<Shape, ValueCheck>()
     created.set(rules, createdForRules)
-    const known = createdForRules.get(shape)
-    if (known !== undefined) return known
+    const existing = createdForRules.get(shape)
+    if (existing !== undefined) return existing
 
     let checkForm: ValueCheck | undefined
     const check: ValueCheck = (value) => {
