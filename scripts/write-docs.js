@@ -8,7 +8,7 @@
  * man/repoint.1             the help of all commands
  * docs/tested-versions.md   the results of `npm run check-releases`
  * docs/providers.md         what test/providers proves
- * other pages, by their marks: the tables of clients, of what a setup changes, of exit statuses and codes
+ * other pages, by their marks: the tables of clients, of exit statuses and codes
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { main } from '../dist/cli.mjs'
@@ -36,17 +36,15 @@ const meanings = {
 
 const protocols = { chat: 'chat completions', responses: 'responses', messages: 'messages' }
 
-const { environmentRows, errorCodes, clientRows, loadClients, providers, programs } =
-  await importSource(`
+const { errorCodes, clientRows, loadClients, providers, programs } = await importSource(`
   export { errorCodes } from './src/error-codes.ts'
-  export { environmentRows, loadClients, clientRows } from './src/clients/list.ts'
+  export { loadClients, clientRows } from './src/clients/list.ts'
   export { table as providers } from './test/providers/table.ts'
   export { programs } from './test/providers/programs.ts'
 `)
 const clients = await loadClients(clientRows)
 
 const blocks = {
-  changes: changesTable(),
   clients: clientsTable({
     head: ['Client', 'Command', '[Tested versions](docs/tested-versions.md)', 'Protocol'],
     versions: (count, oldest, newest) => `${count} from ${oldest} to ${newest}`,
@@ -80,7 +78,7 @@ write('docs/providers.md', () =>
     asTable: table,
   }),
 )
-for (const page of ['README.md', 'README.zh.md', 'docs/what-it-changes.md', 'docs/errors.md'])
+for (const page of ['README.md', 'README.zh.md', 'docs/errors.md'])
   write(page, (text) => Object.entries(blocks).reduce(withBlock, text))
 for (const page of [
   'README.md',
@@ -184,20 +182,6 @@ async function helpOf(...command) {
   const machine = { ...platform.machine, env: { PATH: process.env.PATH, LANG: 'C.UTF-8' } }
   await main({ ...platform, machine, terminal }, [...command, '--help'])
   return help
-}
-
-function changesTable() {
-  return table(
-    ['Command', 'Files', 'What in them'],
-    [
-      ...clientRows.map(({ id, changes }) => [
-        `\`repoint ${id}\``,
-        changes.files,
-        changes.settings,
-      ]),
-      ...environmentRows.map(({ id, changes }) => [`\`repoint ${id}\``, 'none', changes.settings]),
-    ],
-  )
 }
 
 /** @param words of a language: the head, how many versions from which to which, and what replaces them */

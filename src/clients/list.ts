@@ -29,8 +29,6 @@ import {
 
 /** What the command line must know about a client before the user chooses it. */
 export interface ClientRow extends EnvironmentRow {
-  /** What a setup changes on the machine, in Markdown for the README. */
-  readonly changes: { readonly files: string; readonly settings: string }
   /** The flags in addition to those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
   /** @throws UserError `usage` for flags that contradict each other */
@@ -45,8 +43,6 @@ export interface EnvironmentRow extends ClientName {
   readonly description: string
   /** For its help. */
   readonly examples: readonly string[]
-  /** The changed settings, in Markdown for the README. */
-  readonly changes: { readonly settings: string }
   /** A run loads only the clients that it needs. */
   readonly load: () => Promise<ClientModule>
 }
@@ -60,12 +56,6 @@ export const clientRows: readonly ClientRow[] = [
       'repoint codex',
       'repoint codex --base-url https://gw.example --key-stdin --yes < key',
     ],
-    changes: {
-      files:
-        '`~/.codex/auth.json`, then `~/.codex/config.toml`; with `--catalog` also `~/.codex/repoint-models.json`',
-      settings:
-        'the key; `model`, `model_provider`, `openai_base_url`, with `--catalog` `model_catalog_json`; one `[model_providers.gateway]` table, with `query_params` if the address has a query; an entry in `[notice.model_migrations]`, so that Codex does not offer a newer model; settings in the tables of other providers, so that they do not get the key',
-    },
     flags: codexFlags,
     load: async () => (await import('./codex/codex.ts')).codex,
   },
@@ -74,11 +64,6 @@ export const clientRows: readonly ClientRow[] = [
     alsoCalled: ['claude-code', 'claudecode'],
     description: 'set up Claude Code with its own models',
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
-    changes: {
-      files: '`~/.claude/settings.json`',
-      settings:
-        '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; if the gateway has other model IDs than Claude Code sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway does not support auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
-    },
     flags: claudeFlags,
     expectConsistentFlags: expectDistinctModelFlags,
     load: async () => (await import('./claude/claude.ts')).claude,
@@ -87,11 +72,6 @@ export const clientRows: readonly ClientRow[] = [
     ...claudeGptName,
     description: 'set up Claude Code with GPT models in its slots',
     examples: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
-    changes: {
-      files: 'the same',
-      settings:
-        'also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`, `CLAUDE_CODE_SUBAGENT_MODEL`',
-    },
     flags: claudeFlags,
     load: async () => (await import('./claude/claude.ts')).claudeGpt,
   },
@@ -99,12 +79,6 @@ export const clientRows: readonly ClientRow[] = [
     ...opencodeName,
     description: 'set up opencode: its config and its auth.json, together',
     examples: ['repoint opencode', 'repoint opencode --model gpt-5.6-sol --provider-id work'],
-    changes: {
-      files:
-        '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
-      settings:
-        'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`',
-    },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
@@ -113,12 +87,6 @@ export const clientRows: readonly ClientRow[] = [
     alsoCalled: ['kilo-code', 'kilocode'],
     description: 'set up Kilo: its config and its auth.json, together',
     examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
-    changes: {
-      files:
-        '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc`, or the file that overrides it',
-      settings:
-        'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`; an empty `permission.bash` if Kilo has never started',
-    },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
@@ -126,11 +94,6 @@ export const clientRows: readonly ClientRow[] = [
     ...piName,
     description: 'set up pi: models.json and settings.json, together',
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
-    changes: {
-      files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
-      settings:
-        'one provider with the key, its address and its models, each with its protocol; `defaultProvider`, `defaultModel`; removes a login for the same provider from `auth.json`',
-    },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./pi/pi.ts')).pi,
   },
@@ -138,11 +101,6 @@ export const clientRows: readonly ClientRow[] = [
     ...openclawName,
     description: 'set up OpenClaw: its openclaw.json',
     examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
-    changes: {
-      files: '`~/.openclaw/openclaw.json`',
-      settings:
-        'one provider with the key, its address and its models, each with its protocol (it overrides logins in OpenClaw’s database); `agents.defaults.model`; removes the separate model of the agent that answers',
-    },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
   },
@@ -151,11 +109,6 @@ export const clientRows: readonly ClientRow[] = [
     alsoCalled: ['qwen-code', 'qwencode'],
     description: 'set up Qwen Code: its settings.json',
     examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
-    changes: {
-      files: '`~/.qwen/settings.json`',
-      settings:
-        '`env.QWEN_GATEWAY_API_KEY`, an entry of `modelProviders` for each model, in the list of its protocol, `security.auth.selectedType`, `model.name`',
-    },
     flags: [modelFlag, protocolFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./qwen/qwen.ts')).qwen,
   },
@@ -164,11 +117,6 @@ export const clientRows: readonly ClientRow[] = [
     alsoCalled: ['factory', 'factory-droid'],
     description: 'set up Factory droid: a custom model that it starts with',
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
-    changes: {
-      files: '`~/.factory/settings.json`',
-      settings:
-        'an entry of `customModels` for each model, with its protocol and our `id`; `sessionDefaultSettings.model`. The interactive droid still needs a Factory login, `droid exec` does not',
-    },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
   },
@@ -176,11 +124,6 @@ export const clientRows: readonly ClientRow[] = [
     ...clineName,
     description: 'set up the Cline CLI: its providers.json',
     examples: ['repoint cline', 'repoint cline --model gpt-5.6-sol --context-window 400000'],
-    changes: {
-      files: '`~/.cline/data/settings/providers.json`',
-      settings:
-        'the provider `openai-compatible` with the key, its address and its model; `lastUsedProvider`',
-    },
     flags: [modelFlag, contextWindowFlag],
     load: async () => (await import('./cline/cline.ts')).cline,
   },
@@ -194,10 +137,6 @@ export const environmentRows: readonly EnvironmentRow[] = [
     description:
       'check the key and print the variables that point GitHub Copilot CLI at the gateway',
     examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
-    changes: {
-      settings:
-        'nothing. repoint prints the variables without the key, and `repoint run NAME -- copilot` sets them for one process',
-    },
     load: async () => (await import('./copilot/copilot.ts')).copilot,
   },
 ]

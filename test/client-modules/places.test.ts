@@ -31,6 +31,9 @@ function placesOf({ id, family, label }: ClientRow): Readonly<Record<string, boo
     'a reader in test/providers/as-client.ts': family in readers,
     'src/clients/demo-files.ts': familyIds(id).some((member) => member in demoFiles),
     'test/support/foreign-homes.ts': Object.keys(foreignHome(family)).length > 0,
+    'docs/what-it-changes.md': readFileSync('docs/what-it-changes.md', 'utf8').includes(
+      `| \`repoint ${id}\` |`,
+    ),
     'docs/clients.md, the table below "Protocols"': namesInTable('Protocols').some(isLabel),
     'docs/clients.md, the table below "Facts about models"':
       namesInTable('Facts about models').some(isLabel),
