@@ -74,6 +74,7 @@ export async function rollback(
   const { platform } = session
   session.addFindings(...superuserFinding(platform))
   recoverAndReport(session)
+  // Only to show runs and to find their clients: `planRollback` reads the records itself.
   const runs = runsSoFar(session)
   if (flags.list) return showRunList(session, runsOfClient(id, runs))
 
