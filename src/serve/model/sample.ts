@@ -7,13 +7,13 @@ import formats from './formats.json' with { type: 'json' }
 import { shrink } from './shrink.ts'
 
 /** The time limit of a search, in ms. The patterns of a schema can take forever. */
-const maxSearchMs = 500
+const maxSearchMs = 1_000
 const sandbox = createContext({})
 const search = new Script('search()')
 
 /**
  * Finds a small value that fits a JSON schema. A generator proposes values, and a validator checks them.
- * The result is deterministic.
+ * The result is deterministic unless the search runs out of time.
  *
  * @returns undefined if none was found
  */
