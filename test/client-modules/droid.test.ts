@@ -235,7 +235,28 @@ test('undo removes everything of ours even if droid has rewritten the file', () 
   })
 })
 
-test('a second setup keeps the chosen values, and what otherEntries wrote into our entry', () => {
+test('without a list of the gateway, a setup keeps the models of a protocol with another base URL', () => {
+  const baseUrls = { chat: 'https://gw.example/v1', messages: 'https://claude.example' }
+  const claude = {
+    ...entry,
+    id: 'custom:gateway/claude-opus-5-5',
+    model: 'claude-opus-5-5',
+    baseUrl: baseUrls.messages,
+    provider: 'anthropic',
+  }
+  const { edits } = planOn(droid, home({}, [claude]), {
+    catalog: undefined,
+    options: { model: 'big', protocol: 'chat' },
+    target: { baseUrl: baseUrls.chat, baseUrls },
+  })
+  const { customModels } = JSON.parse(text(edits[0]!.after))
+  expect(customModels).toMatchObject([
+    { id: claude.id, baseUrl: baseUrls.messages, apiKey: key },
+    {},
+  ])
+})
+
+test('a second setup keeps the chosen values, and what someone else wrote into our entry', () => {
   const first = planOn(droid, {}, { catalog: catalogWithWindows })
   const disk = written({}, first.machine, first.edits)
   const path = Object.keys(disk)[0]!
@@ -256,7 +277,7 @@ describe('a run', () => {
   const run = (args: string[], env: Record<string, string> = {}) =>
     launchSettingsOf(droid, planned.files, planned.target, { args, env, tempFolder })
 
-  test('uses a settings file that overrides all otherEntries, and reads the key from a variable', () => {
+  test('uses a settings file that overrides all others, and reads the key from a variable', () => {
     const { args, env, files } = run(['exec', 'ping'])
     expect(args).toEqual(['exec', 'ping'])
     expect(env).toEqual({ FACTORY_RUNTIME_SETTINGS_PATH: `${tempFolder}/droid.json` })

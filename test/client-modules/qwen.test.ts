@@ -453,7 +453,7 @@ describe('a setup', () => {
   })
 })
 
-test("a run uses a file that overrides all otherEntries, with the administrator's settings and without the key", () => {
+test("a run uses a file that overrides all others, with the administrator's settings and without the key", () => {
   const disk = {
     ...home(),
     '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',

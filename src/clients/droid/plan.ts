@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/types.ts'
 import { ofProtocol } from '../../gateway/base-urls.ts'
+import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { isUrlOf } from '../files/addresses.ts'
@@ -9,7 +10,7 @@ import { textIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
 import { droidName } from '../names.ts'
 import { planOneFile } from '../plan/edit-file.ts'
-import { type EntryMember, entryChanges, removedEntries } from '../plan/entries.ts'
+import { type EntryMember, entryChanges, type OtherEntry, removedEntries } from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -30,30 +31,50 @@ export const plan = planOneFile({
   changes: ourChanges,
 })
 
+/**
+ * The changes to `customModels` and to the default model. The entry of the model that droid starts with has the
+ * ID of the provider. Each other model of the gateway has an entry `PROVIDER/MODEL`. For example, a setup chooses
+ * `b` at a gateway that has `a` and `b`; before, it chose `a`:
+ *
+ *     entry        model before    model after
+ *     gateway      a               b
+ *     gateway/a                    a
+ *     gateway/b    b               removed
+ */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
-  const { providerId, resolved, baseUrl } = target
+  const { providerId, resolved } = target
   const [first, ...offered] = offeredIn(resolved)
   const { contextWindow: _, ...known } = first
   const started: OfferedModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
 
-  const ours = readSettings(file).models.flatMap(({ entryId: id, entry }) => {
-    if (!id?.startsWith(`${providerId}/`)) return []
-    const isOtherGateway = !isUrlOf(String(entry['baseUrl']), baseUrl)
-    const model = id.slice(providerId.length + 1)
-    const protocol = protocolOfEntry(entry) ?? resolved.protocol
-    return [{ id: model, path: modelPath(id), isOtherGateway, isMarked: true as const, protocol }]
-  })
-  // If the gateway has not reported its models, its entries stay, with the new address and key.
-  const isKept = offered.length === 0 && !resolved.offersWholeCatalog
-  const others = isKept ? ours.filter(({ isOtherGateway }) => !isOtherGateway) : offered
-  const removed = ours.filter((entry) => others.every(({ id }) => id !== entry.id))
+  const present = otherModelEntries(file, target)
+  // If the gateway has not reported its models, those of an earlier setup stay, with the new key.
+  const isListUnknown = offered.length === 0 && !resolved.offersWholeCatalog
+  const otherModels = isListUnknown ? present.filter((entry) => !entry.isOtherGateway) : offered
+  const removed = present.filter(({ id }) => otherModels.every((model) => model.id !== id))
 
   return [
     ...removedEntries(file, removed, target),
     ...modelChanges(file, providerId, started, target),
-    ...others.flatMap((model) => modelChanges(file, `${providerId}/${model.id}`, model, target)),
+    ...otherModels.flatMap((model) =>
+      modelChanges(file, `${providerId}/${model.id}`, model, target),
+    ),
     { path: defaultModelPath, value: idOf(providerId) },
   ]
+}
+
+/** The entries `PROVIDER/MODEL` that the file has now. */
+function otherModelEntries(
+  file: LoadedFile,
+  { providerId, resolved, baseUrls }: SetupTarget,
+): readonly (OtherEntry & { readonly id: string; readonly protocol: Protocol })[] {
+  return readSettings(file).models.flatMap(({ entryId, entry }) => {
+    if (!entryId?.startsWith(`${providerId}/`)) return []
+    const protocol = protocolOfEntry(entry) ?? resolved.protocol
+    const isOtherGateway = !isUrlOf(String(entry['baseUrl']), ofProtocol(baseUrls, protocol))
+    const id = entryId.slice(providerId.length + 1)
+    return [{ id, protocol, path: modelPath(entryId), isOtherGateway, isMarked: true as const }]
+  })
 }
 
 /** @param id of the entry: not the model's */
