@@ -56,7 +56,7 @@ function resolveLiteral(
     throw refusal(client, `the model ${first.id}`)
 
   const models = listed.filter((model) => !matching.includes(model)).map(withoutName(names))
-  const resolved = client.resolve(withModels(input, models), program)
+  const resolved = client.resolve(withCatalogModels(input, models), program)
   if (first === undefined) return resolved
 
   const others = matching.length === 1 ? '' : ` and ${matching.length - 1} more`
@@ -69,7 +69,7 @@ function resolveLiteral(
 }
 
 /** The input with other models in the catalog. */
-function withModels(input: ResolveInput, models: readonly CatalogModel[]): ResolveInput {
+function withCatalogModels(input: ResolveInput, models: readonly CatalogModel[]): ResolveInput {
   const { catalogAnswer } = input.gatewayInfo
   if (catalogAnswer.kind !== 'received') return input
   const catalog = { ...catalogAnswer.catalog, models }
@@ -79,9 +79,9 @@ function withModels(input: ResolveInput, models: readonly CatalogModel[]): Resol
   }
 }
 
-function withoutName(names: RegExp) {
+function withoutName(pattern: RegExp) {
   return ({ displayName, ...model }: CatalogModel): CatalogModel =>
-    displayName === undefined || names.test(displayName) ? model : { ...model, displayName }
+    displayName === undefined || pattern.test(displayName) ? model : { ...model, displayName }
 }
 
 /**

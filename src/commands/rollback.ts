@@ -1,5 +1,6 @@
 /**
- * `repoint rollback`: undoes the newest run. It shows what the undo would change, and asks on a terminal.
+ * `repoint rollback`: undoes the newest run. On a terminal it asks which run, if there are several, shows what
+ * the undo would change, and asks for consent.
  *
  * The undo restores what the run changed, and keeps what others changed since:
  * `transaction/plan-rollback.ts` explains both.

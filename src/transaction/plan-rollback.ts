@@ -190,12 +190,12 @@ function refuseIfDamaged(
   throw new UserError({
     code: 'record-damaged',
     message: `Cannot read the record of ${oldest ? 'another' : 'a'} run, which may be the one you mean: ${places}`,
-    hint: withoutDamagedRecord(oldest?.id, options),
+    hint: hintForDamagedRecord(oldest?.id, options),
   })
 }
 
 /** What the user can do instead. `--run` cannot name an undo, so it is no way to redo one. */
-function withoutDamagedRecord(
+function hintForDamagedRecord(
   oldestId: string | undefined,
   { redo: isRedo }: RollbackOptions,
 ): string {

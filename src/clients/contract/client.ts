@@ -36,7 +36,7 @@ export interface Client extends ClientName, ClientModule {}
  * A client says which files it reads, what they mean, and what a setup changes in them. Its functions return
  * edits, findings and requests; the commands write the files and send the requests. The functions are pure,
  * except those that get a `ClientWorld`: they may also look at processes, and at files that no setup writes.
- * One of them returns a function that stops the client's background server.
+ * `checkNow` may return a finding with a process that keeps the old settings, and a function that stops it.
  */
 export interface ClientModule {
   // What the client is, and what it can send.

@@ -88,7 +88,7 @@ export interface ResolvedOptions {
   readonly probeModel: string
   /** The protocol of that request. */
   readonly protocol: Protocol
-  /** The hint if the gateway does not serve the model, unless it is to choose another. */
+  /** The hint if the gateway does not serve the model. Without it, the hint is to choose another model. */
   readonly probeHint?: string
   /** Other models that the client will request, as the setup writes them. */
   readonly otherModels: readonly string[]
@@ -136,6 +136,7 @@ export interface SetupTarget {
   readonly caFile?: string | undefined
   readonly providerId: string
   readonly resolved: ResolvedOptions
+  /** What the user asked for. A plan keeps the user's own value for what nobody asked for. */
   readonly input: Omit<ResolveInput, 'gatewayInfo'>
   readonly safeguards: SafeguardsAnswer
   /**

@@ -21,8 +21,9 @@ import { offeredIn } from '../models/picker.ts'
 /** A member of an entry as a setup wants it. Its path begins below the entry. */
 export interface EntryMember extends SettingChange {
   /**
-   * What the member says about the model: its protocol, or facts, and then the facts that decide the value.
-   * The user's value for such a member may stay: see `entryChanges`. Absent: the setup always replaces it.
+   * What the member says about the model: its protocol, or the facts that decide its value. A limit that is never
+   * above the context window has `['maxOutputTokens', 'contextWindow']`. The user's value for such a member may
+   * stay: see `entryChanges`. Absent: the setup always replaces it.
    */
   readonly about?: 'protocol' | readonly (keyof ModelFacts)[]
 }

@@ -106,8 +106,8 @@ export function flawsOf(
   return flaws.filter((flaw) => flaw !== undefined && flaw !== false)
 }
 
-/** A limit of Node's own client, and one that Codex has (0.169.0, 2026-11-26). */
-const headerLimits = { node: 16_384, codex: 65_536 }
+/** `low`: the limit of Node's own client. `high`: that of Codex (0.169.0, 2026-11-26). */
+const headerLimits = { low: 16_384, high: 65_536 }
 
 function transportFlaws({ headers, body }: HttpResponse): readonly (Flaw | false)[] {
   const type = headers['content-type'] ?? ''
@@ -118,8 +118,8 @@ function transportFlaws({ headers, body }: HttpResponse): readonly (Flaw | false
   )
   return [
     ...(['gzip', 'br', 'deflate', 'zstd'] as const).map((name) => encodings.includes(name) && name),
-    bytes > headerLimits.node && 'headers-30kb',
-    bytes > headerLimits.codex && 'headers-100kb',
+    bytes > headerLimits.low && 'headers-30kb',
+    bytes > headerLimits.high && 'headers-100kb',
     type === '' && 'type-none',
     type !== '' &&
       !type.includes('event-stream') &&

@@ -113,8 +113,9 @@ async function resolveAll(
 }
 
 /**
- * Step 4. Probes all models, and chooses again after a rejection, until no choice changes any more. Every
- * client may choose again in each round: the probes of another one can find its base URL.
+ * Step 4. Probes all models, and chooses again after a rejection, until no choice changes any more. That ends,
+ * because a client tries no route twice (docs/choosing-models.md). In each round, a client without a new probe
+ * also looks at its earlier answers again: the probes of another client may have found its base URL.
  */
 async function proveAll(
   context: SetupContext,
@@ -176,7 +177,10 @@ async function probeAll(
   return new Map(await session.step(`Asking ${[...names].join(', ')} for one word`, answers))
 }
 
-/** The end of step 4. A client whose chosen models do not all answer has failed. */
+/**
+ * The end of step 4. A client whose chosen models do not all answer has failed, unless its installed program,
+ * which this starts, gets an answer.
+ */
 async function concludeAll(
   context: SetupContext,
   { requester }: AskedGateway,
@@ -223,7 +227,7 @@ async function proveChoice(
 
   const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
   if (finalRejection !== undefined)
-    throw await withClientsOfMoreProtocols(finalRejection, choice.client, access)
+    throw await errorNamingOtherClients(finalRejection, choice.client, access)
   await proveByClient(context.session, access, choice, first.error)
   return 'client'
 }
@@ -261,7 +265,7 @@ function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
  * The error for a client that supports one protocol. If the gateway may serve the model over another
  * protocol, the hint names the clients that support more protocols.
  */
-async function withClientsOfMoreProtocols(
+async function errorNamingOtherClients(
   { model, protocol, error }: RejectedModel,
   client: Client,
   { address }: GatewayAccess,

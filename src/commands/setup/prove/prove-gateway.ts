@@ -168,7 +168,7 @@ function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
   const { session, request, choices, failed, access, findings } = proven
   for (const { client, error } of failed) {
     if (choices.length === 0) throw error
-    if (!canAskUser(proven)) throw withWorkingClients(error, client, proven)
+    if (!canAskUser(proven)) throw errorNamingWorkingClients(error, client, proven)
     session.remark(`✗ Skipped ${client.label}: ${error.message}`)
   }
 
@@ -178,7 +178,7 @@ function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
 }
 
 /** The error of one client, with the command that sets up the others. */
-function withWorkingClients(
+function errorNamingWorkingClients(
   { code, message }: UserError,
   { label }: Client,
   { choices, access: { name, address } }: ProvenSetup,
