@@ -7,7 +7,13 @@ import { shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
 import { type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
 import { codexHome } from './files.ts'
-import { builtInAddressPath, isTurnedOff, reservedIds, vendorUrl } from './providers/provider.ts'
+import {
+  builtInAddressPath,
+  isTurnedOff,
+  reservedIds,
+  tableName,
+  vendorUrl,
+} from './providers/provider.ts'
 
 /** A year of conversations may be thousands of files: repoint reads only this many of the newest. */
 const maxConversations = 500
@@ -66,7 +72,7 @@ export function* aboutConversations(
       yield {
         code: 'codex-conversations-closed',
         severity: 'note',
-        message: `${some} do not open with \`codex resume\` any more: [model_providers.${id}] is removed`,
+        message: `${some} do not open with \`codex resume\` any more: ${tableName(id)} is removed`,
         hint: '`codex fork SESSION_ID` carries a conversation over to the provider in use.',
       }
     else if (now.isTurnedOff && !old.isTurnedOff)

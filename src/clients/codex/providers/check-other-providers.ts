@@ -30,6 +30,7 @@ import {
   noKey,
   otherLayers,
   providerInUse,
+  tableName,
 } from './provider.ts'
 
 /**
@@ -44,7 +45,7 @@ export function* checkHarmfulLayers(files: LoadedFiles, ourId: string): Findings
       if (first === undefined) continue
       yield {
         code: 'codex-key-elsewhere',
-        message: `[model_providers.${id}] in this file has ${[first, ...others].join(', ')}: Codex may send the key to another address, or not start`,
+        message: `${tableName(id)} in this file has ${[first, ...others].join(', ')}: Codex may send the key to another address, or not start`,
         location: file.place([...path, first]),
         hint: 'Remove these settings from the file.',
         severity: 'error',
@@ -127,7 +128,7 @@ function* checkEarlierTables(
 
     yield findingAt(config, path, {
       code: 'codex-set-aside',
-      message: `[model_providers.${id}] points at the gateway, and an earlier setup turned off its key`,
+      message: `${tableName(id)} points at the gateway, and an earlier setup turned off its key`,
       hint: 'Remove the settings that turned it off.',
       fix: configRepair(...blockers.map((name) => ({ path: [...path, name], value: undefined }))),
       severity: 'warning',
@@ -223,10 +224,6 @@ function keylessFinding(config: ParsedFile, provider: OtherProvider): Finding {
 }
 
 const separateKeyHint = 'Give it a separate key (env_key), or remove it.'
-
-function tableName(id: string): string {
-  return `[model_providers.${id}]`
-}
 
 function turnOff(config: ParsedFile, provider: OtherProvider): ConsentedFix {
   const name = tableName(provider.id)

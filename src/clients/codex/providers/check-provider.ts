@@ -32,6 +32,7 @@ import {
   providerInUse,
   providersOf,
   reservedIds,
+  tableName,
   takesAuthFile,
 } from './provider.ts'
 
@@ -60,7 +61,7 @@ function* checkPlannedTable(
   const url = config.text(address)
   yield* otherAddressFinding(context, target, {
     code: 'codex-provider-conflict',
-    what: `[model_providers.${id}]`,
+    what: tableName(id),
     url,
     location: config.place(address),
   })
@@ -119,7 +120,7 @@ function* checkKeyVariable(
 function* reportTurnedOff(config: ParsedFile, { id, path }: Provider): Findings {
   yield findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
-    message: `Codex uses [model_providers.${id}], which a setup turned off: it sends nothing`,
+    message: `Codex uses ${tableName(id)}, which a setup turned off: it sends nothing`,
     hint: 'Undo the setup: repoint rollback codex. Or set Codex up again: repoint codex',
     topic: 'key-missing',
   })
@@ -138,7 +139,7 @@ function* checkHarmfulSettings(
     const changes = keys.map((key) => ({ path: [...path, key], ...asKey }))
     yield findingAt(config, [...path, first], {
       code: 'codex-provider-setting',
-      message: `${keys.join(', ')} in [model_providers.${id}]: Codex may send the key to another address, or not start`,
+      message: `${keys.join(', ')} in ${tableName(id)}: Codex may send the key to another address, or not start`,
       hint: `Remove ${keys.length === 1 ? 'it' : 'them'}.`,
       fix: configRepair(...changes),
     })
@@ -147,7 +148,7 @@ function* checkHarmfulSettings(
   if (isBedrockName(table['name']))
     yield findingAt(config, [...path, 'name'], {
       code: 'codex-provider-setting',
-      message: `Codex sends no key: [model_providers.${id}] has name = ${JSON.stringify(table['name'])}`,
+      message: `Codex sends no key: ${tableName(id)} has name = ${JSON.stringify(table['name'])}`,
       hint: 'Give it another name.',
       becomes: { value: 'Gateway' },
     })
@@ -159,10 +160,10 @@ function* checkOwnAuth(config: ParsedFile, { id, table, path }: Provider): Findi
     const isSecret = key === 'experimental_bearer_token'
     yield findingAt(config, [...path, key], {
       code: 'codex-provider-auth',
-      message: `${key} in [model_providers.${id}] overrides auth.json`,
+      message: `${key} in ${tableName(id)} overrides auth.json`,
       hint: 'Remove it.',
       becomes: { value: undefined, isSecret },
-      needsConsentTo: `Remove ${key} from [model_providers.${id}].`,
+      needsConsentTo: `Remove ${key} from ${tableName(id)}.`,
     })
   }
 }
@@ -170,7 +171,7 @@ function* checkOwnAuth(config: ParsedFile, { id, table, path }: Provider): Findi
 function* reportMissingAddress(config: ParsedFile, { id, path }: Provider): Findings {
   yield findingAt(config, path, {
     code: 'codex-no-address',
-    message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
+    message: `${tableName(id)} has no base_url: Codex sends the key of auth.json to OpenAI`,
     hint: 'Set Codex up: repoint codex. Or remove the table and model_provider.',
   })
 }
@@ -179,7 +180,7 @@ function* checkMissingAuth(config: ParsedFile, { id, table, path }: Provider): F
   if (hasOwnKey(table) || table['http_headers'] !== undefined) return
   yield findingAt(config, path, {
     code: 'codex-no-auth',
-    message: `Codex sends no key: [model_providers.${id}] has no requires_openai_auth = true`,
+    message: `Codex sends no key: ${tableName(id)} has no requires_openai_auth = true`,
     hint: 'Set requires_openai_auth = true.',
     fix: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
     topic: 'key-missing',

@@ -1,7 +1,14 @@
 import type { Findings } from '../../../finding.ts'
 import { findingAt } from '../../checks/findings.ts'
 import type { ParsedFile } from '../../files/parse-file.ts'
-import { configRepair, type Provider, providerInUse, providersOf, reservedIds } from './provider.ts'
+import {
+  configRepair,
+  type Provider,
+  providerInUse,
+  providersOf,
+  reservedIds,
+  tableName,
+} from './provider.ts'
 
 /**
  * Reports what keeps Codex from starting, whichever provider is in use.
@@ -61,10 +68,10 @@ function* checkReservedId(config: ParsedFile, { id, table, path }: Provider): Fi
   if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
   yield findingAt(config, path, {
     code: 'codex-reserved-provider',
-    message: `Codex does not start: [model_providers.${id}] uses an ID that Codex reserves`,
+    message: `Codex does not start: ${tableName(id)} uses an ID that Codex reserves`,
     hint: 'Remove the table, or rename it.',
     becomes: { value: undefined },
-    needsConsentTo: `Remove the table [model_providers.${id}] from config.toml.`,
+    needsConsentTo: `Remove the table ${tableName(id)} from config.toml.`,
   })
 }
 
@@ -73,7 +80,7 @@ function* checkTable(config: ParsedFile, { id, table, path }: Provider): Finding
   if (wire !== undefined && wire !== 'responses')
     yield findingAt(config, [...path, 'wire_api'], {
       code: 'codex-chat-wire',
-      message: `Codex does not start: [model_providers.${id}] has wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire}`,
+      message: `Codex does not start: ${tableName(id)} has wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire}`,
       hint: 'Set it to "responses".',
       becomes: { value: 'responses' },
     })
@@ -82,7 +89,7 @@ function* checkTable(config: ParsedFile, { id, table, path }: Provider): Finding
   if (name === undefined || (typeof name === 'string' && name.trim() === ''))
     yield findingAt(config, path, {
       code: 'codex-nameless-provider',
-      message: `Codex does not start: [model_providers.${id}] has no name`,
+      message: `Codex does not start: ${tableName(id)} has no name`,
       hint: 'Give it a name, or remove the table.',
       fix: configRepair({ path: [...path, 'name'], value: id }),
     })

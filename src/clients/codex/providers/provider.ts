@@ -25,6 +25,11 @@ export interface Provider {
   readonly path: SettingPath
 }
 
+/** The header of a provider's table, for messages. */
+export function tableName(id: string): string {
+  return `[model_providers.${id}]`
+}
+
 export function providersOf(config: ParsedFile): readonly Provider[] {
   return config
     .members(['model_providers'])
