@@ -1,5 +1,5 @@
 import { removeVendor } from '../../gateway/models/ids.ts'
-import { isBefore, testedVersions } from '../program/tested.ts'
+import { isBefore, testedVersions, type Version } from '../program/tested.ts'
 import type { Slot } from './flags.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -7,8 +7,6 @@ import tested from './tested.json' with { type: 'json' }
  * What differs between versions of Claude Code: run, or looked up in its packages, on Linux, 2026-11-22, unless a
  * comment says otherwise. An unknown version counts as the newest.
  */
-type Version = string | undefined
-
 /**
  * The IDs that Claude Code sends for a slot without a pin, each with the first version that sends it, oldest first.
  * Each boundary was found between adjacent published versions.

@@ -1,4 +1,4 @@
-import { isBefore } from '../program/tested.ts'
+import { isBefore, type Version } from '../program/tested.ts'
 
 /**
  * What differs between versions of OpenClaw.
@@ -9,6 +9,6 @@ import { isBefore } from '../program/tested.ts'
 export const minVersionForLaunch = '2026.5.2'
 
 /** Whether it has `agent exec`: 2026.7.35 does not (2026-11-24). An unknown version counts as the newest. */
-export function hasAgentExec(version: string | undefined): boolean {
+export function hasAgentExec(version: Version): boolean {
   return !isBefore(version, '2026.8.1')
 }

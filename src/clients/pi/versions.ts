@@ -1,8 +1,6 @@
-import { isBefore } from '../program/tested.ts'
+import { isBefore, type Version } from '../program/tested.ts'
 
 /** What differs between versions of pi. An unknown version counts as the newest. */
-type Version = string | undefined
-
 /** 0.50.3 and 0.50.7 find no model (2026-11-23). */
 export const minVersion = '0.51.0'
 

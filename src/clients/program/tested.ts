@@ -14,12 +14,11 @@ export function testedVersions({ rows }: Tested): readonly string[] {
   return [...new Set(rows.map(({ version }) => version))].filter((version) => !wrong.has(version))
 }
 
-/**
- * Compares `2.1.9` and `2.1.10` as numbers, and ignores what follows them, as in `2.1.10-beta.1`.
- *
- * @param version undefined: unknown, and counts as the newest
- */
-export function isBefore(version: string | undefined, other: string): boolean {
+/** The version of an installed client. Undefined: unknown, and counts as the newest. */
+export type Version = string | undefined
+
+/** Compares `2.1.9` and `2.1.10` as numbers, and ignores what follows them, as in `2.1.10-beta.1`. */
+export function isBefore(version: Version, other: string): boolean {
   if (version === undefined) return false
   const [a, b] = [version, other].map((text) => text.split(/[.-]/).slice(0, 3).map(Number))
   for (const [place, part] of b!.entries()) if (a![place] !== part) return (a![place] ?? 0) < part
