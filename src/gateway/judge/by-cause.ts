@@ -35,7 +35,7 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   for (const cause of causesOf(error, status, request.model)) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
-    const isAboutGatewaysKey = error.isPassedOn && causesOfKeys.includes(cause)
+    const isAboutGatewaysKey = error.isPassedOn && concernsAnyKey[cause]
     const caused = outcomeRules[isAboutGatewaysKey ? 'upstream' : cause](evidence)
     if (caused !== undefined) return caused
   }
@@ -43,10 +43,28 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
 }
 
 /**
- * The causes that concern a key or its account. If the service behind the gateway names one, it means the
- * gateway's key there, because it never sees the user's.
+ * Whether a cause concerns a key or its account. If the service behind the gateway names such a cause, it means
+ * the gateway's key there, because it never sees the user's.
  */
-const causesOfKeys: readonly Cause[] = ['key', 'quota', 'plan', 'account']
+const concernsAnyKey: Readonly<Record<Cause, boolean>> = {
+  key: true,
+  quota: true,
+  plan: true,
+  rate: false,
+  client: false,
+  region: false,
+  network: false,
+  content: false,
+  account: true,
+  'model-unknown': false,
+  'provider-unknown': false,
+  'model-not-allowed': false,
+  'model-unpriced': false,
+  protocol: false,
+  route: false,
+  upstream: false,
+  gateway: false,
+}
 
 /** Makes an outcome of an answer, or none. */
 type OutcomeRule = (evidence: Evidence) => Outcome | undefined
