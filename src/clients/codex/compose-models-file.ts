@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import type { Finding } from '../../finding.ts'
-import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
+import { asList, asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import { catalogEntry, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
@@ -44,7 +44,7 @@ const knownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
 /** The entries of Codex's table or of a models file. Empty: the text is neither. */
 export function entriesIn(text: string | undefined): readonly Entry[] {
   const models = asObject(jsonIn(text ?? ''))?.['models']
-  const entries = Array.isArray(models) ? models.map(asObject) : []
+  const entries = asList(models).map(asObject)
   return entries.every((entry): entry is Entry => typeof entry?.['slug'] === 'string')
     ? entries
     : []
@@ -178,7 +178,7 @@ function entryLike(entry: Entry, id: string) {
 }
 
 function levelsOf({ supported_reasoning_levels: levels }: Entry) {
-  return Array.isArray(levels) ? levels.map((level) => ({ ...asObject(level) })) : []
+  return asList(levels).map((level) => ({ ...asObject(level) }))
 }
 
 function levelsAmong(efforts: readonly string[], entry: Entry) {

@@ -1,6 +1,6 @@
 /** Reads what the body of an answer says about a failure, in any known shape. */
 import { compact } from '../../compact.ts'
-import { asObject, comparableName, isFilledText, jsonIn } from '../foreign-text.ts'
+import { asList, asObject, comparableName, isFilledText, jsonIn } from '../foreign-text.ts'
 import type { HttpResponse } from './types.ts'
 
 /** What the body of an answer says about a failure, in any known shape. */
@@ -264,8 +264,7 @@ function bodyPlace(loc: unknown): unknown {
 
 /** Google's errors contain their cause in `details[].reason`. */
 function reasons(layer: Layer): readonly unknown[] {
-  const details = layer['details']
-  return Array.isArray(details) ? details.map((detail) => asObject(detail)?.['reason']) : []
+  return asList(layer['details']).map((detail) => asObject(detail)?.['reason'])
 }
 
 function isCode(value: unknown): value is string | number {

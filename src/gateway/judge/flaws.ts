@@ -3,7 +3,7 @@
  * client accepts some flaws and rejects others: scripts/try-responses.js finds out which, with the cases of the
  * same names. Some flaws are about the transport, some about the end, and some about the shape of the events.
  */
-import { asObject } from '../foreign-text.ts'
+import { asList, asObject } from '../foreign-text.ts'
 import type { Protocol } from '../types.ts'
 import { chatChoices, type Event, isEvent, isFilled, isSaid, type StreamData } from './stream.ts'
 import type { HttpResponse } from './types.ts'
@@ -247,7 +247,7 @@ const shapeFlaws: Readonly<
     const texts = events.filter(isEvent('response.output_text.delta'))
     const hasText = texts.length > 0
     const hasAdded = events.some(isEvent('response.output_item.added'))
-    const output = Array.isArray(last?.['output']) ? last['output'] : []
+    const output = asList(last?.['output'])
     return [
       last !== undefined && !isSaid(last['id']) && 'no-ids',
       messages.some(({ role }) => !isSaid(role)) && 'no-role',

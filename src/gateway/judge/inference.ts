@@ -1,4 +1,4 @@
-import { asObject, jsonIn } from '../foreign-text.ts'
+import { asList, asObject, jsonIn } from '../foreign-text.ts'
 import type { AcceptedResponses, Protocol, Sender } from '../types.ts'
 import { type Flaw, flawsOf } from './flaws.ts'
 import { chatChoices, type Event, isEvent, isFilled, readStream } from './stream.ts'
@@ -83,10 +83,7 @@ export function answersSafeguards(body: string): boolean {
   const whole = asObject(jsonIn(body))
   const holders =
     whole === undefined ? readStream(body).events.map(({ delta }) => asObject(delta)) : [whole]
-  const results = holders.flatMap((holder) => {
-    const list = holder?.['safeguard_results']
-    return Array.isArray(list) ? list.map(asObject) : []
-  })
+  const results = holders.flatMap((holder) => asList(holder?.['safeguard_results']).map(asObject))
   const statuses = results
     .filter((result) => result?.['type'] === 'dangerous_tool_use')
     .map((result) => asObject(result?.['status'])?.['type'])
