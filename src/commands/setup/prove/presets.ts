@@ -59,20 +59,17 @@ export function nextPreset(
   preset: Preset,
   mayAskAgain: boolean,
 ): Preset | undefined {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  if (blamed === 'key') return mayAskAgain ? withoutTypedKey(found, preset) : undefined
+  if (blamed !== 'address' && blamed !== 'connection') return undefined
   return (
-    withNextAddress(error, found, preset) ??
-    (mayAskAgain ? retryWith(error, found, preset) : undefined)
+    withNextAddress(found, preset) ?? (mayAskAgain ? withoutTypedAddress(found, preset) : undefined)
   )
 }
 
-/** The preset with the link's next address, if the error blames the current one. Undefined: there is none. */
-function withNextAddress(
-  error: unknown,
-  { link, access }: FoundGateway,
-  preset: Preset,
-): Preset | undefined {
-  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
-  if (link === undefined || (blamed !== 'address' && blamed !== 'connection')) return undefined
+/** The preset with the link's next address. Undefined: there is none. */
+function withNextAddress({ link, access }: FoundGateway, preset: Preset): Preset | undefined {
+  if (link === undefined) return undefined
 
   const current = link.addresses.indexOf(access.address)
   const address = link.addresses[current + 1]
@@ -80,26 +77,24 @@ function withNextAddress(
   return { ...preset, link, gateway: { ...preset.gateway, address } }
 }
 
-/** The preset without what the user typed wrong, so that repoint asks for it again. Undefined: nothing typed is at fault. */
-function retryWith(
-  error: unknown,
-  { access, isAddressFromPrompt, keySource }: FoundGateway,
+/** The preset without a key that the user typed, so that repoint asks for it again. Undefined: a flag gave the key. */
+function withoutTypedKey(
+  { access: { address, baseUrls, query, name }, keySource }: FoundGateway,
   preset: Preset,
 ): Preset | undefined {
-  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
-  const { address, baseUrls, query, key, name } = access
+  if (keySource === 'given') return undefined
+  const gateway = { ...preset.gateway, address, baseUrls, query, name, key: undefined }
+  return { ...preset, gateway, inUse: [] }
+}
 
-  if (blamed === 'key' && keySource !== 'given') {
-    const gateway = { ...preset.gateway, address, baseUrls, query, name, key: undefined }
-    return { ...preset, gateway, inUse: [] }
-  }
-
-  const isAddressBlamed = blamed === 'address' || blamed === 'connection'
-  if (isAddressBlamed && isAddressFromPrompt) {
-    // A reused or saved key belongs to the address that failed, and must not be sent to another one.
-    const isKeyOfAddress = keySource === 'reused' || keySource === 'saved'
-    const gateway = { ...preset.gateway, key: isKeyOfAddress ? undefined : key }
-    return { ...preset, gateway, lastAddress: address, keySource }
-  }
-  return undefined
+/** The preset without an address that the user typed. Undefined: they typed none. */
+function withoutTypedAddress(
+  { access: { address, key }, isAddressFromPrompt, keySource }: FoundGateway,
+  preset: Preset,
+): Preset | undefined {
+  if (!isAddressFromPrompt) return undefined
+  // A reused or saved key belongs to the address that failed, and must not be sent to another one.
+  const isKeyOfAddress = keySource === 'reused' || keySource === 'saved'
+  const gateway = { ...preset.gateway, key: isKeyOfAddress ? undefined : key }
+  return { ...preset, gateway, lastAddress: address, keySource }
 }
