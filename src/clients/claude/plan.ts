@@ -85,6 +85,13 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
   return isOn(env[names.discovery]) && !env[names.quiet]
 }
 
+/** The states for the values of `Otherwise`. */
+const statesToLeave = {
+  'before-setup': isSetUp,
+  'before-mapping': isMapped,
+  'before-discovery': isDiscovering,
+} as const
+
 function variableChanges(
   { name, value, otherwise }: Variable,
   now: ClaudeSettings,
@@ -99,12 +106,8 @@ function variableChanges(
       return []
     case 'removed':
       return [{ path, value: undefined }]
-    case 'before-setup':
-      return [{ path, value: valueBefore(isSetUp, path, now, target) }]
-    case 'before-mapping':
-      return [{ path, value: valueBefore(isMapped, path, now, target) }]
-    case 'before-discovery':
-      return [{ path, value: valueBefore(isDiscovering, path, now, target) }]
+    default:
+      return [{ path, value: valueBefore(statesToLeave[otherwise], path, now, target) }]
   }
 }
 

@@ -177,9 +177,10 @@ function startSlot(input: ResolveInput, slot: Slot, version: string | undefined)
 }
 
 function usablePins(input: ResolveInput, slot: Slot): Pins {
+  const chosen = chosenPins(input, slot)
   const pins: Partial<Record<Slot, string>> = {}
   for (const name of slots) {
-    const id = chosenPins(input, slot)[name] ?? input.modelForAll
+    const id = chosen[name] ?? input.modelForAll
     if (id !== undefined) pins[name] = usableAsWritten(input, id)
   }
   return pins
