@@ -8,9 +8,12 @@ import type { Connection } from './connection.ts'
 export interface ResponseLimits {
   /** The limit for the body, compressed or not. */
   readonly maxBytes: number
-  /** Whether the text so far is enough, so that the rest need not be read. */
-  readonly isEnough?: (text: string) => boolean
+  /** Whether a text that ends like this is enough, so that the rest need not be read. */
+  readonly isEnough?: (lastText: string) => boolean
 }
+
+/** How much of the text `isEnough` sees, in characters. The responses protocol repeats the answer in its last event. */
+const lastTextLength = 200_000
 
 /** The response received so far. */
 export class ResponseBuffer {
@@ -18,7 +21,7 @@ export class ResponseBuffer {
   private headers: Record<string, string> = {}
   private readonly chunks: Uint8Array[] = []
   private sizeBytes = 0
-  private text = ''
+  private lastText = ''
   private readonly decoder = new TextDecoder()
   private readonly limits: ResponseLimits
 
@@ -48,9 +51,10 @@ export class ResponseBuffer {
     if (this.limits.isEnough === undefined || this.headers['content-encoding'] !== undefined) {
       return 'more'
     }
-    this.text += this.decoder.decode(chunk, { stream: true })
+    const text = this.lastText + this.decoder.decode(chunk, { stream: true })
+    this.lastText = text.slice(-lastTextLength)
 
-    return this.limits.isEnough(this.text) ? 'enough' : 'more'
+    return this.limits.isEnough(this.lastText) ? 'enough' : 'more'
   }
 
   async answer(end: {

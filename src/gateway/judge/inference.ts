@@ -90,9 +90,9 @@ export function answersSafeguards(body: string): boolean {
   return statuses.length === 1 && statuses[0] === 'available'
 }
 
-/** Whether a stream is complete, so that repoint need not wait until the gateway closes it. */
-export function isComplete(protocol: Protocol, body: string): boolean {
-  const lines = body.slice(-maxLastEvent).split(/\r?\n/)
+/** Whether a stream that ends with this text is complete, so that repoint need not wait until the gateway closes it. */
+export function isComplete(protocol: Protocol, lastText: string): boolean {
+  const lines = lastText.split(/\r?\n/)
   return lines.some(
     (line, index) =>
       line.startsWith('data:') &&
@@ -101,9 +101,6 @@ export function isComplete(protocol: Protocol, body: string): boolean {
       (protocol === 'chat' || (lines[index + 1] === '' && index + 2 < lines.length)),
   )
 }
-
-/** The longest last event, in characters: the responses protocol repeats the whole answer in it. */
-const maxLastEvent = 200_000
 
 const lastWord: Readonly<Record<Protocol, RegExp>> = {
   chat: /^data:\s*\[DONE\]\s*$/,
