@@ -53,11 +53,8 @@ function catalogsFor({ takes }: ClientFlag): readonly Catalog[] {
   return takes === 'model' ? [catalog] : [catalog, { models: [{ id: 'house-1' }] }]
 }
 
-/**
- * `--catalog` needs the installed Codex. Without images or reasoning, an entry lacks a member, which the next setup
- * adds again if the model is known to have the ability.
- */
-const notKept = ['--catalog', '--no-images', '--no-reasoning']
+/** `--catalog` needs the installed Codex. */
+const notKept = ['--catalog']
 
 const cases = clientRows.flatMap((row) => {
   const kept = row.flags.filter(({ flag }) => !notKept.includes(flag))
@@ -72,7 +69,9 @@ const casesByValue = cases.flatMap((each) =>
 const notRead = [
   '--output-limit <tokens>',
   '--images',
+  '--no-images',
   '--reasoning',
+  '--no-reasoning',
   '--no-catalog',
   '--keep-old-gateway',
 ]
@@ -195,17 +194,23 @@ const exceptions: readonly Exception[] = [
     doesNotReach: ['firstRequest'],
     why: 'the client needs it only later, to compact a conversation',
   },
-  {
-    flag: '--images',
+  ...['--images', '--no-images'].map((flag) => ({
+    flag,
     ids: ['opencode', 'kilo', 'pi', 'qwen', 'droid'],
-    doesNotReach: ['firstRequest'],
+    doesNotReach: ['firstRequest'] as const,
     why: 'the first request has no image, and the same tools',
-  },
+  })),
   {
     flag: '--reasoning',
     ids: ['opencode', 'kilo', 'openclaw'],
     doesNotReach: ['firstRequest'],
     why: 'the client decides by the ID of the model, or reasons only if the user asks for an effort',
+  },
+  {
+    flag: '--no-reasoning',
+    ids: ['opencode', 'kilo'],
+    doesNotReach: ['firstRequest'],
+    why: 'the client decides by the ID of the model',
   },
   ...['opus', 'haiku', 'fable'].map((slot) => ({
     flag: `--${slot}-model <id>`,

@@ -186,7 +186,7 @@ test.each([
   ['opencode', 'opencode.json', 'modalities', { input: ['text', 'image'], output: ['text'] }],
   ['kilo', 'kilo.jsonc', 'modalities', { input: ['text', 'image'], output: ['text'] }],
   ['pi', 'models.json', 'input', ['text', 'image']],
-])('%s: flags add facts about an unknown model, and remove them', (id, name, member, sees) => {
+])('%s: flags add facts about an unknown model, and deny them', (id, name, member, sees) => {
   const entryOn = (disk: Disk) => {
     const file = fileOf(disk, name)
     return id === 'pi' ? file.providers.gateway.models[0] : file.provider.gateway.models.mine
@@ -201,7 +201,8 @@ test.each([
   expect(setUp(id, all, catalog)).toEqual(all)
 
   const removed = entryOn(setUp(id, all, catalog, { options: { images: false, reasoning: false } }))
-  expect([removed[member], removed.reasoning]).toEqual([undefined, undefined])
+  const text = id === 'pi' ? ['text'] : { input: ['text'], output: ['text'] }
+  expect([removed[member], removed.reasoning]).toEqual([text, false])
 })
 
 describe('docs/clients.md names the setting for each fact about a model', () => {

@@ -10,7 +10,13 @@ import { textIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
 import { droidName } from '../names.ts'
 import { planOneFile } from '../plan/edit-file.ts'
-import { type EntryMember, entryChanges, type OtherEntry, removedEntries } from '../plan/entries.ts'
+import {
+  type EntryMember,
+  entryChanges,
+  type OtherEntry,
+  removedEntries,
+  writtenAbility,
+} from '../plan/entries.ts'
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -98,6 +104,7 @@ function modelChanges(
     model.maxOutputTokens ?? defaultOutputTokens,
     model.contextWindow ?? Number.POSITIVE_INFINITY,
   )
+  const images = writtenAbility('images', model, target)
   const members: readonly EntryMember[] = [
     { path: ['model'], value: model.id },
     ...(isNamed ? [] : [{ path: ['displayName'], value: name }]),
@@ -110,7 +117,11 @@ function modelChanges(
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [name], value: undefined })),
     // If it is missing, droid sends no images to a model of the chat protocol (0.215.0, 0.225.2, 2026-11-23).
-    { path: ['noImageSupport'], value: model.images ? false : undefined, about: ['images'] },
+    {
+      path: ['noImageSupport'],
+      value: images === undefined ? undefined : !images,
+      about: ['images'],
+    },
     { path: ['maxContextLimit'], value: model.contextWindow, about: ['contextWindow'] },
     { path: ['maxOutputTokens'], value: output, about: ['maxOutputTokens', 'contextWindow'] },
   ]

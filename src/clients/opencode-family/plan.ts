@@ -10,7 +10,12 @@ import { fileOf, parseFile } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
 import { reasoningEffortFlag } from '../options/flags.ts'
 import { editFile, editReadably } from '../plan/edit-file.ts'
-import { type EntryMember, listChanges, withoutEmptyTable } from '../plan/entries.ts'
+import {
+  type EntryMember,
+  listChanges,
+  withoutEmptyTable,
+  writtenAbility,
+} from '../plan/entries.ts'
 import { headerChanges } from '../plan/headers.ts'
 import { settingOptionChanges } from '../plan/setting-options.ts'
 import { readAuth } from './config.ts'
@@ -122,9 +127,10 @@ export function ourChanges(
  * @param now the entry in the file, unless it is new
  */
 function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): readonly EntryMember[] {
-  const { id, displayName, images, reasoning } = model
+  const { id, displayName } = model
   const { resolved, input } = target
-  const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
+  const images = writtenAbility('images', model, target)
+  const seen = images ? ['text', 'image'] : ['text']
 
   return [
     ...(now === undefined ? [{ path: ['name'], value: displayName || undefined }] : []),
@@ -136,8 +142,16 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
       value: limitOf(model, target),
       about: ['contextWindow', 'maxOutputTokens'],
     },
-    { path: ['modalities'], value: modalities, about: ['images'] },
-    { path: ['reasoning'], value: reasoning || undefined, about: ['reasoning'] },
+    {
+      path: ['modalities'],
+      value: images === undefined ? undefined : { input: seen, output: ['text'] },
+      about: ['images'],
+    },
+    {
+      path: ['reasoning'],
+      value: writtenAbility('reasoning', model, target),
+      about: ['reasoning'],
+    },
     { path: npmPath, value: packageOf(target, model), about: 'protocol' },
   ]
 }

@@ -8,7 +8,7 @@ import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/set
 import type { ClientState } from '../contract/state.ts'
 import { isUrlOf, pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
 import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
-import { type EntryMember, listChanges } from '../plan/entries.ts'
+import { type EntryMember, listChanges, writtenAbility } from '../plan/entries.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
 
 /**
@@ -176,13 +176,17 @@ function modelChanges(
 export function membersOf(
   { namesModels, compat: compatBy }: ProviderFormat,
   model: OfferedModel,
-  { resolved, baseUrl: providerUrl, baseUrls }: EntryTarget,
+  target: EntryTarget,
   now?: Table,
 ): readonly EntryMember[] {
-  const { id, protocol, displayName, images, reasoning, maxOutputTokens } = model
+  const { resolved, baseUrl: providerUrl, baseUrls } = target
+  const { id, protocol, displayName, maxOutputTokens } = model
   const window = (id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
   const isOfProvider = protocol === resolved.protocol
   const baseUrl = ofProtocol(baseUrls, protocol)
+  const images = writtenAbility('images', model, target)
+  const seen = images ? ['text', 'image'] : ['text']
+  const reasoning = writtenAbility('reasoning', model, target)
   const compat = reasoning ? compatBy?.[protocol]?.(id) : undefined
   const name = displayName || (namesModels ? id : undefined)
 
@@ -193,8 +197,8 @@ export function membersOf(
           { path: ['name'], value: name },
         ]
       : []),
-    { path: ['input'], value: images ? ['text', 'image'] : undefined, about: ['images'] },
-    { path: ['reasoning'], value: reasoning || undefined, about: ['reasoning'] },
+    { path: ['input'], value: images === undefined ? undefined : seen, about: ['images'] },
+    { path: ['reasoning'], value: reasoning, about: ['reasoning'] },
     // No option decides this: the user's value stays.
     { path: ['compat'], value: compat, about: [] },
     { path: ['contextWindow'], value: window, about: ['contextWindow'] },
@@ -205,4 +209,4 @@ export function membersOf(
 }
 
 /** The part of a target that decides the entry of a model. */
-type EntryTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>
+type EntryTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved' | 'input'>

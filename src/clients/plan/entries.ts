@@ -84,6 +84,20 @@ function isChanged(
   return (isChosen && isRequested) || isOtherModel || (isOtherGateway && isKnown)
 }
 
+/**
+ * What the entry of a model says about an ability. Undefined: nothing, as for a model that lacks it. But if the
+ * user denies it, the entry says so: else the next setup would add what the gateway reports.
+ */
+export function writtenAbility(
+  ability: 'images' | 'reasoning',
+  model: CatalogModel,
+  { resolved, input }: Pick<SetupTarget, 'resolved' | 'input'>,
+): boolean | undefined {
+  if (model[ability]) return true
+  const isDenied = model.id === resolved.model && input.requested[ability] === false
+  return isDenied ? false : undefined
+}
+
 /** An entry of the file that the setup does not write. */
 export interface OtherEntry {
   readonly path: SettingPath
