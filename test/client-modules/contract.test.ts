@@ -39,6 +39,12 @@ function homesOf({ family }: Client): readonly (readonly [string, Disk, Machine]
   ]
 }
 
+/** The files that the client reads on a disk where every file exists. */
+function everyFileOf(client: Client, machine: Machine): readonly ConfigFile[] {
+  const names = ['a.config.toml', 'a.json', 'a.md']
+  return client.files(machine, { exists: () => true, entries: () => names, readStart: () => '' })
+}
+
 /** The ways to test on a machine. On Windows only the paths differ, so one key header is enough. */
 function waysOn({ os }: Machine, client: Client) {
   return waysOf(client).filter(({ keyHeader }) => os !== 'win32' || keyHeader === 'authorization')
@@ -67,9 +73,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
     test('each file says whose it is, and what is in it', () => {
       const machine = aMachine()
-      const names = ['a.config.toml', 'a.json', 'a.md']
-      const disk = { exists: () => true, entries: () => names, readStart: () => '' }
-      const files = client.files(machine, disk)
+      const files = everyFileOf(client, machine)
 
       const otherTargets = files.filter(({ use, owner }) => use === 'editable' && owner !== 'user')
       expect(otherTargets).toEqual([])
@@ -80,6 +84,25 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
       for (const { path, content = 'settings' } of files)
         expect([path, content]).toEqual([path, contentByName(path)])
+    })
+
+    test('each kind that it names is the kind of one of its files', () => {
+      const own = everyFileOf(client, aMachine()).map(({ kind }) => kind)
+      const disk = livedInHome(client.family)
+      const { machine, edits } = planOn(client, disk)
+      const after = filesOf(client, machine, written(disk, machine, edits))
+
+      const ofSettings = client.config.sensitiveSettings.rows.flatMap(({ fileKinds }) => fileKinds)
+      const named = {
+        sensitiveSettings: [...new Set(ofSettings)],
+        gatewaySettings: Object.keys(client.gatewaySettings(after)),
+      }
+      for (const [member, kinds] of Object.entries(named)) {
+        const unknown = kinds.filter((kind) => !own.includes(kind))
+        expect(unknown, `${member} of ${client.id} names kinds that files() never returns`).toEqual(
+          [],
+        )
+      }
     })
 
     test('a model that no rule chooses is an error', () => {
