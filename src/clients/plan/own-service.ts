@@ -130,26 +130,36 @@ function filesWithoutRuns(
   })
 }
 
-/** Of the settings that repoint wrote, those without a role, unless they belong to a provider that stays. */
+/**
+ * The settings without a role that repoint wrote and nothing removes yet, unless they belong to a provider that
+ * stays. Here a setup has set the provider `old` aside:
+ *
+ *     written                          role       removed    returned
+ *     model_provider                   provider   yes        -
+ *     model_verbosity                  -          no         model_verbosity
+ *     model_providers.old.env_key      key        no         -
+ *     model_providers.old.name         -          no         - (in the table of a key that stays)
+ */
 function settingsWithoutRole(
   file: LoadedFile,
   written: readonly TouchedSetting[],
   removed: readonly SettingPath[],
 ): readonly SettingPath[] {
+  const remaining = written.filter(
+    ({ path }) => !removed.some((setting) => startsWith(path, setting)),
+  )
   const document = documentOf(file, file.bytes)
-  const isRemoved = (path: SettingPath) => removed.some((setting) => startsWith(path, setting))
-  const tableOf = (path: SettingPath) => path.slice(0, -1)
-
-  // A provider stays, for example, if a setup has set it aside.
-  const tablesThatStay = written
-    .filter(({ path, role }) => role !== undefined && !isRemoved(path))
-    .filter(({ path }) => document?.get(path) !== undefined)
+  const providers = remaining
+    .filter(({ path, role }) => role !== undefined && document?.get(path) !== undefined)
     .map(({ path }) => tableOf(path))
-  const isOfProvider = (path: SettingPath) => includesPath(tablesThatStay, tableOf(path))
 
-  return outermost(written)
-    .filter(({ path, role }) => role === undefined && !isRemoved(path) && !isOfProvider(path))
+  return outermost(remaining)
+    .filter(({ path, role }) => role === undefined && !includesPath(providers, tableOf(path)))
     .map(({ path }) => path)
+}
+
+function tableOf(path: SettingPath): SettingPath {
+  return path.slice(0, -1)
 }
 
 /** The files with these settings as they were at the client's own service, or else without them. */

@@ -213,25 +213,21 @@ export function membersOf(
   target: SetupTarget,
   isOtherGateway = false,
 ): readonly EntryMember[] {
-  const { id, protocol, images, contextWindow, maxOutputTokens } = model
+  const { id, protocol, images, contextWindow } = model
   const now = present?.entry
   const isNamed = textWithoutVariables(now, ['name']) !== undefined
   const differsFromGuess = images !== undefined && images !== knowsToSee(id)
-
-  const clientLimit = outputTokensFor(id, undefined, contextWindow ?? usualWindow)
-  const isLow =
-    maxOutputTokens !== undefined && maxOutputTokens < Math.max(usualOutputTokens, clientLimit)
-  const isUsersLimit = maxOutputTokens === target.input.requested.maxOutputTokens
-  const writtenLimit = isLow || isUsersLimit ? maxOutputTokens : undefined
-  // Otherwise Qwen Code requests as many tokens for thinking as for the whole answer, and the API rejects that.
-  const isTooShort =
-    protocol === 'messages' && !isAdaptive(id) && (writtenLimit ?? clientLimit) <= thinkingBudget
+  const limit = limitToWrite(model, target)
 
   return [
     ...(id === target.resolved.model ? [{ path: ['id'], value: id }] : []),
     ...(isNamed ? [] : [{ path: ['name'], value: name }]),
     { path: ['baseUrl'], value: ofProtocol(target.baseUrls, protocol) },
-    { path: paths.reasoning, value: isTooShort ? false : undefined, about: ['maxOutputTokens'] },
+    {
+      path: paths.reasoning,
+      value: hasRoomToThink(model, limit) ? undefined : false,
+      about: ['maxOutputTokens'],
+    },
     { path: paths.window, value: contextWindow, about: ['contextWindow'] },
     {
       path: ['generationConfig', 'modalities'],
@@ -240,9 +236,39 @@ export function membersOf(
     },
     {
       path: [...paths.sampling, 'max_tokens'],
-      value: writtenLimit,
+      value: limit,
       about: ['maxOutputTokens'],
     },
     ...headerChanges(paths.headers, valueIn(now, paths.headers), target, isOtherGateway),
   ]
+}
+
+/**
+ * The output limit for a model's entry: a low one, or one that the user names. With a limit that is not low, Qwen
+ * Code requests less by itself.
+ *
+ *     the gateway's limit for gpt-5.6    Qwen Code requests    written
+ *     16,000                             64,000                16,000
+ *     128,000                            64,000                -
+ */
+function limitToWrite(model: OfferedModel, { input }: SetupTarget): number | undefined {
+  const { maxOutputTokens } = model
+  if (maxOutputTokens === undefined || maxOutputTokens === input.requested.maxOutputTokens)
+    return maxOutputTokens
+  const isLow = maxOutputTokens < Math.max(usualOutputTokens, requestedTokens(model))
+  return isLow ? maxOutputTokens : undefined
+}
+
+/** What Qwen Code requests without a limit in the entry, in tokens. */
+function requestedTokens({ id, contextWindow = usualWindow }: OfferedModel): number {
+  return outputTokensFor(id, undefined, contextWindow)
+}
+
+/**
+ * Whether an answer can be longer than the thinking before it. If not, the API rejects the request.
+ *
+ * @param limit the output limit in the entry, in tokens
+ */
+function hasRoomToThink(model: OfferedModel, limit = requestedTokens(model)): boolean {
+  return model.protocol !== 'messages' || isAdaptive(model.id) || limit > thinkingBudget
 }
