@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/real-clients.js'
@@ -16,7 +16,7 @@ const families = await Promise.all(
     const { family, id } = row
     const path = `../../src/clients/${family}/tested.json`
     const { default: results } = await import(path, { with: { type: 'json' } })
-    return { id, rows: results.rows, client: await loadClient(row) }
+    return { id, family, rows: results.rows, client: await loadClient(row) }
   }),
 )
 
@@ -28,6 +28,18 @@ test.each(families.filter(({ rows }) => rows.length > 0))(
     // npm has only one version of some clients.
     const { versions } = clients[command]!
     expect(testedVersions.length).toBeGreaterThanOrEqual(Math.min(2, versions.length))
+  },
+)
+
+test.each(families.filter(({ rows }) => rows.length > 0))(
+  '$id: no fact of the example client is left that nobody observed',
+  ({ family }) => {
+    const folder = `src/clients/${family}`
+    const modules = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+    const left = modules.filter((name) =>
+      readFileSync(`${folder}/${name}`, 'utf8').includes('not run yet'),
+    )
+    expect(left).toEqual([])
   },
 )
 
