@@ -83,25 +83,27 @@ export async function rollback(
   const context: RollbackContext = { session, runs, clients }
   const options = optionsFor(context, id, flags)
   const consent = session.consent(flags.yes)
-  const undo = planRollback(
+  const rollbackPlan = planRollback(
     platform,
     choosesRun(flags, consent) ? await withPickedRun(context, options) : options,
   )
-  if (undo === undefined) return reportNothing(context, runsOfClient(id, runs), flags)
+  if (rollbackPlan === undefined) return reportNothing(context, runsOfClient(id, runs), flags)
 
-  await refuseUnknownClient(session, undo)
-  const clientUndos = clientUndosOf(context, undo)
+  await refuseUnknownClient(session, rollbackPlan)
+  const clientUndos = clientUndosOf(context, rollbackPlan)
   // Without --force, the plan has no unsafe undo.
-  if (flags.force) refuseUnsafe(context, undo, clientUndos)
+  if (flags.force) refuseUnsafe(context, rollbackPlan, clientUndos)
 
-  session.addFindings(...checkPlannedFiles(platform, undo.plan, undo.details))
+  session.addFindings(...checkPlannedFiles(platform, rollbackPlan.plan, rollbackPlan.details))
   session.showFindings()
-  showPlan(context, undo, clientUndos)
-  const effects = sideEffects(session, undo, clientUndos)
+  showPlan(context, rollbackPlan, clientUndos)
+  const effects = sideEffects(session, rollbackPlan, clientUndos)
   for (const { message, hint } of effects) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
-  session.addShownFindings(...keptFindings(undo), ...effects)
+  session.addShownFindings(...keptFindings(rollbackPlan), ...effects)
 
-  return flags.dryRun ? reportDryRun(session, undo) : applyAndReport(context, undo, consent)
+  return flags.dryRun
+    ? reportDryRun(session, rollbackPlan)
+    : applyAndReport(context, rollbackPlan, consent)
 }
 
 /** Whether the user chooses the run from a list. With `--yes` and in a script, it is the newest. */
@@ -131,17 +133,17 @@ function optionsFor(
 
 async function applyAndReport(
   context: RollbackContext,
-  undo: RollbackPlan,
+  rollbackPlan: RollbackPlan,
   consent: Consent,
 ): Promise<number> {
   const { session } = context
-  if (changesAny(undo.files)) await askToUndo(session, undo, consent)
+  if (changesAny(rollbackPlan.files)) await askToUndo(session, rollbackPlan, consent)
 
-  const applied = applyRollback(session.platform, undo)
+  const applied = applyRollback(session.platform, rollbackPlan)
   const hasChanged = changesAny(applied.files)
-  if (hasChanged) session.noteApplied(applied, undoCommandFor(undo))
+  if (hasChanged) session.noteApplied(applied, undoCommandFor(rollbackPlan))
   const next = hasChanged ? await stopServersAndAdvise(context, applied, consent) : []
-  return reportUndo(session, undo, applied, next)
+  return reportUndo(session, rollbackPlan, applied, next)
 }
 
 /** Asks on a terminal, as a setup does. A script that runs `rollback` has already decided. */

@@ -20,36 +20,47 @@ import {
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
 import { asRecorded } from '../client-state/client-files.ts'
-import { hasWrittenBaseUrl, runsOf, writtenBaseUrls } from '../client-state/client-report.ts'
+import { hasWrittenBaseUrl, writtenBaseUrls } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 
-/** Finds situations of a client by its states before an undo and after it. */
-export type FindByStates = (states: StartAndResult<ClientState>) => readonly Situation[]
+/** What the records say about the credentials of a client. The older records are read only if needed. */
+export interface EarlierCredentials {
+  /** The base URLs that repoint wrote for the client. */
+  readonly baseUrls: readonly string[]
+  /** Whether a setup wrote this key. */
+  readonly isWrittenKey: (key: string) => boolean
+  readonly statesOfUser: () => readonly ClientState[]
+}
 
-/** Finds which login or key a client would send to a gateway that repoint wrote. */
-export function credentialsFinder(
+export function earlierCredentials(
   session: Session,
   client: Client,
   files: LoadedFiles,
   runs: Runs,
-): FindByStates {
-  const clientRuns = runsOf(client, runs)
-  const written = writtenBaseUrls(client, runs)
-  const isWrittenKey = writtenKeyCheck(session, client, files, clientRuns)
-  let earlierStates: readonly ClientState[] | undefined
-
-  return ({ start, result }) => {
-    const { baseUrl, key } = result.endpoint
-    const isWrittenUrl = (url: string) => written.some((ours) => isSameButVersion(ours, url))
-    if (baseUrl === undefined || !isWrittenUrl(baseUrl)) return []
-
-    if (usesSameCredentials(start, result)) return ['same-credentials']
-    if (result.login === undefined && key !== undefined && isWrittenKey(key)) return ['our-key']
-
-    earlierStates ??= statesOfUser(session, client, files, clientRuns)
-    const isEarlier = earlierStates.some((state) => usesSameCredentials(state, result))
-    return [isEarlier ? 'earlier-credentials' : 'wrong-key']
+): EarlierCredentials {
+  let states: readonly ClientState[] | undefined
+  return {
+    baseUrls: writtenBaseUrls(client, runs),
+    isWrittenKey: writtenKeyCheck(session, client, files, runs),
+    statesOfUser: () => (states ??= statesOfUser(session, client, files, runs)),
   }
+}
+
+/** Which login or key a client would send to a gateway that repoint wrote. */
+export function credentialSituations(
+  { start, result }: StartAndResult<ClientState>,
+  earlier: EarlierCredentials,
+): readonly Situation[] {
+  const { baseUrl, key } = result.endpoint
+  const isOurGateway =
+    baseUrl !== undefined && earlier.baseUrls.some((ours) => isSameButVersion(ours, baseUrl))
+  if (!isOurGateway) return []
+
+  if (usesSameCredentials(start, result)) return ['same-credentials']
+  if (result.login === undefined && key !== undefined && earlier.isWrittenKey(key))
+    return ['our-key']
+  const wasUsers = earlier.statesOfUser().some((state) => usesSameCredentials(state, result))
+  return [wasUsers ? 'earlier-credentials' : 'wrong-key']
 }
 
 /** Whether a setup wrote a key. The newest record usually has it, so older records are read only if needed. */

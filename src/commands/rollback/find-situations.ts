@@ -4,10 +4,10 @@
  */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
-import { whyUnreadable } from '../../clients/contract/state.ts'
+import { type ClientState, whyUnreadable } from '../../clients/contract/state.ts'
 import { textOf } from '../../clients/files/parse-file.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
-import type { Bytes, FileEdit } from '../../edits/types.ts'
+import type { FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { FileContents, StartAndResult } from '../../transaction/contents.ts'
 import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
@@ -15,95 +15,112 @@ import { isAddress, type RecordedFile, type Runs } from '../../transaction/recor
 import type { FindSituations } from '../../transaction/undo/undo-client.ts'
 import { isRefused, type Situation } from '../../transaction/undo/undo-safety.ts'
 import { asRecorded, readClientFiles } from '../client-state/client-files.ts'
-import { gatewayOf, runsOf, shownAddress, writtenBaseUrls } from '../client-state/client-report.ts'
+import { gatewayOf, runsOf, shownAddress } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientUndo, type RollbackContext, readAllFiles } from './context.ts'
-import { credentialsFinder, type FindByStates } from './credentials.ts'
+import { credentialSituations, type EarlierCredentials, earlierCredentials } from './credentials.ts'
 
 /** Finds the situations of each client that the recorded runs changed. */
 export function situationsFinder(context: RollbackContext): FindSituations {
-  // Each client's files are read once for all attempts of an undo.
-  const finders = new Map<string, FindInClient>()
-  const finderFor = (id: string) => {
+  // Each client's files and records are read once for all attempts of an undo.
+  const histories = new Map<string, ClientHistory>()
+
+  return (id, contents) => {
     const client = context.clients.find((candidate) => familyIds(candidate.id).includes(id))
-    if (client === undefined) return undefined
-    const finder = finders.get(client.id) ?? clientFinder(context, client)
-    finders.set(client.id, finder)
-    return finder
-  }
-
-  return (id, contents) => finderFor(id)?.(contents) ?? []
-}
-
-type FindInClient = (contents: StartAndResult<FileContents>) => readonly Situation[]
-
-function clientFinder({ session, runs }: RollbackContext, client: Client): FindInClient {
-  const files = readAllFiles(session, client, runs)
-  const stateWith = (contents: FileContents) =>
-    client.read(
-      files.map((file) => {
-        const bytes = contents.get(file.path)
-        return bytes === undefined ? file : { ...file, bytes }
-      }),
-    )
-  const findUnreadable = unreadableFinder(session, client, files, runs)
-  const findCredentials = credentialsFinder(session, client, files, runs)
-  const findMovedAddress = movedAddressFinder(client, files, runs)
-
-  return (contents) => {
-    const states = { start: stateWith(contents.start), result: stateWith(contents.result) }
-    return [...findUnreadable(states), ...findCredentials(states), ...findMovedAddress(contents)]
+    if (client === undefined) return []
+    const history = histories.get(client.id) ?? historyOf(client, context)
+    histories.set(client.id, history)
+    return situationsOf(history, contents)
   }
 }
 
-/** Finds whether a client could not read its files after an undo, and whether it could before. */
-function unreadableFinder(
-  session: Session,
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): FindByStates {
-  const wasSoBeforeARun = (problem: string) =>
-    runsOf(client, runs).some((run) => {
+/** What is known of a client before an undo. */
+interface ClientHistory {
+  readonly session: Session
+  readonly client: Client
+  /** The files that it reads now. */
+  readonly files: LoadedFiles
+  /** The runs that changed them. */
+  readonly runs: Runs
+  readonly earlier: EarlierCredentials
+}
+
+function historyOf(client: Client, { session, runs: allRuns }: RollbackContext): ClientHistory {
+  const files = readAllFiles(session, client, allRuns)
+  const runs = runsOf(client, allRuns)
+  const earlier = earlierCredentials(session, client, files, runs)
+  return { session, client, files, runs, earlier }
+}
+
+function situationsOf(
+  history: ClientHistory,
+  contents: StartAndResult<FileContents>,
+): readonly Situation[] {
+  const states = {
+    start: stateWith(history, contents.start),
+    result: stateWith(history, contents.result),
+  }
+  return [
+    ...unreadableSituations(history, states),
+    ...credentialSituations(states, history.earlier),
+    ...movedAddressSituations(history, contents),
+  ]
+}
+
+/** The state of a client whose files have these contents. */
+function stateWith({ client, files }: ClientHistory, contents: FileContents): ClientState {
+  return client.read(
+    files.map((file) => {
+      const bytes = contents.get(file.path)
+      return bytes === undefined ? file : { ...file, bytes }
+    }),
+  )
+}
+
+/** Whether the client could not read its files after the undo, and whether it could before. */
+function unreadableSituations(
+  { session, client, files, runs }: ClientHistory,
+  { start, result }: StartAndResult<ClientState>,
+): readonly Situation[] {
+  const problem = whyUnreadable(result)
+  if (problem === undefined) return []
+
+  const wasSoBefore =
+    whyUnreadable(start) !== undefined ||
+    runs.some((run) => {
       const beforeRun = client.read(asRecorded(session, files, run.files, 'before'))
       return whyUnreadable(beforeRun) === problem
     })
-
-  return ({ start, result }) => {
-    const problem = whyUnreadable(result)
-    if (problem === undefined) return []
-    const wasSoBefore = whyUnreadable(start) !== undefined || wasSoBeforeARun(problem)
-    return [wasSoBefore ? 'unreadable-before' : 'unreadable']
-  }
+  return [wasSoBefore ? 'unreadable-before' : 'unreadable']
 }
 
 /**
- * Finds whether someone deleted or renamed the file with our address, and another file of the client, for
- * example a profile, still names our gateway. An undo must then not restore an earlier key, which would be
- * sent to our gateway.
+ * Whether someone deleted or renamed the file with our address, and another file of the client, for example a
+ * profile, still names our gateway. An undo must then not restore an earlier key, which would be sent to our
+ * gateway.
  */
-function movedAddressFinder(client: Client, files: LoadedFiles, runs: Runs): FindInClient {
-  const hosts = writtenBaseUrls(client, runs).flatMap((baseUrl) =>
+function movedAddressSituations(
+  { files, runs, earlier }: ClientHistory,
+  { start, result }: StartAndResult<FileContents>,
+): readonly Situation[] {
+  const isGone = (path: string) => result.get(path) === null && start.get(path) === null
+  const isAddressGone = runs
+    .flatMap((run) => run.files)
+    .some((file) => wroteAddress(file) && isGone(file.path))
+  if (!isAddressGone) return []
+
+  const hosts = earlier.baseUrls.flatMap((baseUrl) =>
     URL.canParse(baseUrl) ? [new URL(baseUrl).host] : [],
   )
-  const namesOurGateway = (bytes: Bytes | null) => {
-    const text = textOf({ bytes })
-    return hosts.some((host) => text.includes(host))
-  }
+  const namesOurGateway = files.some((file) => {
+    const isUntouched = !result.has(file.path)
+    return isUntouched && hosts.some((host) => textOf(file).includes(host))
+  })
+  return namesOurGateway ? ['address-moved'] : []
+}
 
-  const hasAddress = ({ written, settings }: RecordedFile) =>
-    written !== null && settings.some(isAddress)
-  const recorded = runsOf(client, runs).flatMap((run) => run.files)
-  const addressPaths = recorded.filter(hasAddress).map(({ path }) => path)
-
-  return ({ start, result }) => {
-    const isUntouched = (path: string) => !result.has(path)
-    const isGone = (path: string) => result.get(path) === null && start.get(path) === null
-    const isMoved =
-      addressPaths.some(isGone) &&
-      files.some(({ path, bytes }) => isUntouched(path) && namesOurGateway(bytes))
-    return isMoved ? ['address-moved'] : []
-  }
+function wroteAddress({ written, settings }: RecordedFile): boolean {
+  return written !== null && settings.some(isAddress)
 }
 
 /**

@@ -18,15 +18,15 @@ const maxRunsShown = 5
 /** Shows the runs, the changes of each file, and the service that each client will use. */
 export function showPlan(
   context: RollbackContext,
-  undo: RollbackPlan,
+  rollbackPlan: RollbackPlan,
   clientUndos: readonly ClientUndo[],
 ): void {
   const { session } = context
-  showRuns(context, undo)
-  showFiles(session, undo)
+  showRuns(context, rollbackPlan)
+  showFiles(session, rollbackPlan)
 
   for (const { client, undoneState } of clientUndos) {
-    if (!isChanged(client.id, undo.files)) continue
+    if (!isChanged(client.id, rollbackPlan.files)) continue
     const service = shownAddress(client, undoneState) ?? 'its own service'
     const login = undoneState.login === undefined ? '' : `, with ${undoneState.login}`
     session.say(`${client.label} will use ${service} again${login}.`)
@@ -48,13 +48,13 @@ function showRuns(
   if (shown.length < more.length) session.say(`  and ${more.length - shown.length} earlier runs`)
 }
 
-function showFiles(session: Session, undo: RollbackPlan): void {
-  for (const { path, action } of undo.files) {
-    const keptSettings = keptIn(undo, path)
+function showFiles(session: Session, rollbackPlan: RollbackPlan): void {
+  for (const { path, action } of rollbackPlan.files) {
+    const keptSettings = keptIn(rollbackPlan, path)
     if (action === 'unchanged' && keptSettings.length === 0) continue
 
     session.say(`  ${session.showPath(path)} (${actionText(action)})`)
-    for (const line of changesIn(undo, path)) session.say(`    ${line}`)
+    for (const line of changesIn(rollbackPlan, path)) session.say(`    ${line}`)
     if (keptSettings.length > 0) session.say(`    ${describeKept(keptSettings)}`)
   }
 }
@@ -97,12 +97,12 @@ function nounWithStay(names: readonly string[]): string {
 }
 
 /** Reports the kept settings of each file, with the command that undoes them too. */
-export function keptFindings(undo: RollbackPlan): readonly Finding[] {
-  return undo.files.flatMap(({ path, client }) => {
-    const keptSettings = keptIn(undo, path)
+export function keptFindings(rollbackPlan: RollbackPlan): readonly Finding[] {
+  return rollbackPlan.files.flatMap(({ path, client }) => {
+    const keptSettings = keptIn(rollbackPlan, path)
     if (keptSettings.length === 0) return []
 
-    const redo = undo.isRedo ? ' --redo' : ''
+    const redo = rollbackPlan.isRedo ? ' --redo' : ''
     const hint = `Undo it too: repoint rollback ${client}${redo} --force`
     return [
       {
@@ -151,10 +151,10 @@ export function changesAny(files: ApplyResult['files']): boolean {
 }
 
 /** Returns the exit status. */
-export function reportDryRun(session: Session, undo: RollbackPlan): number {
+export function reportDryRun(session: Session, rollbackPlan: RollbackPlan): number {
   session.say('Dry run: nothing changed.')
-  const changed = changesAny(undo.files)
-  printDocument(session, undo, { dryRun: true, changed, run: null, next: [] })
+  const changed = changesAny(rollbackPlan.files)
+  printDocument(session, rollbackPlan, { dryRun: true, changed, run: null, next: [] })
   return 0
 }
 
@@ -165,25 +165,25 @@ export function reportDryRun(session: Session, undo: RollbackPlan): number {
  */
 export function reportUndo(
   session: Session,
-  undo: RollbackPlan,
+  rollbackPlan: RollbackPlan,
   applied: ApplyResult,
   next: readonly string[],
 ): number {
   const changed = changesAny(applied.files)
-  session.say(changed ? outcomeOf(undo) : 'Nothing changed.')
-  for (const { hint } of keptFindings(undo)) session.say(`  ${hint}`)
+  session.say(changed ? outcomeOf(rollbackPlan) : 'Nothing changed.')
+  for (const { hint } of keptFindings(rollbackPlan)) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
 
   const run = applied.run?.id ?? null
-  printDocument(session, undo, { dryRun: undefined, changed, run, next })
-  return undo.kept.length > 0 ? errorCodes['held-back'].exitStatus : 0
+  printDocument(session, rollbackPlan, { dryRun: undefined, changed, run, next })
+  return rollbackPlan.kept.length > 0 ? errorCodes['held-back'].exitStatus : 0
 }
 
 /** The outcome of a rollback that changed something, with the command that takes it back. */
-function outcomeOf(undo: RollbackPlan): string {
-  const command = undoCommandFor(undo)
-  if (undo.isRedo) return `Done. Undo: ${command}`
-  const isOff = undo.runs.every(({ kind }) => kind === 'off')
+function outcomeOf(rollbackPlan: RollbackPlan): string {
+  const command = undoCommandFor(rollbackPlan)
+  if (rollbackPlan.isRedo) return `Done. Undo: ${command}`
+  const isOff = rollbackPlan.runs.every(({ kind }) => kind === 'off')
   return `Undone. ${isOff ? 'Do it again' : 'Set it up again'}: ${command}`
 }
 
@@ -194,7 +194,7 @@ export function undoCommandFor({ isRedo }: RollbackPlan): string {
 
 function printDocument(
   session: Session,
-  undo: RollbackPlan,
+  rollbackPlan: RollbackPlan,
   outcome: {
     readonly dryRun: true | undefined
     readonly changed: boolean
@@ -206,12 +206,12 @@ function printDocument(
   session.document({
     command: 'rollback',
     ...state,
-    undoes: undo.runs.at(-1)?.id,
-    files: undo.files.map(({ path, action, kept: keptPaths }) => ({
+    undoes: rollbackPlan.runs.at(-1)?.id,
+    files: rollbackPlan.files.map(({ path, action, kept: keptPaths }) => ({
       path,
       action,
       kept: keptPaths.map(plainPath),
-      changes: outcome.dryRun && changesIn(undo, path),
+      changes: outcome.dryRun && changesIn(rollbackPlan, path),
     })),
     warnings: session.findingsAsJson,
     next,
