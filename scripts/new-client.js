@@ -1,6 +1,6 @@
 /**
  * Writes the example client of docs/adding-a-client.md under another name, with its names and its row. Then the
- * tests of clients run, and test/client-modules/places.test.ts says what is missing. Each fact of the example
+ * tests of clients run, and test/client-modules/missing-places.test.ts says what is missing. Each fact of the example
  * becomes "not run yet".
  *
  *   node scripts/new-client.js NAME

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { planRollback, type RollbackOptions } from '../../../src/transaction/plan-rollback.ts'
+import { planRollback, type RollbackOptions } from '../../src/transaction/plan-rollback.ts'
 import {
   aPairPlan,
   authEdit,
@@ -9,10 +9,10 @@ import {
   keysEdit,
   providerEdits,
   settingsEdit,
-} from '../../support/a-plan.ts'
-import { aHome, type Home } from '../../support/home.ts'
-import { rollBack, setUp } from '../../support/runs.ts'
-import { sourceIn, worldIn } from '../../support/world.ts'
+} from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { rollBack, setUp } from '../support/runs.ts'
+import { sourceIn, worldIn } from '../support/world.ts'
 
 const chatGptLogin = '{"tokens": {"access_token": "old-login"}}\n'
 const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
