@@ -33,7 +33,7 @@ import { textOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 
 /** A client's files at earlier times, from the records. */
-export interface EarlierFiles {
+export interface FilesFromRecords {
   /** The files from when the client used its own service, if the records have that state. */
   readonly atOwnService?: LoadedFiles | undefined
   /** The current files without what repoint wrote since then. */
@@ -62,7 +62,7 @@ export function isAtGateway(client: Client, files: LoadedFiles): boolean {
 export function planOwnService(
   client: Client,
   files: LoadedFiles,
-  earlier?: EarlierFiles,
+  earlier?: FilesFromRecords,
 ): readonly FileEdit[] {
   const { after, removed } = withoutGateway(client, files, earlier)
 
@@ -92,7 +92,7 @@ export function planOwnService(
 function withoutGateway(
   client: Client,
   files: LoadedFiles,
-  earlier: EarlierFiles | undefined,
+  earlier: FilesFromRecords | undefined,
 ): { readonly after: LoadedFiles; readonly removed: (file: LoadedFile) => readonly SettingPath[] } {
   const settings = client.gatewaySettings(files)
   const withoutRuns = filesWithoutRuns(files, settings, earlier)
@@ -116,7 +116,7 @@ function withoutGateway(
 function filesWithoutRuns(
   files: LoadedFiles,
   settings: GatewaySettings,
-  earlier: EarlierFiles | undefined,
+  earlier: FilesFromRecords | undefined,
 ): LoadedFiles {
   if (earlier === undefined) return files
   if (earlier.atOwnService !== undefined) return earlier.withoutRuns

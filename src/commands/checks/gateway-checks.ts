@@ -94,8 +94,9 @@ async function passedBefore(
     blamed !== 'address' && answer.kind === 'failed' && answer.error.code === failure.code
   const passed = isSameFailure ? results.filter(({ code }) => code !== 'catalog') : results
 
-  const isAnswerMissing = blamed !== 'connection' && passed.every(({ code }) => code !== 'network')
-  return isAnswerMissing ? [...passed, networkCheck(access.address, access)] : passed
+  const hasAnswered = blamed !== 'connection'
+  const reportsAnswer = passed.some(({ code }) => code === 'network')
+  return hasAnswered && !reportsAnswer ? [...passed, networkCheck(access.address, access)] : passed
 }
 
 /** @throws UserError if a check fails and the rest would prove nothing */

@@ -4,7 +4,11 @@ import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { usesSameCredentials, whyUnreadable } from '../../clients/contract/state.ts'
 import { asPlanned, parseFile } from '../../clients/files/parse-file.ts'
 import { clientRows, environmentRows, familyIds, loadClients, rowOf } from '../../clients/list.ts'
-import { type EarlierFiles, isAtGateway, planOwnService } from '../../clients/plan/own-service.ts'
+import {
+  type FilesFromRecords,
+  isAtGateway,
+  planOwnService,
+} from '../../clients/plan/own-service.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
@@ -116,7 +120,7 @@ function earlierFiles(
   { platform }: Session,
   client: Client,
   files: LoadedFiles,
-): EarlierFiles | undefined {
+): FilesFromRecords | undefined {
   const editable = files.filter(({ use }) => use === 'editable')
   const now = new Map(editable.map(({ path, bytes }) => [path, bytes]))
   const isReadable = (texts: LoadedFiles) => whyUnreadable(client.read(texts)) === undefined
@@ -144,7 +148,7 @@ function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
 function withoutOurRuns(
   files: LoadedFiles,
   { withoutRuns, settings }: FilesBeforeRuns,
-): Omit<EarlierFiles, 'atOwnService'> {
+): Omit<FilesFromRecords, 'atOwnService'> {
   const removals = [...settings].map(([path, written]) => {
     const changes = written.map((setting) => settingChange(setting, undefined))
     return [path, changes] as const

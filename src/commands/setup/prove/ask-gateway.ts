@@ -3,7 +3,6 @@
  *
  * In: the `GatewayAccess` that step 1 found. Out: an `AskedGateway`, whose `probes` step 4 uses.
  */
-import type { Client } from '../../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
 import { catalogIn } from '../../../clients/contract/setup.ts'
@@ -47,12 +46,10 @@ export async function askGateway(
   context: SetupContext,
   requester: GatewayRequester,
 ): Promise<AskedGateway> {
-  const { session, request, clients } = context
+  const { session, request } = context
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
-  const resolvesEarly = (client: Client) =>
-    resolveWithoutCatalog(context, client, requester.access) === 'decided'
-  const isCatalogOptional = !userChooses && clients.every(resolvesEarly)
+  const isCatalogOptional = !userChooses && needsNoCatalog(context, requester)
 
   const catalogRequest = requester.requestCatalog({ isOptional: isCatalogOptional })
   const probes = probesFor(context, requester, catalogRequest)
@@ -72,6 +69,20 @@ export async function askGateway(
   if (catalogAnswer.kind === 'failed' && !mayStillServe(catalogAnswer.error))
     throw catalogAnswer.error
   return { requester, probes, catalogAnswer }
+}
+
+/**
+ * Whether the rules of every client decide without the catalog.
+ *
+ * @throws UserError if a client cannot use the gateway, whatever its catalog lists
+ */
+function needsNoCatalog(context: SetupContext, { access }: GatewayRequester): boolean {
+  for (const client of context.clients) {
+    const resolution = resolveWithoutCatalog(context, client, access)
+    if (resolution.kind === 'impossible') throw resolution.error
+    if (resolution.kind === 'undecided') return false
+  }
+  return true
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */

@@ -11,6 +11,7 @@ import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import {
   type ClientChoice,
+  type Resolution,
   type ResolvedChoice,
   resolveClient,
 } from '../../resolve/client-choice.ts'
@@ -62,19 +63,13 @@ export async function choiceFor(
   return { client, program, input: inputFor(context, client, access, gatewayInfo) }
 }
 
-/**
- * Applies a client's rules without the gateway's catalog. `undecided`: they need the catalog.
- *
- * @throws UserError if the client cannot use the gateway, whatever its catalog lists
- */
+/** Applies a client's rules without the gateway's catalog. `undecided`: they need the catalog. */
 export function resolveWithoutCatalog(
   context: SetupContext,
   client: Client,
   access: GatewayAccess,
-): 'decided' | 'undecided' {
+): Resolution {
   const gatewayInfo = { catalogAnswer: { kind: 'pending' }, routesToAvoid: [] } as const
   const input = inputFor(context, client, access, gatewayInfo)
-  const resolution = resolveClient({ client, program: {}, input })
-  if (resolution.kind === 'impossible') throw resolution.error
-  return resolution.kind
+  return resolveClient({ client, program: {}, input })
 }
