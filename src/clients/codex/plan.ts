@@ -76,7 +76,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
   const url = config.text([...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
   const { contextWindow } = target.resolved
-  const isOtherAddress = pointsElsewhere(url, target.baseUrl)
+  const isOtherGateway = pointsElsewhere(url, target.baseUrl)
   const query = [...provider, 'query_params']
 
   return [
@@ -97,7 +97,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     // Otherwise Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
     // Not `env_http_headers`: the variable would have to be set in every shell.
-    ...headerChanges(headers, config.get(headers), target, isOtherAddress),
-    ...queryChanges(query, config.get(query), target, isOtherAddress),
+    ...headerChanges(headers, config.get(headers), target, isOtherGateway),
+    ...queryChanges(query, config.get(query), target, isOtherGateway),
   ]
 }

@@ -4,7 +4,7 @@ import { ofProtocol } from '../../gateway/base-urls.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
-import { isUrlOf } from '../files/addresses.ts'
+import { isUrlOf, pointsElsewhere } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
@@ -95,7 +95,7 @@ function modelChanges(
   const url = textIn(now, ['baseUrl'])
   const { protocol } = model
   const baseUrl = ofProtocol(target.baseUrls, protocol)
-  const isOtherGateway = url !== undefined && !isUrlOf(url, baseUrl)
+  const isOtherGateway = pointsElsewhere(url, baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
 
   const isNamed = textIn(now, ['displayName']) !== undefined

@@ -9,14 +9,21 @@ export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** Whether a client's address is this base URL. Slashes and an added or missing `/v1` at its end do not matter. */
+/**
+ * Whether a client's address is this base URL, as a user or another tool may have written it:
+ *
+ *     address              base URL              isUrlOf
+ *     https://gw/v1/       https://gw/v1         yes
+ *     https://gw           https://gw/v1         yes: users forget the version, and add it
+ *     https://gw/openai    https://gw/v1         no
+ */
 export function isUrlOf(url: string, baseUrl: string): boolean {
   return isSameButVersion(withoutTrailingSlash(url), baseUrl)
 }
 
-/** Whether a client has another base URL than this one. Without any, it uses its own service. */
+/** Whether a client has another address than this base URL. Without any, it uses its own service. */
 export function pointsElsewhere(url: string | undefined, baseUrl: string): boolean {
-  return url !== undefined && withoutTrailingSlash(url) !== baseUrl
+  return url !== undefined && !isUrlOf(url, baseUrl)
 }
 
 /** Whether an address is on this machine. */

@@ -124,8 +124,6 @@ export function providerChanges(
       hint: `Remove one of them: ${format.client.label} uses only one.`,
     })
 
-  const isForeign = now.url !== undefined && !isUrlOf(now.url, baseUrl)
-
   return [
     { path: [...path, 'baseUrl'], value: baseUrl },
     { path: [...path, 'api'], value: apiOf[protocol] },
@@ -134,7 +132,12 @@ export function providerChanges(
     // Without it, the client sends the key only as x-api-key over messages; pi adds the value of
     // ANTHROPIC_AUTH_TOKEN.
     ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
-    ...headerChanges([...path, 'headers'], now.table['headers'], target, isForeign),
+    ...headerChanges(
+      [...path, 'headers'],
+      now.table['headers'],
+      target,
+      pointsElsewhere(now.url, baseUrl),
+    ),
     ...modelChanges(format, file, now, target),
   ]
 }
@@ -153,12 +156,9 @@ function modelChanges(
   const list = {
     pathOf: (id: string) => modelPath(format, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
-    // Also true for the address of another protocol.
-    isOtherGateway: pointsElsewhere(now.url, baseUrl),
-    hasOtherAddress: (entry: Table) => {
-      const url = textIn(entry, ['baseUrl'])
-      return url !== undefined && !isUrlOf(url, baseUrl)
-    },
+    // Also true for the address of another protocol: the models had that protocol.
+    isOtherGateway: now.url !== undefined && withoutTrailingSlash(now.url) !== baseUrl,
+    hasOtherAddress: (entry: Table) => pointsElsewhere(textIn(entry, ['baseUrl']), baseUrl),
     membersOf: (model: OfferedModel, entry?: Table) => membersOf(format, model, target, entry),
   }
   return listChanges(file, list, target)
