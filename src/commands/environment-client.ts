@@ -1,20 +1,21 @@
 import { type Client, launchSettingsOf } from '../clients/contract/client.ts'
 import { defaultProviderId } from '../clients/contract/options.ts'
 import { launchKeyVariable } from '../clients/contract/program.ts'
+import type { SetupTarget } from '../clients/contract/setup.ts'
 import { type EnvironmentRow, loadClient } from '../clients/list.ts'
 import { refuseBlocked } from '../finding.ts'
 import { addressFor, baseUrlFor } from '../gateway/base-urls.ts'
-import type { ExtraHeader, GatewayAccess } from '../gateway/types.ts'
+import type { ExtraHeader } from '../gateway/types.ts'
 import type { Machine } from '../platform/platform.ts'
 import { savedGatewayFor, saveGateway } from '../state/save-gateway.ts'
 import { printableLine } from '../text.ts'
-import { type ResolvedClient, targetFor } from './client-state/point-client.ts'
 import { installedVersion, versionFindings } from './client-state/program/installed-program.ts'
 import { type CommandFactory, commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { lineForKey, shellSyntaxFor } from './environment-client/shell-syntax.ts'
 import { proveModel } from './find-gateway/ask-catalog.ts'
 import { loadSenders } from './probes/probes.ts'
+import { targetFor } from './resolve/point-client.ts'
 import type { Session } from './screen/session.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */
@@ -68,8 +69,8 @@ async function showVariables(
 
   const { machine } = session.platform
   const { variables, unset } = variablesFor(
-    { client, input: { requested }, resolved: models },
-    access,
+    client,
+    targetFor({ input: { requested }, resolved: models }, access, defaultProviderId),
     machine,
   )
   const address = addressFor(baseUrlFor(access, protocol), protocol)
@@ -100,22 +101,26 @@ async function showVariables(
 
 /** The variables that point a client at the gateway, and those that must be unset for that. */
 function variablesFor(
-  resolvedClient: ResolvedClient,
-  access: GatewayAccess,
+  client: Client,
+  target: SetupTarget,
   machine: Machine,
 ): { readonly variables: readonly ShellVariable[]; readonly unset: readonly string[] } {
-  const target = { ...targetFor(resolvedClient, access, defaultProviderId), key: '' }
-  const { env } = launchSettingsOf(resolvedClient.client, [], target, {
-    args: [],
-    env: { [launchKeyVariable]: keyPlaceholder },
-    tempFolder: '',
-  })
+  const { env } = launchSettingsOf(
+    client,
+    [],
+    { ...target, key: '' },
+    {
+      args: [],
+      env: { [launchKeyVariable]: keyPlaceholder },
+      tempFolder: '',
+    },
+  )
 
   const changed = Object.entries(env).filter(([variable]) => variable !== launchKeyVariable)
   const variables = changed.flatMap(([variable, value]): ShellVariable[] => {
     if (value === undefined) return []
     if (value === keyPlaceholder) return [{ name: variable, isKey: true }]
-    return isSecret(value, access.headers) ? [] : [{ name: variable, value }]
+    return isSecret(value, target.headers) ? [] : [{ name: variable, value }]
   })
   const unset = changed.flatMap(([variable, value]) =>
     value === undefined && machine.env[variable] !== undefined ? [variable] : [],

@@ -10,8 +10,8 @@ import type { GatewayAccess } from '../../gateway/types.ts'
 import { refuseRedirectedKey } from '../client-state/check-client.ts'
 import { asNoteWithLocation, readClientFiles } from '../client-state/client-files.ts'
 import { folderSettings } from '../client-state/folder-settings.ts'
-import { providerIdOf } from '../client-state/point-client.ts'
 import { realPath } from '../find-gateway/folder-gateway.ts'
+import { providerIdOf } from '../resolve/point-client.ts'
 import type { Session } from '../screen/session.ts'
 
 /**

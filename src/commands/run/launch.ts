@@ -28,11 +28,10 @@ import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
 import { checkFilesForLaunch, contextOf } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/client-files.ts'
-import type { ResolvedClient } from '../client-state/point-client.ts'
-import { type Launch, loopbackWithoutProxy, pointClient } from '../client-state/point-client.ts'
 import { type ProgramVersion, versionFindings } from '../client-state/program/installed-program.ts'
 import { runsSoFar } from '../client-state/recorded-runs.ts'
-import { type Resolution, resolveClient } from '../resolve/client-choice.ts'
+import { type Resolution, type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
+import { type Launch, loopbackWithoutProxy, pointClient } from '../resolve/point-client.ts'
 import { usualPolicy } from '../resolve/policy.ts'
 import {
   type EarlierSetup,
@@ -122,7 +121,7 @@ export async function pointProgram(
  */
 async function proveAccess(
   session: Session,
-  { client, resolved }: ResolvedClient,
+  { client, resolved }: ResolvedChoice,
   { access, catalogAnswer, probe }: LaunchRequest,
 ): Promise<GatewayAccess> {
   if (probe.kind === 'none') return access
@@ -175,7 +174,7 @@ function resolveForLaunch(
   session: Session,
   clients: readonly Client[],
   { access, catalogAnswer, model, provenRoute, versions }: LaunchRequest,
-): ResolvedClient {
+): ResolvedChoice {
   const earlierOf = earlierSetups(session, clients, runsSoFar(session))
   const catalog = catalogIn({ catalogAnswer })
 

@@ -1,7 +1,7 @@
 /** `repoint run` without a command: a shell in which every client uses the gateway. */
 import type { Client } from '../../clients/contract/client.ts'
 import { UserError } from '../../errors.ts'
-import type { Launch } from '../client-state/point-client.ts'
+import type { Launch } from '../resolve/point-client.ts'
 import type { Session } from '../screen/session.ts'
 import { clientsCalled, gatewayEnv, type LaunchRequest, pointProgram } from './launch.ts'
 

@@ -16,10 +16,10 @@ import { preopenConnections } from '../../../gateway/http/request.ts'
 import type { CatalogAnswer, GatewayAccess } from '../../../gateway/types.ts'
 import { authoritiesOf } from '../../client-state/certificates.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
-import { targetFor } from '../../client-state/point-client.ts'
 import { awaitCatalog } from '../../probes/early-probes.ts'
 import { loadSenders, Probes } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
+import { targetFor } from '../../resolve/point-client.ts'
 import type { AskedGateway, SetupContext } from '../context.ts'
 import { choiceFor, resolveWithoutCatalog } from './choose-models.ts'
 import { startPrograms } from './programs.ts'
@@ -121,7 +121,7 @@ function filesAfter(
   const ids = routesToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model }) => model)
   const offered = resolved.offered.filter(({ id }) => ids.includes(id))
   const onlyProbed = { ...resolved, offered }
-  const target = targetFor({ client, input, resolved: onlyProbed }, access, providerId)
+  const target = targetFor({ input, resolved: onlyProbed }, access, providerId)
   const edits = ifPossible(() => client.plan(files, target))
   return edits === undefined ? files : asPlanned(files, edits)
 }

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { launchKeyVariable } from '../../../clients/contract/program.ts'
 import { canContinueAfter, type UserError } from '../../../errors.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import { pointClient } from '../../client-state/point-client.ts'
 import { installedVersion, isInstalled } from '../../client-state/program/installed-program.ts'
 import { inFolder, newFolder } from '../../client-state/program/temp-folder.ts'
 import { answerOf, tryTimeoutMs } from '../../client-state/program/try-client.ts'
 import type { ResolvedChoice } from '../../resolve/client-choice.ts'
+import { pointClient } from '../../resolve/point-client.ts'
 import type { Session } from '../../screen/session.ts'
 
 /** Folders that programs use instead of the home, if these variables are set. */

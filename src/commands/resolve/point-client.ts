@@ -6,25 +6,19 @@ import {
   launchKeyVariable,
   type ProcessToStart,
 } from '../../clients/contract/program.ts'
-import type { ResolvedOptions, ResolveInput, SetupTarget } from '../../clients/contract/setup.ts'
+import type { SetupTarget } from '../../clients/contract/setup.ts'
 import { expectUsableOptions } from '../../clients/list.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import type { GatewayAccess, SafeguardsAnswer } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
+import { readClientFiles, stateNow } from '../client-state/client-files.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, stateNow } from './client-files.ts'
-
-/** A client with its options for a gateway. */
-export interface ResolvedClient {
-  readonly client: Client
-  readonly input: Omit<ResolveInput, 'gatewayInfo'>
-  readonly resolved: ResolvedOptions
-}
+import type { ResolvedChoice } from './client-choice.ts'
 
 /** What a client's files, or the settings of one process, must say so that it uses the gateway. */
 export function targetFor(
-  { input, resolved }: ResolvedClient,
+  { input, resolved }: Pick<SetupTarget, 'input' | 'resolved'>,
   access: GatewayAccess,
   providerId: string,
 ): SetupTarget {
@@ -56,14 +50,14 @@ export interface Launch extends LaunchSettings {
  */
 export function pointClient(
   session: Session,
-  chosen: ResolvedClient,
+  choice: ResolvedChoice,
   access: GatewayAccess,
   {
     process,
     safeguards,
   }: { readonly process: ProcessToStart; readonly safeguards: SafeguardsAnswer },
 ): Launch {
-  const { client, resolved } = chosen
+  const { client, resolved } = choice
   const env = {
     ...process.env,
     ...loopbackWithoutProxy(process.env),
@@ -75,7 +69,7 @@ export function pointClient(
   const launch = launchSettingsOf(
     client,
     readClientFiles(session, client),
-    { ...targetFor(chosen, access, providerIdOf(session, client)), safeguards },
+    { ...targetFor(choice, access, providerIdOf(session, client)), safeguards },
     { ...process, env },
   )
 
