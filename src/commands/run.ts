@@ -18,7 +18,7 @@ import { installedVersions } from './client-state/program/installed-program.ts'
 import { newFolder, withFiles } from './client-state/program/temp-folder.ts'
 import { recoverAndReport } from './client-state/recorded-runs.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
-import { commandOf, examples, refuseKeys } from './command-line/command.ts'
+import { commandOf, examples, type FlagsOf, refuseKeys } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
@@ -55,12 +55,11 @@ function define() {
 }
 
 /** Launches the command, or a shell if there is none, and returns its exit status. */
-export const command = commandOf(define, async (session, word, moreWords, flags, self) => {
-  const { name, typed } = splitWords(self, word, moreWords)
+export const command = commandOf(define, async (session, word, moreWords, _, self) => {
+  const { name, typed, flags } = readWords(self, word, moreWords)
   refuseKeys(self)
 
-  // `splitWords` can find more flags, so they are read from the command.
-  const { model, verify, timeout, byFolder, baseUrl } = self.opts()
+  const { model, verify, timeout, byFolder, baseUrl } = flags
   const folder = (name ?? baseUrl) === undefined ? folderHere(session) : undefined
   const [typedProgram, ...typedArgs] = typed
   if (byFolder && folder === undefined && typedProgram !== undefined)
@@ -165,17 +164,22 @@ function probeFor(verify: boolean, saved: SavedGateway | undefined): LaunchReque
 }
 
 /**
- * Splits the words of the command line into the name of a gateway and the command to launch. Without a name,
- * commander passes the first word of the command as `word`.
+ * What the words of the command line say: the name of a gateway, the command to launch, and the flags. Flags
+ * can also follow the name. Without a name, commander passes the first word of the command as `word`.
  */
-function splitWords(
-  self: CommandUnknownOpts,
+function readWords(
+  self: ReturnType<typeof define>,
   word: string | undefined,
   moreWords: readonly string[],
-): { readonly name?: string | undefined; readonly typed: readonly string[] } {
-  const hasName = self.opts()['baseUrl'] === undefined && !startsWithDashes(self)
-  if (hasName) return { name: word, typed: commandAfterName(self, moreWords) }
-  return { typed: word === undefined ? [] : [word, ...moreWords] }
+): {
+  readonly name?: string | undefined
+  readonly typed: readonly string[]
+  readonly flags: FlagsOf<typeof define>
+} {
+  const hasName = self.opts().baseUrl === undefined && !startsWithDashes(self)
+  if (!hasName) return { typed: word === undefined ? [] : [word, ...moreWords], flags: self.opts() }
+  const typed = commandAfterName(self, moreWords)
+  return { name: word, typed, flags: self.opts() }
 }
 
 /**
