@@ -73,7 +73,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       }
     })
 
-    test('a setup undoes all of them together', () => {
+    test('a setup undoes all of them together, except models', () => {
       const { edits, files } = planOn(client, {})
       const notTogether = edits.flatMap(({ path, changes }) => {
         const { kind: role } = files.find((text) => text.path === path)!
@@ -85,9 +85,10 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       expect(notTogether).toEqual([])
     })
 
-    test('each row names its source and date', () => {
-      for (const { source } of client.config.sensitiveSettings.rows)
-        expect(source).toMatch(/, 2026-\d\d-\d\d$/)
+    test('each row names the files that it is for, its source and the date', () => {
+      const { rows } = client.config.sensitiveSettings
+      expect(rows.filter(({ fileKinds }) => fileKinds.length === 0)).toEqual([])
+      for (const { source } of rows) expect(source).toMatch(/, 2026-\d\d-\d\d$/)
     })
   },
 )
@@ -95,7 +96,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 function isDecided(client: Client, role: string, path: readonly string[]): boolean {
   return client.config.sensitiveSettings.rows.some((row) => {
     const keys = keysOf(client, row)
-    return row.fileKinds.includes(role) && keys.every((key, index) => path[index] === key)
+    if (row.role === 'model' || !row.fileKinds.includes(role)) return false
+    return keys.every((key, index) => path[index] === key)
   })
 }
 

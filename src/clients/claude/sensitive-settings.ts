@@ -7,9 +7,10 @@ const read = 'read in 2.1.330, 2026-11-23'
 /** The program of 2.1.331 contains the name. */
 const named = 'read in 2.1.331, 2026-11-24'
 
-const all = ['settings', 'project', 'managed']
+const user = ['settings']
 /** Files that override the user's own. */
 const stronger = ['project', 'managed']
+const all = [...user, ...stronger]
 const folder = ['project']
 const agents = ['project-agent']
 
@@ -47,18 +48,28 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'env.NODE_EXTRA_CA_CERTS', role: 'trust', fileKinds: folder, source: tried },
     { path: 'env.SSL_CERT_*', role: 'trust', fileKinds: folder, source: read },
     { path: 'env.CLAUDE_CODE_CLIENT_*', role: 'trust', fileKinds: folder, source: read },
-    { path: 'env.ANTHROPIC_*MODEL', role: 'model', fileKinds: stronger, source: tried },
-    { path: 'env.CLAUDE_CODE_SUBAGENT_MODEL', role: 'model', fileKinds: stronger, source: tried },
-    { path: 'env.ANTHROPIC_CUSTOM_MODEL_OPTION*', role: 'model', fileKinds: folder, source: named },
-    { path: 'env.CLAUDE_CODE_MODEL_CATALOG*', role: 'model', fileKinds: folder, source: named },
+    { path: 'env.ANTHROPIC_*MODEL', role: 'model', fileKinds: all, source: tried },
+    { path: 'env.CLAUDE_CODE_SUBAGENT_MODEL', role: 'model', fileKinds: all, source: tried },
+    {
+      path: 'env.ANTHROPIC_CUSTOM_MODEL_OPTION*',
+      role: 'model',
+      fileKinds: [...user, ...folder],
+      source: named,
+    },
+    {
+      path: 'env.CLAUDE_CODE_MODEL_CATALOG*',
+      role: 'model',
+      fileKinds: [...user, ...folder],
+      source: named,
+    },
     {
       path: 'env.CLAUDE_CODE_SUBAGENT_MODEL_FORCE',
       role: 'model',
-      fileKinds: stronger,
+      fileKinds: all,
       source: named,
     },
-    { path: 'env.CLAUDE_CODE_AUTO_MODE_MODEL', role: 'model', fileKinds: stronger, source: named },
-    { path: 'model', role: 'model', fileKinds: [...stronger, ...agents], source: tried },
+    { path: 'env.CLAUDE_CODE_AUTO_MODE_MODEL', role: 'model', fileKinds: all, source: named },
+    { path: 'model', role: 'model', fileKinds: [...all, ...agents], source: tried },
     {
       path: 'env.CLAUDE_CODE_ENABLE_PROXY_AUTH_HELPER',
       role: 'proxy',

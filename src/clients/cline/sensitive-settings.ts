@@ -21,8 +21,8 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'providers.:provider.settings.apiKey', role: 'key', fileKinds: all, source: tried },
     // Cline sends an access token instead of the key.
     { path: 'providers.:provider.settings.auth', role: 'key', fileKinds: all, source: tried },
-    { path: 'lastUsedProvider', role: 'model', fileKinds: [], source: tried },
-    { path: 'providers.:provider.settings.model', role: 'model', fileKinds: [], source: tried },
+    { path: 'lastUsedProvider', role: 'model', fileKinds: all, source: tried },
+    { path: 'providers.:provider.settings.model', role: 'model', fileKinds: all, source: tried },
     // CLINE_DIR, CLINE_DATA_DIR, CLINE_PROVIDER_SETTINGS_PATH and CLINE_SANDBOX select other settings.
     { path: 'env.CLINE_*', role: 'provider', fileKinds: variables, source: newest },
     { path: 'env.HTTP*_PROXY', role: 'proxy', fileKinds: variables, source: newest },

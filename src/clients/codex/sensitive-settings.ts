@@ -29,6 +29,6 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'model_provider', role: 'provider', fileKinds: all, source: tried },
     { path: 'cli_auth_credentials_store', role: 'key', fileKinds: stronger, source: tried },
     { path: 'forced_login_method', role: 'key', fileKinds: stronger, source: tried },
-    { path: 'model', role: 'model', fileKinds: stronger, source: tried },
+    { path: 'model', role: 'model', fileKinds: all, source: tried },
   ],
 }

@@ -46,8 +46,7 @@ export interface SensitiveSetting {
   readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
   /**
    * The kinds of files in which the setting has this role: the editable file, and the layers in which it can
-   * override a setup. Empty for a model that no layer can override. Such a row is for the undo, which looks
-   * for models in every file.
+   * override a setup.
    */
   readonly fileKinds: readonly string[]
   /** The versions that were run or read, and the date. */

@@ -48,7 +48,7 @@ export function gatewaySettingsIn(
 
   const paths = rows.flatMap((row): SettingPath[] => {
     const role = undoRole(row.role)
-    if (role === undefined || (role !== 'model' && !row.fileKinds.includes(file.kind))) return []
+    if (role === undefined || !row.fileKinds.includes(file.kind)) return []
     const pattern = row.path.split('.')
     const table = pattern.indexOf(':provider') + 1
     return [...leavesAt(content, pattern, matches)]
@@ -93,10 +93,7 @@ function undoRole(role: SensitiveRole): SettingRole | undefined {
   return role === 'proxy' || role === 'trust' ? undefined : role
 }
 
-/**
- * The role that undo needs for a setting in a file of this kind. Undefined: none. The choice of a model
- * counts in every file.
- */
+/** The role that undo needs for a setting in a file of this kind. Undefined: none. */
 export function roleOf(
   { rows }: SensitiveSettings,
   fileKind: string,
@@ -108,7 +105,7 @@ export function roleOf(
   const row = rows.find(
     ({ path: at, role, fileKinds }) =>
       undoRole(role) !== undefined &&
-      (role === 'model' || fileKinds.includes(fileKind)) &&
+      fileKinds.includes(fileKind) &&
       at.split('.').every((pattern, index) => matches(pattern, path[index])),
   )
   return row && undoRole(row.role)

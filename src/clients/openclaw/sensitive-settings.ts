@@ -20,6 +20,6 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: `${provider}.authHeader`, role: 'key', fileKinds: config, source: tried },
     { path: `${provider}.request`, role: 'key', fileKinds: config, source: tried },
     { path: `${provider}.api`, role: 'provider', fileKinds: config, source: tried },
-    { path: 'agents.defaults.model', role: 'model', fileKinds: [], source: tried },
+    { path: 'agents.defaults.model', role: 'model', fileKinds: config, source: tried },
   ],
 }

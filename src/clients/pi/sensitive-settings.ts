@@ -19,8 +19,8 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'providers.:provider.apiKey', role: 'key', fileKinds: user, source: tried },
     { path: 'providers.:provider.authHeader', role: 'key', fileKinds: user, source: tried },
     { path: 'providers.:provider.api', role: 'provider', fileKinds: user, source: tried },
-    { path: 'defaultProvider', role: 'model', fileKinds: folder, source: tried },
-    { path: 'defaultModel', role: 'model', fileKinds: folder, source: tried },
-    { path: 'enabledModels', role: 'model', fileKinds: folder, source: tried },
+    { path: 'defaultProvider', role: 'model', fileKinds: ['settings', ...folder], source: tried },
+    { path: 'defaultModel', role: 'model', fileKinds: ['settings', ...folder], source: tried },
+    { path: 'enabledModels', role: 'model', fileKinds: ['settings', ...folder], source: tried },
   ],
 }

@@ -36,7 +36,7 @@ export const sensitiveSettings: SensitiveSettings = {
       fileKinds: variables,
       source: tried,
     },
-    { path: 'model.name', role: 'model', fileKinds: stronger, source: tried },
+    { path: 'model.name', role: 'model', fileKinds: ['settings', ...stronger], source: tried },
     { path: 'model.baseUrl', role: 'address', fileKinds: ['settings', ...stronger], source: tried },
   ],
 }
