@@ -164,6 +164,8 @@ interface Exception {
   /** The functions whose result does not depend on the option. */
   readonly doesNotReach: readonly ('launchSettings' | 'firstRequest')[]
   readonly why: string
+  /** `by design`: repoint decides it. Otherwise the versions of the client that were run, and the date. */
+  readonly source: 'by design' | 'not run' | `${string}, 2026-${string}`
 }
 
 const exceptions: readonly Exception[] = [
@@ -171,61 +173,72 @@ const exceptions: readonly Exception[] = [
     flag: '--no-catalog',
     doesNotReach: ['launchSettings', 'firstRequest'],
     why: 'it removes a list that an earlier setup wrote; a launch keeps it',
+    source: 'by design',
   },
   {
     flag: '--keep-old-gateway',
     doesNotReach: ['launchSettings', 'firstRequest'],
     why: 'a launch keeps the key of the earlier gateway, and the request goes to the new one',
+    source: 'by design',
   },
   {
     flag: '--provider-id <id>',
     ids: ['openclaw', 'droid'],
     doesNotReach: ['launchSettings'],
     why: 'a launch has its own provider, next to those of the user',
+    source: 'by design',
   },
   {
     flag: '--provider-id <id>',
     doesNotReach: ['firstRequest'],
     why: 'it only names the provider in the files',
+    source: 'by design',
   },
   {
     flag: '--context-window <tokens>',
     ids: ['codex', 'claude', 'claude-gpt', 'openclaw', 'droid'],
     doesNotReach: ['firstRequest'],
     why: 'the client needs it only later, to compact a conversation',
+    source: 'not run',
   },
   ...['--images', '--no-images'].map((flag) => ({
     flag,
     ids: ['opencode', 'kilo', 'pi', 'qwen', 'droid'],
     doesNotReach: ['firstRequest'] as const,
     why: 'the first request has no image, and the same tools',
+    source: 'not run' as const,
   })),
   {
     flag: '--reasoning',
     ids: ['opencode', 'kilo', 'openclaw'],
     doesNotReach: ['firstRequest'],
     why: 'the client decides by the ID of the model, or reasons only if the user asks for an effort',
+    source: 'not run',
   },
   {
     flag: '--no-reasoning',
     ids: ['opencode', 'kilo'],
     doesNotReach: ['firstRequest'],
     why: 'the client decides by the ID of the model',
+    source: 'opencode 1.2.27 to 1.18.34, not Kilo, 2026-11-26',
   },
   ...['opus', 'haiku', 'fable'].map((slot) => ({
     flag: `--${slot}-model <id>`,
     doesNotReach: ['firstRequest'] as const,
     why: 'the first request is for the slot that Claude Code starts with',
+    source: 'by design' as const,
   })),
   {
     flag: '--subagent-model <id>',
     doesNotReach: ['firstRequest'],
     why: 'the first request is not of a subagent',
+    source: 'by design',
   },
   {
     flag: '--enable-discovery',
     doesNotReach: ['firstRequest'],
     why: 'discovery is another request',
+    source: 'by design',
   },
   {
     flag: '--slot <slot>',
@@ -233,6 +246,7 @@ const exceptions: readonly Exception[] = [
     values: ['fable'],
     doesNotReach: ['firstRequest'],
     why: 'the rules give this slot the GPT model of another one',
+    source: 'by design',
   },
 ]
 
