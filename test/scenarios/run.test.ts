@@ -17,6 +17,7 @@ import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
+import { killedBefore } from '../support/runs.ts'
 import { setUp } from '../support/setup.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
@@ -403,6 +404,29 @@ cat "$path"
     expect(stderr).toContain('The gateway has no list of models')
     expect(stderr).not.toContain('--no-verify')
   })
+
+  test.each([['two'], ['--base-url', 'http://127.0.0.1:9']])(
+    'recovers a run that was killed, before it starts a client with %s',
+    async (...gateway) => {
+      const home = await aHomeBetween('codex')
+      const before = home.snapshot()
+      killedBefore(home, '.codex/config.toml')
+      expect(home.snapshot()).not.toEqual(before)
+
+      let atStart: unknown
+      const words = ['run', ...gateway, '--no-verify', '--model', 'gpt-5.4', '--', 'codex']
+      const { status, stderr } = await runInProcess(home, words, {
+        env: { PATH: pathOf(home), REPOINT_API_KEY: keys.one },
+        runInForeground: async () => {
+          atStart = home.snapshot()
+          return { reason: 'exited', exitStatus: 0 }
+        },
+      })
+      expect({ status, stderr }).toMatchObject({ status: 0 })
+      expect(stderr).toContain('was interrupted, and repoint undid it')
+      expect(atStart).toEqual(before)
+    },
+  )
 
   test('reports that the gateway rejects the key, before it starts anything', async () => {
     const home = await aHomeBetween('codex')

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { expect } from 'vitest'
 import type { FileEdit } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
@@ -6,10 +8,11 @@ import {
   planRollback,
   type RollbackOptions,
 } from '../../src/transaction/plan-rollback.ts'
-import type { RunRecord } from '../../src/transaction/record.ts'
-import { aPlan } from './a-plan.ts'
+import type { RunRecord, World } from '../../src/transaction/record.ts'
+import { statePaths } from '../../src/transaction/records/state-folder.ts'
+import { aPairPlan, aPlan } from './a-plan.ts'
 import type { Home } from './home.ts'
-import { worldIn } from './world.ts'
+import { sourceIn, worldIn } from './world.ts'
 
 /** Applies the edits. Throws if they change nothing. */
 export function setUp(home: Home, edits: readonly FileEdit[], world = worldIn(home)): RunRecord {
@@ -34,4 +37,29 @@ export function failureOf(work: () => unknown): UserError {
     throw error
   }
   throw new Error('there was no error')
+}
+
+/** A run that dies just before it renames something to `target`, and cleans nothing up. */
+export function killedBefore(
+  home: Home,
+  target: string | RegExp,
+  work = (world: World): unknown => applyPlan(world, aPairPlan(sourceIn(home))),
+): void {
+  const world = worldIn(home)
+  const killed = new Error('killed')
+  let isDead = false
+  const dying = new Proxy(world.files, {
+    get: (files, name) => {
+      const call = files[name as keyof typeof files] as (...args: unknown[]) => unknown
+      return (...args: unknown[]) => {
+        const to = String(args[1])
+        const isMeant = typeof target === 'string' ? to.endsWith(target) : target.test(to)
+        if (name === 'rename' && isMeant) isDead = true
+        if (isDead) throw killed
+        return call(...args)
+      }
+    },
+  })
+  expect(() => work({ ...world, files: dying })).toThrow(killed)
+  rmSync(statePaths(world.machine).lock, { recursive: true })
 }

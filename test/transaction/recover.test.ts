@@ -17,15 +17,13 @@ import {
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { failureOf } from '../support/runs.ts'
+import { failureOf, killedBefore } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
 const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
 const oldConfig = '# mine\nmodel = "gpt-5.5"\n'
 const oldPair = { '.codex/auth.json': oldAuth, '.codex/config.toml': oldConfig }
-
-class Killed extends Error {}
 
 function state(home: Home): string {
   return stateFolder(worldIn(home).machine)
@@ -392,28 +390,4 @@ describe('recovery, step by step', () => {
 function killedWhileSwitching(home: Home, options: { isAllSwitched?: boolean } = {}): void {
   killedBefore(home, options.isAllSwitched ? /run-.*\.json$/ : '.codex/config.toml')
   expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
-}
-
-/** A run that dies just before it renames something to `target`, and cleans nothing up. */
-function killedBefore(
-  home: Home,
-  target: string | RegExp,
-  work = (world: World): unknown => applyPlan(world, aPairPlan(sourceIn(home))),
-): void {
-  const world = worldIn(home)
-  let isDead = false
-  const dying = new Proxy(world.files, {
-    get: (files, name) => {
-      const call = files[name as keyof typeof files] as (...args: unknown[]) => unknown
-      return (...args: unknown[]) => {
-        const to = String(args[1])
-        const isMeant = typeof target === 'string' ? to.endsWith(target) : target.test(to)
-        if (name === 'rename' && isMeant) isDead = true
-        if (isDead) throw new Killed()
-        return call(...args)
-      }
-    },
-  })
-  expect(() => work({ ...world, files: dying })).toThrow(Killed)
-  rmSync(`${state(home)}/lock`, { recursive: true })
 }

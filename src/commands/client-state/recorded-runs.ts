@@ -4,7 +4,7 @@
  *     openRecords        warns about root, recovers, lists     commands that write clients' files
  *     recoverAndReport   recovers                              commands that only read the records, or none
  *     runsOrError        recovers, lists                       status and doctor, which work without records
- *     runsSoFar          lists                                 after one of the others; alone before a launch
+ *     runsSoFar          lists                                 after one of the others
  *
  * To recover is to end an unfinished run, such as one whose process was killed.
  */

@@ -29,7 +29,7 @@ import { saveProof } from '../../state/save-gateway.ts'
 import { checkFilesForLaunch, contextOf } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/client-files.ts'
 import { type ProgramVersion, versionFindings } from '../client-state/program/installed-program.ts'
-import { runsSoFar } from '../client-state/recorded-runs.ts'
+import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
 import { type Resolution, type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
 import { type Launch, loopbackWithoutProxy, pointClient } from '../resolve/point-client.ts'
 import { usualPolicy } from '../resolve/policy.ts'
@@ -98,6 +98,8 @@ export async function pointProgram(
   for (const client of clients)
     if (client.launchSettings === 'impossible') throw notLaunchable(client)
 
+  // Not for other programs: they need no records, and start even if the state folder cannot be read.
+  recoverAndReport(session)
   const chosen = resolveForLaunch(session, clients, request)
   const { client } = chosen
   const program = request.versions.get(client.program.command) ?? {}
