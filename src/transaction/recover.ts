@@ -53,7 +53,7 @@ export interface RecoveredRun {
 }
 
 /**
- * Recovers an unfinished run. Every command that reads or writes state calls this first. If there is
+ * Recovers an unfinished run. Every command that reads the records calls this first. If there is
  * nothing to do, it costs a few file system calls.
  *
  * @throws UserError `locked` if that run is still active; `record-damaged` if its journal cannot be

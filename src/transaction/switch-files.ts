@@ -39,7 +39,7 @@ interface FileSwitch {
   /** The path that an error would be about. */
   currentPath: string
   /** Takes the commit back if the disk cannot confirm that it is durable. */
-  undoCommit?: () => void
+  takeBackCommit?: () => void
 }
 
 /** Switches all files of a run. If a step fails before the commit, everything is restored. */
@@ -109,7 +109,7 @@ function commitRun(fileSwitch: FileSwitch): void {
   removeEmptyFolders(files, document.dropFolders)
   files.rename(paths.journal, record)
 
-  fileSwitch.undoCommit = () => files.rename(record, paths.journal)
+  fileSwitch.takeBackCommit = () => files.rename(record, paths.journal)
   files.fsyncFolder(paths.folder)
 }
 
@@ -135,9 +135,9 @@ function stageFile(world: World, kind: RunRecord['kind'], composedFile: Composed
 }
 
 /** Restores the files after a failure, and returns their state. */
-function restoreAfterFailure({ world, paths, undoCommit }: FileSwitch): FilesState {
+function restoreAfterFailure({ world, paths, takeBackCommit }: FileSwitch): FilesState {
   try {
-    undoCommit?.()
+    takeBackCommit?.()
   } catch {
     return 'changed'
   }

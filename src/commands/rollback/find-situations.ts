@@ -22,13 +22,16 @@ import { credentialSituations, type EarlierCredentials, earlierCredentials } fro
 
 /** Finds the situations of each client that the recorded runs changed. */
 export function situationsFinder(context: RollbackContext): FindSituations {
+  const { session, runs, clients } = context
   // Each client's files and records are read once for all attempts of an undo.
   const histories = new Map<string, ClientHistory>()
 
   return (id, contents) => {
-    const client = context.clients.find((candidate) => familyIds(candidate.id).includes(id))
+    const client = clients.find((candidate) => familyIds(candidate.id).includes(id))
     if (client === undefined) return []
-    const history = histories.get(client.id) ?? historyOf(client, context)
+    const history =
+      histories.get(client.id) ??
+      clientHistoryOf(context, client, readAllFiles(session, client, runs))
     histories.set(client.id, history)
     return situationsOf(history, contents)
   }
@@ -45,8 +48,11 @@ interface ClientHistory {
   readonly earlier: EarlierCredentials
 }
 
-function historyOf(client: Client, { session, runs: allRuns }: RollbackContext): ClientHistory {
-  const files = readAllFiles(session, client, allRuns)
+function clientHistoryOf(
+  { session, runs: allRuns }: RollbackContext,
+  client: Client,
+  files: LoadedFiles,
+): ClientHistory {
   const runs = runsOf(client, allRuns)
   const earlier = earlierCredentials(session, client, files, runs)
   return { session, client, files, runs, earlier }
@@ -135,13 +141,13 @@ export function refuseUnsafe(
   clientUndos: readonly ClientUndo[],
 ): void {
   const { session, runs } = context
-  const findSituations = situationsFinder(context)
   const contents = {
     start: new Map(edits.map(({ path, before }) => [path, before])),
     result: new Map(edits.map(({ path, after }) => [path, after])),
   }
-  for (const { client, undoneState } of clientUndos) {
-    if (!isRefused(findSituations(client.id, contents))) continue
+  for (const { client, now, undoneState } of clientUndos) {
+    const history = clientHistoryOf(context, client, now)
+    if (!isRefused(situationsOf(history, contents))) continue
 
     const { endpoint, login } = undoneState
     const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'

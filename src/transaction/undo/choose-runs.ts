@@ -42,8 +42,8 @@ import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
  * and no others.
  */
 export function undoLatest(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
-  const unfinished = options.force ? unfinishedBy('undo', runs, options.clients) : []
-  if (unfinished.length > 0) return undoRuns(unfinished, now, options)
+  const keptRuns = options.force ? keptByLast('undo', runs, options.clients) : []
+  if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 
   // Runs without an effect are recorded as undone together with the run that has one.
   const withoutEffect: RunPart[] = []
@@ -122,8 +122,8 @@ export function undoAll(runs: Runs, now: Contents, options: UndoOptions): UndoPl
  * files of those settings.
  */
 export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
-  const unfinished = options.force ? unfinishedBy('redo', runs, options.clients) : []
-  if (unfinished.length > 0) return undoRuns(unfinished, now, options)
+  const keptRuns = options.force ? keptByLast('redo', runs, options.clients) : []
+  if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 
   // A redo undoes an undo, so an undo that was redone is an undone part too.
   const undone = undoneParts(runs)
@@ -158,7 +158,7 @@ export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan 
  *     run 2     its undo restored auth.json, but kept `model` in config.toml
  *     result    run 1 with config.toml alone
  */
-function unfinishedBy(
+function keptByLast(
   kind: 'undo' | 'redo',
   runs: Runs,
   clients: readonly string[] | undefined,
