@@ -8,7 +8,7 @@ import { bareSecret, broken, secret } from './english.ts'
 import { anyOf, near, phrases } from './patterns.ts'
 import { type CauseRow, forged, github, noStatus } from './row.ts'
 
-const keyStatuses = [noStatus, 200, 400, 401, 403]
+const keyStatuses = [noStatus, 400, 401, 403]
 
 export const keyRows: readonly CauseRow[] = [
   {
@@ -33,7 +33,7 @@ export const keyRows: readonly CauseRow[] = [
   {
     cause: 'key',
     codes: ['1000', '1001', '1002', '1003', '1004', '2049'],
-    statuses: [noStatus, 200, 401],
+    statuses: [noStatus, 401],
     source:
       'https://docs.z.ai/api-reference/api-code, https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
   },

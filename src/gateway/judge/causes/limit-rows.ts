@@ -12,7 +12,7 @@ const rateRows: readonly CauseRow[] = [
   {
     cause: 'rate',
     codes: ['1002', '1302', '1303', '1305'],
-    statuses: [noStatus, 200, 429],
+    statuses: [noStatus, 429],
     source:
       'https://docs.z.ai/api-reference/api-code, https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
   },
@@ -76,7 +76,7 @@ const contentRows: readonly CauseRow[] = [
   {
     cause: 'content',
     codes: ['1026', '1027'],
-    statuses: [noStatus, 200],
+    statuses: [noStatus],
     source: 'https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
   },
   {

@@ -9,7 +9,7 @@ import { anyModel, goneModel, notAllowed } from './english.ts'
 import { anyOf, near, within } from './patterns.ts'
 import { type CauseRow, forged, github, noStatus } from './row.ts'
 
-const wholeModelStatuses = [noStatus, 200, 400, 401, 403, 404]
+const wholeModelStatuses = [noStatus, 400, 401, 403, 404]
 
 /** A code names the cause. */
 const modelCodeRows: readonly CauseRow[] = [
@@ -77,7 +77,7 @@ const ambiguousRows: readonly CauseRow[] = [
         { before: 40, after: 40 },
       ),
     ),
-    statuses: [noStatus, 200, 400, 404, 405, 422],
+    statuses: [noStatus, 400, 404, 405, 422],
     source: forged,
   },
   {
@@ -87,7 +87,7 @@ const ambiguousRows: readonly CauseRow[] = [
       String.raw`${anyModel}${within(60)}\b(?:must|should|can only) be (?:one of|in)\b`,
       String.raw`${anyModel}${within(60)}\b(?:allowed|valid|supported|available|possible) (?:values|options|models|ids)\b`,
     ),
-    statuses: [noStatus, 200, 400, 404, 422],
+    statuses: [noStatus, 400, 404, 422],
     source: forged,
   },
 ]

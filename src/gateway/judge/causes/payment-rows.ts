@@ -13,7 +13,7 @@ const planRows: readonly CauseRow[] = [
   {
     cause: 'plan',
     codes: ['1308', '1309', '1310', '1316', '1317'],
-    statuses: [noStatus, 200, 400, 403, 429],
+    statuses: [noStatus, 400, 403, 429],
     source: `https://docs.z.ai/api-reference/api-code; ${github}/openclaw/openclaw/issues/33785 (2026-03)`,
   },
   {

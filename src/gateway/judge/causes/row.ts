@@ -28,15 +28,13 @@ export interface CauseRow {
    * `InvalidSubscription` as "invalid subscription".
    */
   readonly words?: RegExp
-  /**
-   * The row counts only with these statuses. 200: an error in the body of a 200, whose body repeats the 200.
-   */
+  /** The row counts only with these statuses. Absent: with every status. */
   readonly statuses?: readonly number[]
   /** Where the row was seen, and when. */
   readonly source: string
 }
 
-/** The status of an error in the body of a 200, if the body contains no status. */
+/** Replaces the status for an error in the body of a 200, if the body contains no status of a failure. */
 export const noStatus = 0
 
 /** The start of many sources. */
