@@ -35,35 +35,10 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   for (const cause of causesOf(error, status, request.model)) {
     // Of a web page, only the sentence that names certain clients is precise enough.
     if (error.kind === 'page' && cause !== 'client') continue
-    const isAboutGatewaysKey = error.isPassedOn && concernsAnyKey[cause]
-    const caused = outcomeRules[isAboutGatewaysKey ? 'upstream' : cause](evidence)
+    const caused = outcomeRules[cause](evidence)
     if (caused !== undefined) return caused
   }
   return undefined
-}
-
-/**
- * Whether a cause concerns a key or its account. If the service behind the gateway names such a cause, it means
- * the gateway's key there, because it never sees the user's.
- */
-const concernsAnyKey: Readonly<Record<Cause, boolean>> = {
-  key: true,
-  quota: true,
-  plan: true,
-  rate: false,
-  client: false,
-  region: false,
-  network: false,
-  content: false,
-  account: true,
-  'model-unknown': false,
-  'provider-unknown': false,
-  'model-not-allowed': false,
-  'model-unpriced': false,
-  protocol: false,
-  route: false,
-  upstream: false,
-  gateway: false,
 }
 
 /** Makes an outcome of an answer, or none. */
@@ -74,16 +49,14 @@ type OutcomeRule = (evidence: Evidence) => Outcome | undefined
  * cannot mean that cause, so that the next cause counts.
  */
 const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
-  key: (evidence) => {
+  key: ofAnyKey((evidence) => {
     // The catalog accepted the key, so the key that fails now is the gateway's.
     if (evidence.status === 500 && evidence.request.catalog !== undefined)
       return upstreamFault(evidence)
-    return isRejection(evidence) && !isAboutModel(evidence, 'key')
-      ? keyRejected(evidence)
-      : undefined
-  },
-  quota: ifRejected((evidence) => quota(evidence, 'balance')),
-  plan: ifRejected((evidence) => quota(evidence, 'plan')),
+    return isAboutModel(evidence, 'key') ? undefined : keyRejected(evidence)
+  }),
+  quota: ofAnyKey((evidence) => quota(evidence, 'balance')),
+  plan: ofAnyKey((evidence) => quota(evidence, 'plan')),
   rate: (evidence) =>
     isRejection(evidence) || evidence.status === 503 ? rateLimited(evidence) : undefined,
   client: (evidence) =>
@@ -93,7 +66,7 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   region: ifRejected((evidence) => forbidden(evidence, 'region')),
   network: ifRejected((evidence) => forbidden(evidence, 'network')),
   content: ifRejected((evidence) => forbidden(evidence, 'content')),
-  account: ifRejected((evidence) =>
+  account: ofAnyKey((evidence) =>
     isAboutModel(evidence, 'account') ? undefined : forbidden(evidence, 'account'),
   ),
   // A 429 means that the model is busy, and some say that it is not available.
@@ -115,10 +88,7 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   protocol: ifModelAsked(protocolUnsupported),
   route: (evidence) =>
     [noStatus, 400, 401, 403].includes(evidence.status) ? routeNotAllowed(evidence) : undefined,
-  upstream: (evidence) =>
-    isRejection(evidence) || hundredsOf(evidence.status) === 5
-      ? upstreamFault(evidence)
-      : undefined,
+  upstream: upstreamRule,
   gateway: (evidence) =>
     evidence.status === 429 ? undefined : fault(evidence, 'answers with an error of its own'),
 }
@@ -126,6 +96,21 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
 /** A rule that counts only if the gateway rejects the request. */
 function ifRejected(rule: OutcomeRule): OutcomeRule {
   return (evidence) => (isRejection(evidence) ? rule(evidence) : undefined)
+}
+
+/**
+ * A rule about a key or its account, for a rejection. If the service behind the gateway names such a cause, it
+ * means the gateway's key there, because it never sees the user's.
+ */
+function ofAnyKey(rule: OutcomeRule): OutcomeRule {
+  const usersKeyRule = ifRejected(rule)
+  return (evidence) => (evidence.error.isPassedOn ? upstreamRule(evidence) : usersKeyRule(evidence))
+}
+
+/** The gateway cannot use the service behind it. */
+function upstreamRule(evidence: Evidence): Outcome | undefined {
+  const mayMeanIt = isRejection(evidence) || hundredsOf(evidence.status) === 5
+  return mayMeanIt ? upstreamFault(evidence) : undefined
 }
 
 /** A rule that counts only for a request to a model. */
@@ -141,5 +126,5 @@ function upstreamFault(evidence: Evidence): Outcome {
 function isAboutModel(evidence: Evidence, cause: Cause): boolean {
   const { error, status } = evidence
   const isByCode = causesOf({ ...error, words: '' }, status).includes(cause)
-  return status === 403 && !isByCode && asksModel(evidence) && mentionsModel(evidence)
+  return status === 403 && !isByCode && mentionsModel(evidence)
 }

@@ -1,4 +1,7 @@
-/** The outcome of an error whose codes and words name no cause. */
+/**
+ * The outcome of an error whose codes and words name no cause (causes/): no such route, a web page, or what the
+ * status means.
+ */
 
 import { noStatus } from './causes/row.ts'
 import type { ErrorBody } from './error-body.ts'
@@ -76,7 +79,7 @@ const titleOfFirewall = /forbidden|denied|blocked|not acceptable|禁止|拦截|�
 /** The outcome by status. */
 export function diagnoseByStatus(evidence: Evidence): Outcome {
   const { response, error, status } = evidence
-  const namesModel = asksModel(evidence) && mentionsModel(evidence)
+  const namesModel = mentionsModel(evidence)
 
   if (status === 401) {
     if (asksForLogin(response) && !error.isApiError) return notAnApi(evidence)
@@ -101,8 +104,7 @@ export function diagnoseByStatus(evidence: Evidence): Outcome {
 /** A 400 or 422 that names no cause: the model, the request, or no API at all. */
 function diagnoseBadRequest(evidence: Evidence): Outcome {
   const { request, error } = evidence
-  if (asksModel(evidence) && mentionsModel(evidence) && error.param === '')
-    return modelUnknown(evidence)
+  if (mentionsModel(evidence) && error.param === '') return modelUnknown(evidence)
   if (!error.isApiError) return notAnApi(evidence)
   if (!asksModel(evidence)) return fault(evidence, 'rejects the request')
 

@@ -85,7 +85,7 @@ export function isUnlisted({
   return catalog?.models.every(({ id }) => id !== model) === true
 }
 
-/** Whether the gateway's words name the requested model. This works in any language. */
+/** Whether the gateway's words name the requested model, in any language. A catalog request has no model. */
 export function mentionsModel({ request, error }: Evidence): boolean {
   const { model = '' } = request
   return model.length > 1 && idPattern(model).test(error.words)
