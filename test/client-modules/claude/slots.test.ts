@@ -185,6 +185,18 @@ describe('if the table does not have the installed version', () => {
     })
   })
 
+  test('repoint skips an ID that the catalog lists for another protocol only', () => {
+    const opus5 = { id: 'claude-opus-5', endpointTypes: ['gemini'] }
+    const [opus48, sonnet] = listing('claude-opus-4-8', 'claude-sonnet-5').models
+    const catalog = { models: [opus5, opus48!, sonnet!] }
+    expect(choose(undefined, { slot: 'opus' }, catalog).probeModel).toBe('claude-opus-4-8')
+
+    const withoutOpus = { models: [opus5, { id: 'gpt-5.6-sol' }, sonnet!] }
+    expect(() => choose(undefined, { slot: 'opus' }, withoutOpus)).toThrow(
+      expect.objectContaining({ code: 'model-unknown' }),
+    )
+  })
+
   test('a newer version sends the IDs of the last row', () => {
     const catalog = listing('claude-sonnet-5-5', 'claude-opus-5-5', 'claude-haiku-5-5')
     expect(choose('9.0.0', {}, catalog)).toMatchObject({

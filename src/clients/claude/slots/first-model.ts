@@ -102,11 +102,9 @@ function sentModel(start: Start): Pick<FirstModel, 'probeModel' | 'probeHint'> {
 
 /** @param ids the IDs that the client may send for the slot, oldest first */
 function likelyModel(start: Start, ids: readonly string[]): string {
-  const listed = ids.findLast((id) => isListed(start, id))
-  if (listed !== undefined) return listed
-
   expectServed(start)
-  return tierOf(start, start.slot).findLast(isOwnId) ?? ids.at(-1)!
+  const tier = tierOf(start, start.slot)
+  return ids.findLast((id) => tier.includes(id)) ?? tier.findLast(isOwnId) ?? ids.at(-1)!
 }
 
 /** Reports the IDs that the slot may mean and the gateway lacks. */
@@ -185,7 +183,7 @@ function expectServed(start: Start): void {
   })
 }
 
-/** The catalog's IDs for the slot. None without a catalog. */
+/** The catalog's IDs for the slot that may speak the messages protocol. None without a catalog. */
 function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   return catalog === undefined ? [] : messagesTiers(catalog, slots)[slot]
 }
