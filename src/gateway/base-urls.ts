@@ -122,8 +122,16 @@ export function gatewayAt(baseUrl: string, protocol: Protocol): Gateway {
   return { address, baseUrls: { chat: baseUrl, messages: address } }
 }
 
-/** Whether two base URLs are equal except for a `/v1` at the end, which users add and remove. */
+/**
+ * Whether two base URLs are equal except for slashes and a `/v1` at the end, which users and other tools add and
+ * leave out:
+ *
+ *     https://gw/v1/       https://gw/v1     yes
+ *     https://gw           https://gw/v1     yes
+ *     https://gw/openai    https://gw/v1     no
+ *     https://gw/v1        https://gw/v2     no
+ */
 export function isSameButVersion(a: string, b: string): boolean {
-  const withoutVersion = (baseUrl: string) => baseUrl.replace(/\/v1$/, '')
+  const withoutVersion = (baseUrl: string) => baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')
   return withoutVersion(a) === withoutVersion(b)
 }

@@ -1,9 +1,10 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import type { Finding, Severity } from '../../finding.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { ClientModule, ClientName } from '../contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { type ClientState, shownModel } from '../contract/state.ts'
-import { isUrlOf, shownUrl } from '../files/addresses.ts'
+import { shownUrl } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import {
   type FoundSetting,
@@ -68,7 +69,7 @@ function isSameAs(
 ): boolean {
   if (typeof value !== 'string') return false
   const { baseUrl, providerId, model } = configured
-  if (role === 'address') return baseUrl !== undefined && isUrlOf(value, baseUrl)
+  if (role === 'address') return baseUrl !== undefined && isSameButVersion(value, baseUrl)
   if (role !== 'model') return false
   const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
   return [model, provider, `${provider}/${model}`].includes(value)

@@ -1,6 +1,6 @@
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { isUrlOf, withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { knownElement, type Table, textIn } from '../files/tables.ts'
 import { defaultModelPath, modelCalled, readSettings } from './settings.ts'
@@ -13,7 +13,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
 
   const isAtGateway = (entry: Table) => {
     const entryUrl = textIn(entry, ['baseUrl'])
-    return entryUrl !== undefined && isUrlOf(entryUrl, withoutTrailingSlash(url))
+    return entryUrl !== undefined && isSameButVersion(entryUrl, url)
   }
   const entries = settings.models.map(({ entry }) => entry)
   const others = entries.filter((entry) => !isAtGateway(entry))

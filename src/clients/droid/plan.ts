@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/types.ts'
-import { ofProtocol } from '../../gateway/base-urls.ts'
+import { isSameButVersion, ofProtocol } from '../../gateway/base-urls.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
-import { isUrlOf, pointsElsewhere } from '../files/addresses.ts'
+import { pointsElsewhere } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
@@ -77,7 +77,10 @@ function otherModelEntries(
   return readSettings(file).models.flatMap(({ entryId, entry }) => {
     if (!entryId?.startsWith(`${providerId}/`)) return []
     const protocol = protocolOfEntry(entry) ?? resolved.protocol
-    const isOtherGateway = !isUrlOf(String(entry['baseUrl']), ofProtocol(baseUrls, protocol))
+    const isOtherGateway = !isSameButVersion(
+      String(entry['baseUrl']),
+      ofProtocol(baseUrls, protocol),
+    )
     const id = entryId.slice(providerId.length + 1)
     return [{ id, protocol, path: modelPath(entryId), isOtherGateway, isMarked: true as const }]
   })

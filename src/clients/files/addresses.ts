@@ -9,21 +9,9 @@ export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/**
- * Whether a client's address is this base URL, as a user or another tool may have written it:
- *
- *     address              base URL              isUrlOf
- *     https://gw/v1/       https://gw/v1         yes
- *     https://gw           https://gw/v1         yes: users forget the version, and add it
- *     https://gw/openai    https://gw/v1         no
- */
-export function isUrlOf(url: string, baseUrl: string): boolean {
-  return isSameButVersion(withoutTrailingSlash(url), baseUrl)
-}
-
 /** Whether a client has another address than this base URL. Without any, it uses its own service. */
 export function pointsElsewhere(url: string | undefined, baseUrl: string): boolean {
-  return url !== undefined && !isUrlOf(url, baseUrl)
+  return url !== undefined && !isSameButVersion(url, baseUrl)
 }
 
 /** Whether an address is on this machine. */
@@ -42,7 +30,7 @@ export function isOwnAddress(
 ): boolean {
   if (url === undefined) return false
   const written = target === undefined ? writtenBaseUrls : [...writtenBaseUrls, target.baseUrl]
-  return written.some((baseUrl) => isUrlOf(url, baseUrl))
+  return written.some((baseUrl) => isSameButVersion(url, baseUrl))
 }
 
 /** A model server on this machine may need no key, unless repoint wrote its address. */

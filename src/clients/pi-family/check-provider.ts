@@ -1,5 +1,6 @@
 import type { SettingPath } from '../../edits/types.ts'
 import type { Finding, Findings } from '../../finding.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { protocols } from '../../gateway/types.ts'
 import {
   findingAt,
@@ -11,13 +12,7 @@ import { addressFindings } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import type { SentKey } from '../contract/state.ts'
-import {
-  isOwnAddress,
-  isUrlOf,
-  mayNeedNoKey,
-  shownUrl,
-  withoutTrailingSlash,
-} from '../files/addresses.ts'
+import { isOwnAddress, mayNeedNoKey, shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { tableIn } from '../files/tables.ts'
 import { removal } from '../plan/edit-file.ts'
@@ -137,7 +132,7 @@ function* checkModelAddresses(
   isOurs: (url: string) => boolean = () => false,
 ): Findings {
   for (const { id, baseUrl: modelUrl } of provider.models) {
-    if (typeof modelUrl !== 'string' || isUrlOf(modelUrl, baseUrl)) continue
+    if (typeof modelUrl !== 'string' || isSameButVersion(modelUrl, baseUrl)) continue
     if (isOurs(modelUrl)) continue
 
     const path = [...modelPath(format, providerId, String(id)), 'baseUrl']

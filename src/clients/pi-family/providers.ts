@@ -1,12 +1,12 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import { ofProtocol } from '../../gateway/base-urls.ts'
+import { isSameButVersion, ofProtocol } from '../../gateway/base-urls.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
-import { isUrlOf, pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
+import { pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
 import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
 import { type EntryMember, listChanges, writtenAbility } from '../plan/entries.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
@@ -90,7 +90,7 @@ export function effectiveSettings(
       baseUrl,
       keyHeader: keyed?.keyHeader ?? 'authorization',
       headers,
-      alsoSendsTo: urls.find((url) => !isUrlOf(url, baseUrl ?? '')),
+      alsoSendsTo: urls.find((url) => !isSameButVersion(url, baseUrl ?? '')),
     },
     options: {
       protocol: protocols.find((protocol) => apiOf[protocol] === api),

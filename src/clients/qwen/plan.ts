@@ -1,10 +1,9 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
-import { ofProtocol } from '../../gateway/base-urls.ts'
+import { isSameButVersion, ofProtocol } from '../../gateway/base-urls.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
-import { isUrlOf } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
 import { type Table, tableIn, valueIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
@@ -162,7 +161,7 @@ function leavingEntries(
 }
 
 function isOtherGateway(entry: Table, baseUrl: string): boolean {
-  return !isUrlOf(textWithoutVariables(entry, ['baseUrl']) ?? '', baseUrl)
+  return !isSameButVersion(textWithoutVariables(entry, ['baseUrl']) ?? '', baseUrl)
 }
 
 function modelChanges(

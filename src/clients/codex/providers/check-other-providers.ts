@@ -9,6 +9,7 @@
  */
 import type { ConfigValue } from '../../../edits/types.ts'
 import type { FileFix, Finding, Findings } from '../../../finding.ts'
+import { isSameButVersion } from '../../../gateway/base-urls.ts'
 import { isExported, unsetCommand } from '../../checks/environment.ts'
 import { findingAt, formerProviderFinding } from '../../checks/findings.ts'
 import { placeholderOf } from '../../checks/other-tools.ts'
@@ -16,7 +17,6 @@ import type { ClientContext } from '../../contract/client.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
 import type { ClientOptions } from '../../contract/options.ts'
 import type { SetupTarget } from '../../contract/setup.ts'
-import { isUrlOf } from '../../files/addresses.ts'
 import { fileOf, layersOf, type ParsedFile, parseFile } from '../../files/parse-file.ts'
 import { type Table, tableIn, textIn } from '../../files/tables.ts'
 import { codexName } from '../../names.ts'
@@ -122,7 +122,7 @@ function* checkEarlierTables(
       .filter(([name, value]) => textIn(table, [name]) === value)
       .map(([name]) => name)
     const isHarmless = layers.every((file) => harmfulSettings(file.table(path) ?? {}).length === 0)
-    const isAtGateway = url !== undefined && isUrlOf(url, target.baseUrl)
+    const isAtGateway = url !== undefined && isSameButVersion(url, target.baseUrl)
     const isOurs = id === target.providerId || (isAtGateway && isHarmless)
     if (blockers.length === 0 || !isOurs) continue
 
@@ -282,7 +282,7 @@ function isEarlierTable(
   const table = config.table(['model_providers', id])
   if (table === undefined || id === target.providerId || isChosen(files, id)) return false
   const url = textIn(table, ['base_url'])
-  return url !== undefined && isUrlOf(url, target.baseUrl) && isAsWeWrite(table)
+  return url !== undefined && isSameButVersion(url, target.baseUrl) && isAsWeWrite(table)
 }
 
 function isAsWeWrite(table: ConfigValue): boolean {

@@ -8,9 +8,9 @@
  * 0.169.0, 2026-11-23.
  */
 import type { SettingPath } from '../../../edits/types.ts'
-import { addressFor } from '../../../gateway/base-urls.ts'
+import { addressFor, isSameButVersion } from '../../../gateway/base-urls.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
-import { isUrlOf, shownUrl, withoutTrailingSlash } from '../../files/addresses.ts'
+import { shownUrl, withoutTrailingSlash } from '../../files/addresses.ts'
 import { type ParsedFile, parseKind, parseLayers } from '../../files/parse-file.ts'
 import { isTable, merged, type Table, tableIn, textIn } from '../../files/tables.ts'
 import {
@@ -107,7 +107,7 @@ function redirectOf(
   mayHaveHarmfulSettings: boolean,
 ): { readonly setting: string; readonly url: string; readonly address: string } | undefined {
   const url = textIn(table, ['base_url']) ?? vendorUrl
-  if (!isUrlOf(url, baseUrl)) return { setting: 'base_url', url, address: shownUrl(url) }
+  if (!isSameButVersion(url, baseUrl)) return { setting: 'base_url', url, address: shownUrl(url) }
 
   const [harmful] = mayHaveHarmfulSettings ? harmfulSettings(table) : []
   if (harmful === undefined) return undefined
@@ -133,7 +133,7 @@ export function otherAddress(files: LoadedFiles, baseUrl: string): string | unde
   const ourId = providerInUse(parseKind(files, 'config'))?.id
   for (const { table, url, address } of otherProviders(files, baseUrl, ourId)) {
     if (table['requires_openai_auth'] !== true) continue
-    return isUrlOf(url, baseUrl)
+    return isSameButVersion(url, baseUrl)
       ? address
       : shownUrl(addressFor(withoutTrailingSlash(url), 'responses'))
   }
