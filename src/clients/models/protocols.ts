@@ -58,9 +58,9 @@ export function chooseProtocol(
 
   const before = earlier?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
-  const isUnknown =
-    gatewayInfo.noProbeFollows === true && possible[0] !== gatewayInfo.provenRoute?.protocol
-  const protocol = isUnknown ? listedOf(entry, possible) : possible[0]
+  const [first] = possible
+  const isTried = !gatewayInfo.noProbeFollows || first === gatewayInfo.provenRoute?.protocol
+  const protocol = isTried ? first : listedOf(entry, possible)
   if (protocol === undefined) throw rejectionOf(model, gatewayInfo)
   return protocol
 }
@@ -111,6 +111,7 @@ function withoutRejected(
   )
 }
 
+/** The protocol that the gateway serves most likely: one that the catalog lists for the model, or else chat. */
 function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol | undefined {
   return (
     possible.find((protocol) => supportsProtocol(entry, protocol) === true) ??
