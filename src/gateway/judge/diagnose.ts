@@ -46,7 +46,7 @@ import { errorBodyFrom, readErrorBody } from './error-body.ts'
 import { type Evidence, hundredsOf } from './evidence.ts'
 import { type Flaw, flawWords } from './flaws.ts'
 import { acceptedBy, readInference } from './inference.ts'
-import { diagnoseIntermediary } from './intermediary.ts'
+import { diagnoseIntermediary, isFirewall } from './intermediary.ts'
 import { diagnoseMissingHeader } from './missing-header.ts'
 import { fault, forbidden, notAnApi, protocolUnsupported } from './outcomes.ts'
 import {
@@ -97,6 +97,8 @@ function diagnoseSuccess(evidence: Evidence): Outcome | undefined {
   if (route === 'catalog' && response.cut === undefined && isCatalogBody(response.body))
     return undefined
 
+  // AWS WAF challenges a browser with a 202.
+  if (isFirewall(response)) return forbidden(evidence, 'firewall')
   if (response.cut === 'encoding')
     return fault(evidence, 'compressed its answer in a way that nothing here can read')
   return route === 'catalog' ? diagnoseNoCatalog(evidence) : diagnoseInference(evidence, route)

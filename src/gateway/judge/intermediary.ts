@@ -193,7 +193,7 @@ const firewalls: readonly {
 const maxPageSearched = 20_000
 
 /** Whether something in front of the gateway rejected the request. */
-function isFirewall({ status, headers, body }: HttpResponse): boolean {
+export function isFirewall({ status, headers, body }: HttpResponse): boolean {
   const start = body.slice(0, maxPageSearched)
   return firewalls.some(
     ({ statuses, header, body: words }) =>
