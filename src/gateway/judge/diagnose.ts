@@ -122,6 +122,7 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
 
   if (inference.kind === 'answered') {
     const { rejects } = acceptedBy(request.sender, protocol)
+    // The first is the most serious one. An error after some text is a flaw too: its words decide.
     const rejectedFlaw = inference.flaws.find((flaw) => rejects.includes(flaw))
     if (rejectedFlaw === undefined) return undefined
     if (inference.error === undefined) return diagnoseFlaw(evidence, rejectedFlaw)
@@ -130,6 +131,7 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
 
   if (isCutOff(evidence)) return cutOff(evidence)
   if (error.isApiError) return diagnoseHidden(evidence)
+  // The base URL is right, so the gateway answers this route with something that is not the protocol.
   if (request.knownGood !== undefined) return protocolUnsupported(evidence)
   return error.kind === 'empty' ? fault(evidence, 'sent an empty answer') : notAnApi(evidence)
 }

@@ -32,8 +32,10 @@ export const causeRows: readonly CauseRow[] = [
   ...keyRows,
 ]
 
+type CommonCodes = Required<Pick<CauseRow, 'cause' | 'codes'>>
+
 /** Codes that many failures share. They count only if no row matches the sentence next to them. */
-const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
+const commonCodes: readonly CommonCodes[] = [
   { cause: 'rate', codes: ['rate_limit_error', 'resource_exhausted', 'rate_limit', 'throttled'] },
   // OpenAI, also for a model that exists and is not allowed.
   { cause: 'model-unknown', codes: ['model_not_found'] },
@@ -61,21 +63,26 @@ const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
  * @param model the ID of the requested model; the words may use it instead of the word "model"
  */
 export function causesOf(error: ErrorBody, status: number, model = ''): readonly Cause[] {
+  const rows = matchingRows(error, status, model)
+  if (rows.length > 0) return [...new Set(rows.map(({ cause }) => cause))]
+
+  const mayReadSubject = blamesRequest(status) && error.param === ''
+  return mayReadSubject ? causeOfSubject(sentencesOf(error, model), status) : []
+}
+
+/** The rows that match a rejection: first those with its code, then those with its words. */
+export function matchingRows(
+  error: ErrorBody,
+  status: number,
+  model: string,
+): readonly (CauseRow | CommonCodes)[] {
   const sentences = sentencesOf(error, model)
   const hasCode = ({ codes = [] }: Pick<CauseRow, 'codes'>) =>
     codes.some((code) => error.codes.includes(code))
   const hasWords = ({ words }: CauseRow) => sentences.some((sentence) => words?.test(sentence))
 
   const rows = causeRows.filter(({ statuses }) => statuses?.includes(status) ?? true)
-  const matches = [
-    ...rows.filter(hasCode),
-    ...rows.filter(hasWords),
-    ...commonCodes.filter(hasCode),
-  ]
-  if (matches.length > 0) return [...new Set(matches.map(({ cause }) => cause))]
-
-  const mayReadSubject = blamesRequest(status) && error.param === ''
-  return mayReadSubject ? causeOfSubject(sentences, status) : []
+  return [...rows.filter(hasCode), ...rows.filter(hasWords), ...commonCodes.filter(hasCode)]
 }
 
 /** The sentences of an error. Its codes count as sentences, except those that many failures share. */
