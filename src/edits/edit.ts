@@ -136,7 +136,7 @@ function planSteps(
 }
 
 /** Shortens a path to the first list, or table in a list, that is new: it is written as a whole. */
-function shortenToNewList(root: ValueTable, path: SettingPath): SettingPath {
+export function shortenToNewList(root: ValueTable, path: SettingPath): SettingPath {
   for (const [index, key] of path.entries()) {
     if (typeof key !== 'object') continue
     if (getValue(root, path.slice(0, index)) === undefined) return path.slice(0, index)

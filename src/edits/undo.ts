@@ -18,13 +18,13 @@
  */
 import { UserError, valueOrError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
-import { applySteps, type EditStep, editConflictError, editWith } from './edit.ts'
+import { applySteps, type EditStep, editConflictError, editWith, shortenToNewList } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import { type Bytes, type SettingPath, sameBytes } from './types.ts'
 import { undoText, type Versions } from './undo-text.ts'
-import { startsWith } from './values/paths.ts'
-import { getValue, matchesAfterChanges, setValue } from './values/value-at-path.ts'
+import { samePath, startsWith, uniquePaths } from './values/paths.ts'
+import { getValue, matchesAfterChanges, setValue, setValues } from './values/value-at-path.ts'
 import {
   isEmptyContainer,
   sameValue,
@@ -58,7 +58,7 @@ export function undoWith(
   fileName: string,
 ): Bytes | null {
   const bytesNow = withOurValues(dialect, versions, restore, fileName)
-  if (sameBytes(bytesNow, versions.written)) return versions.before
+  if (keep.length === 0 && sameBytes(bytesNow, versions.written)) return versions.before
 
   const decode = (bytes: Bytes | null) => decodeText(bytes ?? new Uint8Array(), fileName)
   const decodedNow = decode(bytesNow)
@@ -163,11 +163,20 @@ function undoRemaining(
   const remaining = settings.filter((setting) => !isUndone(start.root, setting))
   if (remaining.length === 0) return start
 
-  const steps = remaining.map(({ path, earlier: value }): EditStep => {
-    if (value === undefined) return { path, content: undefined }
-    const source = sourceAt(texts.before, path)
-    return { path, content: source === undefined ? { value } : { source } }
-  })
+  const expectedRoot = setValues(
+    start.root,
+    remaining.map(({ path, earlier }) => ({ path, value: earlier })),
+  )
+  const steps = uniquePaths(remaining.map(({ path }) => shortenToNewList(start.root, path))).map(
+    (path): EditStep => {
+      const value = getValue(expectedRoot, path)
+      if (value === undefined) return { path, content: undefined }
+      // Someone deleted the list of a removed element: it gets a new list, without the elements of others.
+      const isNewList = remaining.every((setting) => !samePath(setting.path, path))
+      const source = isNewList ? undefined : sourceAt(texts.before, path)
+      return { path, content: source === undefined ? { value } : { source } }
+    },
+  )
   return applySteps({
     dialect,
     start,

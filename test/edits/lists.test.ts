@@ -249,6 +249,33 @@ describe('an undo of an element', () => {
   })
 })
 
+test('an undo gives back removed elements although someone deleted the list since', () => {
+  for (const [format, before, now] of [
+    [json, '{"enabled": ["x", "mine", "y"], "a": 1}\n', '{"a": 1}\n'],
+    [toml, 'a = 1\nenabled = ["x", "mine", "y"]\n', 'a = 1\n'],
+  ] as const) {
+    const changes = [removeFromList(list, 'x'), removeFromList(list, 'y')]
+    const written = format.edit(bytesOf(before), changes, 'a')
+    const versions = { before: bytesOf(before), written, now: bytesOf(now) }
+    const restore = changes.map(({ path }) => path)
+    const undone = format.undo(versions, { restore, keep: [] }, 'a')
+    expect(format.read(undone!, 'a').get(list)).toEqual(['x', 'y'])
+  }
+})
+
+test('an undo keeps what the caller keeps, even in a file that nobody changed', () => {
+  const before = bytesOf('{"a": 1, "b": 1}')
+  const paths = [['a'], ['b']]
+  const written = json.edit(
+    before,
+    paths.map((path) => ({ path, value: 2 })),
+    'a',
+  )
+  const versions = { before, written, now: written }
+  const undone = json.undo(versions, { restore: [['a']], keep: [['b']] }, 'a')
+  expect(show(undone)).toBe('{"a": 1, "b": 2}')
+})
+
 test('adds and removes several elements of one list, and of a new one, at once', () => {
   const before = '{ "enabled": ["a", "b", "c"] }'
   const changes = [
