@@ -48,7 +48,7 @@ interface CommandLine {
   readonly ownArgs: readonly string[]
   /** Errors are JSON too, even the error that a flag is wrong. */
   readonly isJson: boolean
-  /** Without a command and a flag, repoint asks for everything. */
+  /** Without any argument but `--json`, repoint asks for everything. */
   readonly isGuided: boolean
   /** The help shows every command and flag. */
   readonly isHelpWhole: boolean
@@ -65,7 +65,7 @@ function readCommandLine(args: readonly string[]): CommandLine {
   const words = first === 'complete' ? args : ownArgs
 
   let forCommander = args
-  // The first versions called `-v` `-V`. Commander's `help` accepts no flags.
+  // In the first versions, the name of `-v` was `-V`. Commander's `help` accepts no flags.
   if (first === '-V') forCommander = ['-v', ...otherArgs]
   if (first === 'help') forCommander = args.filter((arg) => arg !== '--all')
 

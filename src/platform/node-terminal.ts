@@ -126,8 +126,9 @@ export function terminalAsk(terminal: PromptTerminal = process): Ask {
     if (!isHeld) return answer(prompts)
 
     // At least once, because nothing is read while our code loads.
-    do await new Promise((settle) => setTimeout(settle, pasteEndMs))
-    while (performance.now() - lastTyped < pasteEndMs)
+    do {
+      await new Promise((settle) => setTimeout(settle, pasteEndMs))
+    } while (performance.now() - lastTyped < pasteEndMs)
     stop()
 
     try {

@@ -79,7 +79,7 @@ export interface ModelAnswer {
   readonly isInThread: boolean
 }
 
-/** Decides in the order: rate limit, model, body, price, quota, upstream. Does no I/O. */
+/** Decides in the order: rate limit, model, body, price, quota, upstream. Sends nothing. */
 export async function decide(
   context: DecisionContext,
   inference: InferenceRequest,

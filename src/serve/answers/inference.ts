@@ -77,7 +77,7 @@ export class Inference {
     reply: Reply,
     { status, type, afterMs, body = '', events = [] }: RawReply,
   ): Promise<void> {
-    if (afterMs > 0 && !(await reply.wait(afterMs))) return
+    if (afterMs > 0 && (await reply.wait(afterMs)) === 'stopped') return
     if (events.length === 0) {
       reply.send({ status, type, text: body })
       return
@@ -131,7 +131,7 @@ export class Inference {
   #write(reply: Reply, stream: Parameters<Reply['stream']>[0]): void {
     this.openStreams++
     reply.onEnd(() => this.openStreams--)
-    reply.stream(stream)
+    reply.stream(stream).catch((error: unknown) => reply.crash(error))
   }
 
   /** Creates the facts of an answer, logs its tokens, and stores it if later requests can continue it. */

@@ -114,7 +114,7 @@ export class Reply {
     if (this.#hasEnded) return false
     if (fault === undefined) return true
     this.entry.fault = describeFault(fault)
-    if (fault.delayMs !== undefined && !(await this.wait(fault.delayMs))) return false
+    if (fault.delayMs !== undefined && (await this.wait(fault.delayMs)) === 'stopped') return false
 
     if (fault.reset) this.reset()
     else if (fault.webPage) this.page()
@@ -154,13 +154,13 @@ export class Reply {
     this.#response.prependOnceListener('close', callBack)
   }
 
-  /** Waits, unless the client disconnects first. Returns whether it is still connected. */
-  wait(delayMs: number): Promise<boolean> {
+  /** Waits. `stopped`: the client disconnected, or `#stopWaiting` was called, before the time was over. */
+  wait(delayMs: number): Promise<'elapsed' | 'stopped'> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, delayMs, true)
+      const timer = setTimeout(resolve, delayMs, 'elapsed')
       this.#stopWaiting = () => {
         clearTimeout(timer)
-        resolve(false)
+        resolve('stopped')
       }
     })
   }
@@ -247,7 +247,8 @@ export class Reply {
   /** Waits until the client has read. Disconnects a client that does not read for too long. */
   async #waitForDrain(): Promise<void> {
     this.#response.once('drain', () => this.#stopWaiting())
-    if (await this.wait(this.#options.limits.stalledWriteMs)) this.#response.destroy()
+    const end = await this.wait(this.#options.limits.stalledWriteMs)
+    if (end === 'elapsed') this.#response.destroy()
   }
 
   /** Flushes the written data, then destroys the connection without ending the response. */
