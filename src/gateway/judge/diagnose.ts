@@ -17,6 +17,9 @@
  * 4. `errorFor` (ask.ts) makes an error of it, which ends a setup and becomes a finding in `doctor`. Its
  *    traits blame the `key`, so a prompt asks for the key again.
  *
+ * A rejection that blames the address is judged again, with what other requests to the base URL got
+ * (`knownGood`): see `judgeWithOtherAnswers` in ../probe/probe.ts.
+ *
  * The usual outcome of each cause, what it blames, and whether a setup stops for all clients then, because they
  * share what it blames (test/gateway/judge/causes.test.ts checks the table):
  *

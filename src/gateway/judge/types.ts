@@ -58,7 +58,7 @@ export interface SentRequest {
   readonly model?: string
   /** The client that would receive the answer. Absent: any. */
   readonly sender?: Pick<Sender, 'label' | 'accepts'> | undefined
-  /** For naming the nearest models. */
+  /** The catalog that the gateway sent for this key: it proves that the key is right, and names the nearest models. */
   readonly catalog?: Catalog
   /**
    * What other requests have shown to work. `base-url`: the base URL answers a catalog request with this key, so

@@ -15,7 +15,7 @@ const setup: fc.Arbitrary<Step> = fc
     const values = { url: `gw${gateway}`, token: `k${gateway}`, model: `gw/${model}`, limit }
     machine.setUp(values)
   })
-// Add the setups of `repoint off` here once it exists: they remove what a setup writes.
+// Without the runs of `repoint off`, which remove what a setup writes.
 const rollback: fc.Arbitrary<Step> = fc.constant((machine) => {
   const { runs, contents } = machine
   machine.apply(undoLatest(runs, contents, {}))
