@@ -1,6 +1,9 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const isWindows = process.platform === 'win32'
+/** As for opencode. */
+const fewModels = fileURLToPath(new URL('../support/models-dev.json', import.meta.url))
 
 /**
  * A native binary, a package for each system: the wrapper may fail to find it (seen 2026-11-22).
@@ -18,6 +21,7 @@ export default {
   // Offline it waits for its own service, 7.0.33 for a minute.
   env: {
     KILO_DISABLE_MODELS_FETCH: '1',
+    KILO_MODELS_PATH: fewModels,
     KILO_DISABLE_SESSION_INGEST: '1',
     KILO_TELEMETRY_LEVEL: 'off',
   },
