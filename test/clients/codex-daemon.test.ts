@@ -42,8 +42,7 @@ async function repoint(at: Home, gateway: Gateway, key: string, ...args: string[
 async function askInTui(at: Home, gateway: Gateway): Promise<boolean> {
   gateway.clearRequests()
   const tui = await openCodex(at.path, at.at('work'))
-  await tui.ask('ping')
-  await tui.until(() => inferences(gateway.requests()).length > 0)
+  await tui.ask('ping', () => inferences(gateway.requests()).length > 0)
   await tui.quit()
   return inferences(gateway.requests()).every(({ keyMatches }) => keyMatches)
 }

@@ -30,8 +30,7 @@ test.concurrent.for([
 
     const before = inferences(gateway.requests()).length
     const tui = await openCodex(home.path, home.at('work'), { args: ['--no-daemon'] })
-    await tui.ask('ping')
-    await tui.until(() => inferences(gateway.requests()).length > before)
+    await tui.ask('ping', () => inferences(gateway.requests()).length > before)
     await tui.quit()
     expect(inferences(gateway.requests()).at(-1)).toMatchObject({ modelAsked: model })
 
@@ -91,9 +90,8 @@ test.concurrent.for([['run work'], ['serve']] as const)(
       program,
       env: { PATH: `${home.at('bin')}:${process.env['PATH']}` },
     })
-    await tui.ask('ping')
     let shown = ''
-    await tui.until((screen) => {
+    await tui.ask('ping', (screen) => {
       shown = screen
       return screen.includes('pong')
     })

@@ -62,8 +62,7 @@ async function ask(
   isSeen: () => boolean,
 ): Promise<void> {
   const tui = await openCodex(home.path, home.at('work'), { args: ['--no-daemon', ...args], env })
-  await tui.ask('ping')
-  await tui.until((screen) => isSeen() && screen.length > 0)
+  await tui.ask('ping', isSeen)
   await tui.quit()
 }
 
@@ -143,13 +142,7 @@ requires_openai_auth = true
         args: [...daemonless, ...args],
         program,
       })
-      await tui.ask('ping')
-      await tui.until((screen) => {
-        const isDone = isSeen(screen)
-        // 0.149.1 ignores Enter while it is loading.
-        if (!isDone) tui.press('\r')
-        return isDone
-      })
+      await tui.ask('ping', isSeen)
       await tui.quit()
     }
 

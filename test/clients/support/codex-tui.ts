@@ -7,8 +7,8 @@ import { installClients, type Program } from './install.ts'
 export interface CodexTui {
   /** Types these keys. */
   press(keys: string): void
-  /** Types a prompt and sends it. */
-  ask(prompt: string): Promise<void>
+  /** Types a prompt and sends it, and waits like `until` for the answer. */
+  ask(prompt: string, isAnswered: (screen: string) => boolean): Promise<void>
   /** Waits until `isSo`, and throws with the screen after 40 s. */
   until(isSo: (screen: string) => boolean): Promise<void>
   quit(): Promise<void>
@@ -73,11 +73,19 @@ export async function openCodex(
   return {
     until,
     press: (keys) => child.write(keys),
-    async ask(prompt) {
+    async ask(prompt, isAnswered) {
       child.write(prompt)
-      // Codex treats keys that arrive together as a paste, in which Enter is a new line.
-      await wait(500)
-      child.write('\r')
+      let enters = 0
+      const typed = Date.now()
+      await until((screen) => {
+        // Codex treats keys that arrive together as a paste, in which Enter is a new line, and it ignores
+        // Enter while it is loading (0.149.1, 0.169.0, 2026-11-27). A busy machine makes both last longer.
+        if (Date.now() - typed > 1000 * (enters + 0.5)) {
+          child.write('\r')
+          enters++
+        }
+        return isAnswered(screen)
+      })
     },
     async quit() {
       for (let tries = 0; tries < 10 && !hasEnded; tries++) {
