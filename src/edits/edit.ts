@@ -214,11 +214,10 @@ export function applySteps(work: StepsToApply): ParsedText {
   throw new Conflict(`repoint cannot change ${names} without changing something else`, 0)
 }
 
-/** Parses a text with both parsers. The one with offsets runs only when `containers` is read. */
+/** Parses a text with both parsers: the one with offsets runs because `containers` is read here. */
 function parseWithBoth(dialect: Dialect, text: string, fileName: string): ParsedText {
-  const parsed = dialect.parse(text, fileName)
-  void parsed.containers
-  return parsed
+  const { root, containers } = dialect.parse(text, fileName)
+  return { text, root, containers }
 }
 
 /** The error for a conflict, with the lines to add by hand. They have a placeholder for each secret. */

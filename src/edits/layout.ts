@@ -47,7 +47,7 @@ interface Separator {
 
 /** The separator before a member. */
 export function separatorBefore(text: string, member: Member): Separator {
-  const { members, start } = member.container
+  const { kind, members, owner, start } = member.container
   const position = Math.max(1, members.indexOf(member))
   const previous = members[position - 1]
   const next = members[position]
@@ -60,6 +60,9 @@ export function separatorBefore(text: string, member: Member): Separator {
     if (/^,[ \t]*$/.test(gap)) return { isCommaFirst: false, text: gap.slice(1) }
   }
 
-  const isTight = text.slice(start + 1, member.start) === '' && !/["'\w]: /.test(text)
-  return { isCommaFirst: false, text: isTight ? '' : ' ' }
+  // No example: a blank before the only member, or before a value, means blanks after commas too.
+  const keyed = kind === 'list' && owner !== undefined ? owner : member
+  const isBlankBeforeValue = /[ \t]$/.test(text.slice(keyed.start, keyed.valueStart))
+  const hasBlank = member.start > start + 1 || isBlankBeforeValue
+  return { isCommaFirst: false, text: hasBlank ? ' ' : '' }
 }

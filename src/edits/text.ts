@@ -75,7 +75,7 @@ export function unsupportedFileError(
 ): UnreadableFile {
   return new UnreadableFile({
     fileName,
-    ...describeFault(reason, text, offset),
+    ...describeProblem(reason, text, offset),
     isUnsupported: true,
     cause,
   })
@@ -89,10 +89,10 @@ export function invalidConfigError(
   offset: number,
   cause?: unknown,
 ): UnreadableFile {
-  return new UnreadableFile({ fileName, ...describeFault(reason, text, offset), cause })
+  return new UnreadableFile({ fileName, ...describeProblem(reason, text, offset), cause })
 }
 
-function describeFault(reason: string, text: string, offset: number) {
+function describeProblem(reason: string, text: string, offset: number) {
   return {
     reason: `${reason} (${describePosition(text, offset)})`,
     hint: `Fix line ${text.slice(0, offset).split('\n').length}, then run the command again.`,

@@ -6,7 +6,7 @@ export interface ParsedText {
   readonly text: string
   readonly root: ValueTable
   /**
-   * All containers. The root is first.
+   * All containers. The root is first. They are parsed when this is read for the first time.
    *
    * @throws UserError `config-invalid` if only the parser with offsets rejects the text
    */
