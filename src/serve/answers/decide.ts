@@ -19,7 +19,7 @@ import {
   type ModelRequest,
   type RequestContext,
 } from '../requests/model-request.ts'
-import { Refusal } from '../requests/refusal.ts'
+import { Rejection } from '../requests/rejection.ts'
 import type { ScriptedAnswer } from '../scenarios/scripted-answer.ts'
 import type { Scope } from '../scopes.ts'
 import type { MessageThreads } from '../store/message-threads.ts'
@@ -146,24 +146,24 @@ interface CheckedRequest extends Pick<ModelAnswer, 'codec' | 'body' | 'input' | 
 
 /**
  * Reads and checks the request. The imitated gateway itself rejects an invalid body, before it looks up
- * the price. A refusal is the vendor's, which gets the request only after all checks of the gateway.
+ * the price. A rejection is the vendor's, which gets the request only after all checks of the gateway.
  */
 function checkRequest(
   context: DecisionContext,
   parsed: ParsedRequest,
   entry: CatalogEntry,
 ): CheckedRequest | Failure {
-  const checked = catchRefusal(() => readRequest(context, parsed))
+  const checked = catchRejection(() => readRequest(context, parsed))
   if (checked instanceof InvalidRequest) return failures.invalidRequest(checked.message)
   const failure = checkServedModel(entry, parsed)
   if (failure !== undefined) return failure
-  return checked instanceof Refusal ? failures.refused(checked) : checked
+  return checked instanceof Rejection ? failures.rejected(checked) : checked
 }
 
 /**
  * Reads a request together with the conversation that it continues.
  *
- * @throws InvalidRequest, Refusal
+ * @throws InvalidRequest, Rejection
  */
 function readRequest(
   { responses, threads, scope: { families } }: DecisionContext,
@@ -193,11 +193,11 @@ function composeAnswer(
   scripted: ScriptedAnswer | undefined,
 ): ModelAnswer | RecordedAnswer | Failure {
   if (scripted?.kind === 'recorded') return scripted
-  if (request.unsealed !== undefined) return failures.refused(request.unsealed)
+  if (request.alteredThought !== undefined) return failures.rejected(request.alteredThought)
 
   const builtIn = () => ({ utterances: builtInAnswer(request, facts.model) })
-  const script = scripted?.script ?? catchRefusal(builtIn)
-  if (script instanceof Refusal) return failures.refused(script)
+  const script = scripted?.script ?? catchRejection(builtIn)
+  if (script instanceof Rejection) return failures.rejected(script)
   return { ...facts, kind: 'answer', answer: buildAnswer(script, request, newCallId) }
 }
 
@@ -229,12 +229,12 @@ const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
   'model-unknown': 'at-model',
 }
 
-/** Returns the result of `work`, or the `Refusal` that it throws. */
-export function catchRefusal<Result>(work: () => Result): Result | Refusal {
+/** Returns the result of `work`, or the `Rejection` that it throws. */
+export function catchRejection<Result>(work: () => Result): Result | Rejection {
   try {
     return work()
   } catch (error) {
-    if (error instanceof Refusal) return error
+    if (error instanceof Rejection) return error
     throw error
   }
 }

@@ -14,7 +14,7 @@ import { type StreamPart, streamParts } from './stream-parts.ts'
 
 export interface Codec {
   readonly protocol: Protocol
-  /** @throws InvalidRequest, Refusal */
+  /** @throws InvalidRequest, Rejection */
   readRequest(body: JsonObject, context?: RequestContext): ModelRequest
   /** Creates the encoder for the stream of one answer. */
   createEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder

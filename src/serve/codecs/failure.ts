@@ -1,5 +1,5 @@
 import type { Protocol } from '../../protocols.ts'
-import type { Refusal } from '../requests/refusal.ts'
+import type { Rejection } from '../requests/rejection.ts'
 
 /**
  * A failure as the imitated gateway returns it. The shapes come from the source of New API (2026-11-21):
@@ -69,7 +69,7 @@ export const failures = {
     ),
   bodyTooLarge: () => relayFailure(413, 'read_request_body_failed', 'request body too large'),
   invalidRequest: (message: string) => relayFailure(500, 'invalid_request', message),
-  refused: ({ message, param, code, status }: Refusal) =>
+  rejected: ({ message, param, code, status }: Rejection) =>
     forwardedFailure(status, code, message, param),
   noSuchResponse: (id: string) =>
     forwardedFailure(404, null, `Response with id '${id}' not found.`),

@@ -1,5 +1,5 @@
 /** The types that the protocols share for requests: a body becomes a `ModelRequest`. */
-import { Refusal } from './refusal.ts'
+import { Rejection } from './rejection.ts'
 import type { Part, Turn } from './turns/turns.ts'
 
 /** Everything except the body that decides how a request is read. */
@@ -29,7 +29,7 @@ export interface ModelRequest {
    * The client returned altered thoughts. The request is rejected, unless the answer was recorded from
    * a vendor with the vendor's own signature.
    */
-  readonly unsealed?: Refusal | undefined
+  readonly alteredThought?: Rejection | undefined
   /** In tokens. Undefined: no limit. */
   readonly maxOutputTokens: number | undefined
   readonly stopSequences: readonly string[]
@@ -53,7 +53,7 @@ export interface Tool {
 }
 
 /** A JSON body that the imitated gateway itself rejects, with 500. */
-export class InvalidRequest extends Refusal {}
+export class InvalidRequest extends Rejection {}
 
 /** Whether a conversation ends with the results of tools. */
 export function endsWithResults(turns: readonly Turn[]): boolean {

@@ -1,7 +1,7 @@
 /**
  * How a body becomes a `ModelRequest`: `checks/` has the checks that the protocols share, with the rules in
  * `data/`; `chat-request.ts`, `messages-request.ts` and `responses-request.ts` check and read what is
- * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a `Refusal`.
+ * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a `Rejection`.
  */
 import type { Protocol } from '../../protocols.ts'
 import { checkBody } from './checks/check-body.ts'
@@ -13,7 +13,7 @@ import {
   type ModelRequest,
   type RequestContext,
 } from './model-request.ts'
-import { Refusal } from './refusal.ts'
+import { Rejection } from './rejection.ts'
 
 /**
  * Creates the function that reads the bodies of a protocol. It runs the shared checks before and after
@@ -22,7 +22,7 @@ import { Refusal } from './refusal.ts'
 export function createReader(protocol: Protocol, readBody: (body: JsonObject) => ModelRequest) {
   const { checkFirst, checkGeneral, checkFamily } = createCombinationChecks(protocol)
 
-  /** @throws InvalidRequest, Refusal */
+  /** @throws InvalidRequest, Rejection */
   return (sent: JsonObject, context: RequestContext = {}): ModelRequest => {
     const { input, headers = {}, families = 'vendor' } = context
     const body = input === undefined ? sent : { ...sent, input }
@@ -60,24 +60,24 @@ const contextWindows: readonly (readonly [modelPattern: RegExp, tokens: number])
 ]
 
 /** The errors for a conversation that exceeds the window (from the vendors' references). */
-const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
+const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number) => Rejection>> = {
   chat: (tokens, window) =>
-    new Refusal(
+    new Rejection(
       `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
       'messages',
       'context_length_exceeded',
     ),
   responses: () =>
-    new Refusal(
+    new Rejection(
       'Your input exceeds the context window of this model. Please adjust your input and try again.',
       'input',
       'context_length_exceeded',
     ),
   messages: (tokens, window) =>
-    new Refusal(`prompt is too long: ${tokens} tokens > ${window} maximum`),
+    new Rejection(`prompt is too long: ${tokens} tokens > ${window} maximum`),
 }
 
-/** @throws Refusal if the conversation exceeds the model's context window */
+/** @throws Rejection if the conversation exceeds the model's context window */
 function checkWindow(protocol: Protocol, request: ModelRequest): void {
   const id = bareModelName(request.model)
   const window = contextWindows.find(([modelPattern]) => modelPattern.test(id))?.[1]
@@ -102,21 +102,21 @@ const betaNamePattern = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
  * Checks the headers of version and betas.
  *
  * @returns the version
- * @throws Refusal for an invalid version or beta
+ * @throws Rejection for an invalid version or beta
  */
 function readProtocolVersion(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string {
   const version = String(headers['anthropic-version'] ?? versions[1])
   if (!versions.includes(version))
-    throw new Refusal(`anthropic-version: "${version}" is not a valid version.`)
+    throw new Rejection(`anthropic-version: "${version}" is not a valid version.`)
 
   const betas = String(headers['anthropic-beta'] ?? '').split(',')
   const unknown = betas
     .map((beta) => beta.trim())
     .find((beta) => beta !== '' && !betaNamePattern.test(beta))
   if (unknown !== undefined)
-    throw new Refusal(
+    throw new Rejection(
       `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,
     )
   return version

@@ -13,7 +13,7 @@ import {
   type Shape,
 } from '../data/shapes.ts'
 import { isMissing, isObject, type JsonObject } from '../json.ts'
-import { type Problem, problemAt } from '../refusal.ts'
+import { type Problem, problemAt } from '../rejection.ts'
 import { checkMemberName, checkValue } from './check-value.ts'
 import { selectAlternatives } from './select-alternatives.ts'
 
@@ -21,11 +21,11 @@ import { selectAlternatives } from './select-alternatives.ts'
  * Checks a whole body: the kinds, choices and members by the types of the official SDKs, and each value
  * by the rules of its protocol.
  *
- * @throws Refusal with the vendor's message
+ * @throws Rejection with the vendor's message
  */
 export function checkBody(protocol: Protocol, body: JsonObject): void {
   const problem = bodyChecks[protocol](body)
-  if (problem !== undefined) throw protocolRules[protocol].refusal(problem)
+  if (problem !== undefined) throw protocolRules[protocol].rejection(problem)
 }
 
 /** Finds the first problem of a value. The problem's path begins at the value. */

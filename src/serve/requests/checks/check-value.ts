@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type MemberRules, noRules } from '../data/rules.ts'
-import type { Problem } from '../refusal.ts'
+import type { Problem } from '../rejection.ts'
 
 /** Checks a value of the right kind by its rules: its limits, its pattern, and whether it is supported. */
 export function checkValue(value: unknown, rules: MemberRules): Problem | undefined {

@@ -4,7 +4,7 @@ import { formatPath } from '../../../schema.ts'
 import combinations from '../data/combinations.json' with { type: 'json' }
 import families from '../data/families.json' with { type: 'json' }
 import { isMissing, type JsonObject } from '../json.ts'
-import { Refusal, unsupportedFeature } from '../refusal.ts'
+import { Rejection, unsupportedFeature } from '../rejection.ts'
 import {
   countSharedLists,
   entryRange,
@@ -77,7 +77,7 @@ const allChecks = allCombinations.flatMap((combination) =>
   combination.paths.split(' ').map((path) => createCheck(combination, path.split('.'))),
 )
 
-/** Creates the checks of a protocol. They throw Refusal. */
+/** Creates the checks of a protocol. They throw Rejection. */
 export function createCombinationChecks(protocol: Protocol) {
   const checks = allChecks.filter(({ combination }) => combination.protocols.includes(protocol))
   const generalChecks = checks.filter(({ combination }) => combination.models === undefined)
@@ -147,7 +147,7 @@ function createTree(checks: readonly CombinationCheck[]): PathNode {
   return root
 }
 
-/** @throws Refusal */
+/** @throws Rejection */
 function checkTree(body: JsonObject, tree: PathNode): void {
   checkNode(body, tree, [])
 
@@ -156,7 +156,7 @@ function checkTree(body: JsonObject, tree: PathNode): void {
     if (isMissing(value)) return
     for (const check of node.checks)
       if (check.isRejected(value, positions, body))
-        throw createRefusal(check, { body, value, positions })
+        throw createRejection(check, { body, value, positions })
     if (typeof value !== 'object') return
 
     for (const [step, nextNode] of node.next) {
@@ -176,10 +176,10 @@ interface RejectedValue {
   readonly positions: readonly number[]
 }
 
-function createRefusal(
+function createRejection(
   { combination, steps }: CombinationCheck,
   { body, value, positions }: RejectedValue,
-): Refusal {
+): Rejection {
   const { message = '', unsupported, param, code, maximum, minimum } = combination
   const placeholders: JsonObject = {
     model: requestedModel(body),
@@ -196,7 +196,7 @@ function createRefusal(
 
   const place = param === undefined ? formatPath(memberPlace(steps, positions)) : fill(param)
   if (unsupported !== undefined) return unsupportedFeature(unsupported, place)
-  return new Refusal(fill(message), place, code ?? null)
+  return new Rejection(fill(message), place, code ?? null)
 }
 
 type BodyCondition = (positions: readonly number[], body: JsonObject) => boolean

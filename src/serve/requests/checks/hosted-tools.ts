@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts'
-import { unsupportedFeature } from '../refusal.ts'
+import { unsupportedFeature } from '../rejection.ts'
 
 /**
  * Tools that the vendor executes and that a model need not call. This gateway ignores them if a request
@@ -11,7 +11,7 @@ export function isSkippedTool({ type }: JsonObject): boolean {
   return skippedTypePattern.test(String(type))
 }
 
-/** @throws Refusal if a request offers only web search, or forces it */
+/** @throws Rejection if a request offers only web search, or forces it */
 export function checkSearch(tools: readonly JsonObject[], choice: JsonObject): void {
   const isSearch = ({ type }: JsonObject) => String(type).startsWith('web_search')
   const isForced = tools.some((tool) => isSearch(tool) && tool['name'] === choice['name'])

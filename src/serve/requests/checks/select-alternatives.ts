@@ -1,7 +1,7 @@
 import type { MemberRules } from '../data/rules.ts'
 import { memberChoices, type ObjectForm } from '../data/shapes.ts'
 import { isMissing, type JsonObject } from '../json.ts'
-import type { Problem } from '../refusal.ts'
+import type { Problem } from '../rejection.ts'
 
 /** The alternatives of a union that an object may be. */
 type Selection =

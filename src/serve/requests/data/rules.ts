@@ -1,5 +1,5 @@
 import type { Protocol } from '../../../protocols.ts'
-import { anthropicRefusal, openaiRefusal, type Problem, Refusal } from '../refusal.ts'
+import { anthropicRejection, openaiRejection, type Problem, Rejection } from '../rejection.ts'
 import limits from './limits.json' with { type: 'json' }
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
@@ -68,16 +68,16 @@ function rulesOfProtocol(protocol: Protocol): MemberRules {
 }
 
 /** Chat has a different message for an unknown member of the body itself. */
-function chatRefusal(problem: Problem): Refusal {
+function chatRejection(problem: Problem): Rejection {
   const { type, path } = problem
   return type === 'unknown' && path.length === 1
-    ? new Refusal(`Unrecognized request argument supplied: ${path[0]}`)
-    : openaiRefusal(problem)
+    ? new Rejection(`Unrecognized request argument supplied: ${path[0]}`)
+    : openaiRejection(problem)
 }
 
 /** The rules for the body of each protocol, and the errors of its vendor. */
 export const protocolRules = {
-  chat: { rules: rulesOfProtocol('chat'), refusal: chatRefusal },
-  responses: { rules: rulesOfProtocol('responses'), refusal: openaiRefusal },
-  messages: { rules: rulesOfProtocol('messages'), refusal: anthropicRefusal },
+  chat: { rules: rulesOfProtocol('chat'), rejection: chatRejection },
+  responses: { rules: rulesOfProtocol('responses'), rejection: openaiRejection },
+  messages: { rules: rulesOfProtocol('messages'), rejection: anthropicRejection },
 }

@@ -1,6 +1,6 @@
 import type { Protocol } from '../../../protocols.ts'
 import { isObject } from '../json.ts'
-import type { ExpectedKind } from '../refusal.ts'
+import type { ExpectedKind } from '../rejection.ts'
 import shapes from './shapes.json' with { type: 'json' }
 
 /**

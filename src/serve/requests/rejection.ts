@@ -6,7 +6,7 @@ import { isObject } from './json.ts'
  * A rejection by the vendor behind the imitated gateway: an `invalid_request_error`, by default with status 400.
  * The client gets the message unchanged.
  */
-export class Refusal extends Error {
+export class Rejection extends Error {
   /** The member that is wrong. */
   readonly param: string | null
   readonly code: string | null
@@ -65,21 +65,21 @@ export function problemAt(step: string | number, problem: Problem): Problem {
  * Supported values are: …", `input[0].content[0].type`, `invalid_value`
  * (https://github.com/MervinPraison/PraisonAI/issues/3934, read 2026-11-22).
  */
-export function openaiRefusal(problem: Problem): Refusal {
+export function openaiRejection(problem: Problem): Rejection {
   const { path, value } = problem
   const place = formatPath(path)
-  const refusal = (code: string, message: string) => new Refusal(message, place, code)
+  const rejection = (code: string, message: string) => new Rejection(message, place, code)
   const wrongType = (expected: string) =>
-    refusal(
+    rejection(
       'invalid_type',
       `Invalid type for '${place}': expected ${expected}, but got ${withArticle(valueKind(value))} instead.`,
     )
 
   switch (problem.type) {
     case 'missing':
-      return refusal('missing_required_parameter', `Missing required parameter: '${place}'.`)
+      return rejection('missing_required_parameter', `Missing required parameter: '${place}'.`)
     case 'unknown':
-      return refusal('unknown_parameter', `Unknown parameter: '${place}'.`)
+      return rejection('unknown_parameter', `Unknown parameter: '${place}'.`)
     case 'wrong-kind':
       return wrongType(expectedKind(problem.kind))
     case 'too-small':
@@ -87,16 +87,16 @@ export function openaiRefusal(problem: Problem): Refusal {
       const number = problem.kind === 'integer' ? 'integer' : 'decimal'
       const [side, end, sign] =
         problem.type === 'too-small' ? ['below', 'min', '>='] : ['above', 'max', '<=']
-      return refusal(
+      return rejection(
         `${number}_${side}_${end}_value`,
         `Invalid '${place}': ${number} ${side} ${end}imum value. Expected a value ${sign} ${problem.limit}, but got ${value} instead.`,
       )
     }
     case 'too-short':
     case 'too-long':
-      return wrongLength(problem, refusal)
+      return wrongLength(problem, rejection)
     case 'not-matching':
-      return refusal(
+      return rejection(
         'invalid_value',
         `Invalid '${place}': string does not match pattern. Expected a string that matches the pattern '${problem.pattern}'.`,
       )
@@ -104,13 +104,13 @@ export function openaiRefusal(problem: Problem): Refusal {
       const { choices } = problem
       if (typeof value !== 'string') return wrongType(`one of ${joinChoices(choices, 'or')}`)
       const supported = joinChoices(choices, 'and')
-      return refusal(
+      return rejection(
         'invalid_value',
         `Invalid value: '${value}'. Supported values are: ${supported}.`,
       )
     }
     case 'unknown-tag':
-      return openaiRefusal({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
+      return openaiRejection({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
     case 'unsupported':
       return unsupportedFeature(problem.feature, place)
   }
@@ -118,11 +118,11 @@ export function openaiRefusal(problem: Problem): Refusal {
 
 function wrongLength(
   { type, path, value, limit }: Problem & { readonly limit: number },
-  refusal: (code: string, message: string) => Refusal,
-): Refusal {
+  rejection: (code: string, message: string) => Rejection,
+): Rejection {
   const place = formatPath(path)
   if (isObject(value))
-    return refusal(
+    return rejection(
       'object_above_max_properties',
       `Invalid '${place}': too many properties. Expected an object with at most ${limit} properties, but got an object with ${Object.keys(value).length} properties instead.`,
     )
@@ -131,13 +131,13 @@ function wrongLength(
   const aKind = withArticle(kind)
   const { length } = value as string
   if (length === 0)
-    return refusal(
+    return rejection(
       `empty_${kind}`,
       `Invalid '${place}': empty ${kind}. Expected ${aKind} with minimum length ${limit}, but got an empty ${kind} instead.`,
     )
   const [side, end, word] =
     type === 'too-long' ? ['above', 'max', 'long'] : ['below', 'min', 'short']
-  return refusal(
+  return rejection(
     `${kind}_${side}_${end}_length`,
     `Invalid '${place}': ${kind} too ${word}. Expected ${aKind} with ${end}imum length ${limit}, but got ${aKind} with length ${length} instead.`,
   )
@@ -173,12 +173,12 @@ function joinChoices(choices: readonly string[], word: 'and' | 'or'): string {
  * The error of messages for a problem. That vendor's API returns the messages of its validator (pydantic),
  * such as "max_tokens: Input should be greater than or equal to 1".
  */
-export function anthropicRefusal(problem: Problem): Refusal {
+export function anthropicRejection(problem: Problem): Rejection {
   const { path, value } = problem
   if (problem.type === 'unknown-tag' && problem.name !== 'type')
-    return anthropicRefusal({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
+    return anthropicRejection({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
   if (problem.type === 'unsupported') return unsupportedFeature(problem.feature, path.join('.'))
-  return new Refusal(`${path.join('.')}: ${pydanticMessage(problem, value)}`)
+  return new Rejection(`${path.join('.')}: ${pydanticMessage(problem, value)}`)
 }
 
 function pydanticMessage(problem: Problem, value: unknown): string {
@@ -224,8 +224,8 @@ const pydanticKinds: Readonly<Partial<Record<ExpectedKind, string>>> = {
 }
 
 /** The error for a feature that this gateway does not support. */
-export function unsupportedFeature(feature: string, param: string): Refusal {
-  return new Refusal(
+export function unsupportedFeature(feature: string, param: string): Rejection {
+  return new Rejection(
     `The local gateway does not do this: ${feature}. The service may: try it there.`,
     param,
     'unsupported_by_local_gateway',
