@@ -9,8 +9,8 @@
  * from OpenAI's API description. Anthropic publishes none.
  *
  * The notation of shapes: "string", "number", "boolean", "any"; ["a", "b"] is one of these texts; 7 is the
- * shape at that index of `shared`; {"list": X}; {"map": X}; {"of": {"name": X}, "needs": ["name"]} has no
- * other members; {"any": [X, Y]}. Null counts as absent everywhere.
+ * shape at that index of `shared`; {"list": X}; {"map": X}; {"properties": {"name": X}, "required": ["name"]}
+ * has no other members; {"anyOf": [X, Y]}. Null counts as absent everywhere.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -115,13 +115,13 @@ function shapeOf(name) {
     if (properties === undefined || additionalProperties !== false)
       return { map: resolved(additionalProperties || {}) }
     const members = Object.entries(properties).filter(([member]) => !notInBody.includes(member))
-    const needs = required.filter((member) => !mayBeNull(properties[member]))
+    const neverNull = required.filter((member) => !mayBeNull(properties[member]))
     // The other half of a pair of types streams.
     const entries = members.map(([member, inner]) => [
       member,
       member === 'stream' ? 'boolean' : resolved(inner),
     ])
-    return { of: Object.fromEntries(entries), needs }
+    return { properties: Object.fromEntries(entries), required: neverNull }
   }
 }
 
@@ -131,7 +131,7 @@ function mayBeNull({ type, anyOf = [] }) {
 
 /** Texts of several unions are one list; where any text does, none is named. */
 function union(shapes) {
-  const flat = shapes.filter((one) => one !== undefined).flatMap((one) => one.any ?? [one])
+  const flat = shapes.filter((one) => one !== undefined).flatMap((one) => one.anyOf ?? [one])
   if (flat.includes('any')) return 'any'
   const texts = [...new Set(flat.filter(Array.isArray).flat())]
   const others = [
@@ -140,7 +140,7 @@ function union(shapes) {
     ).values(),
   ]
   const all = texts.length > 0 && !others.includes('string') ? [texts, ...others] : others
-  return all.length === 1 ? all[0] : { any: all }
+  return all.length === 1 ? all[0] : { anyOf: all }
 }
 
 /** The same with every shape that stands there twice written once. */
@@ -171,11 +171,14 @@ function shared(shapes) {
 /** A shape with what `change` makes of those within it. */
 function mapped(shape, change) {
   if (typeof shape === 'string' || Array.isArray(shape)) return shape
-  if (shape.any) return { any: shape.any.map(change) }
+  if (shape.anyOf) return { anyOf: shape.anyOf.map(change) }
   if (shape.list) return { list: change(shape.list) }
   if (shape.map) return { map: change(shape.map) }
-  const members = Object.entries(shape.of)
-  return { ...shape, of: Object.fromEntries(members.map(([name, one]) => [name, change(one)])) }
+  const members = Object.entries(shape.properties)
+  return {
+    ...shape,
+    properties: Object.fromEntries(members.map(([name, one]) => [name, change(one)])),
+  }
 }
 
 async function openapiDocument(path) {

@@ -4,7 +4,7 @@ import type { Part, Turn } from './turns/turns.ts'
 
 /** Everything except the body that decides how a request is read. */
 export interface RequestContext {
-  /** Replaces the member `input` (responses only). */
+  /** Replaces the member `input`: the stored conversation that it continues is added (responses only). */
   readonly input?: unknown
   /** The names are in lower case. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>

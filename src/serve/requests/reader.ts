@@ -4,7 +4,7 @@
  * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a `Rejection`.
  */
 import type { Protocol } from '../../protocols.ts'
-import { checkBody } from './checks/check-body.ts'
+import { checkMembers } from './checks/check-members.ts'
 import { bareModelName, createCombinationChecks } from './checks/combinations.ts'
 import { isMissing, type JsonObject } from './json.ts'
 import {
@@ -20,21 +20,22 @@ import { Rejection } from './rejection.ts'
  * `readBody`.
  */
 export function createReader(protocol: Protocol, readBody: (body: JsonObject) => ModelRequest) {
-  const { checkFirst, checkGeneral, checkFamily } = createCombinationChecks(protocol)
+  const combinations = createCombinationChecks(protocol)
 
   /** @throws InvalidRequest, Rejection */
-  return (sent: JsonObject, context: RequestContext = {}): ModelRequest => {
+  return (sentBody: JsonObject, context: RequestContext = {}): ModelRequest => {
     const { input, headers = {}, families = 'vendor' } = context
-    const body = input === undefined ? sent : { ...sent, input }
-    requireConversation(protocol, body)
+    // With the stored conversation, whose items may have members that a client must not send.
+    const wholeBody = input === undefined ? sentBody : { ...sentBody, input }
+    requireConversation(protocol, wholeBody)
 
-    checkFirst(sent)
-    checkBody(protocol, sent)
+    combinations.checkBeforeMembers(sentBody)
+    checkMembers(protocol, sentBody)
     const version = protocol === 'messages' ? readProtocolVersion(headers) : ''
-    checkGeneral(body, version)
+    combinations.checkAfterMembers(wholeBody, version)
 
-    const request = readBody(body)
-    if (families === 'vendor') checkFamily(sent)
+    const request = readBody(wholeBody)
+    if (families === 'vendor') combinations.checkFamily(sentBody)
     checkWindow(protocol, request)
     return request
   }

@@ -16,52 +16,61 @@ import {
 } from './member-paths.ts'
 
 /**
- * A value that a vendor rejects in combination with other members, or for a family of models. The types
- * and limits of a single member are in rules.json. Each combination has a source.
+ * A row of combinations.json or families.json: a value that a vendor rejects in combination with other
+ * members, or for a family of models. The rules for a single member are in rules.json. Each row has a
+ * source. For example, chat accepts images only from the user:
  *
- * Paths are written as in member-paths.ts, with dots between the steps. A condition looks at the entry of
- * a list that contains the rejected value, as long as the paths are equal; the step `any` looks at every
- * entry.
+ *     "paths": "messages.each.content.each.image_url",
+ *     "unless": { "messages.each.role": ["user"] },
+ *     "message": "Invalid 'messages[{0}]'. Image URLs are only allowed for … '{messages.each.role}' …",
+ *     "param": "messages[{0}]"
+ *
+ *     { "messages": [
+ *       { "role": "user", "content": [{ "image_url": … }] },     accepted
+ *       { "role": "tool", "content": [{ "image_url": … }] }      rejected: "Invalid 'messages[1]'. … 'tool' …"
+ *     ]}
+ *
+ * A path is written as in member-paths.ts, with dots between the steps. `each` in a condition is the same
+ * message as `each` in the path of the rejected value, because the paths are equal up to there; `any` is
+ * any message. `{0}` is the position in the first list.
  */
 interface Combination {
+  // With `undefined`, TypeScript checks the rows of the JSON files.
   readonly protocols: readonly string[]
   /** A regular expression for the ID without the vendor. Absent: every model. */
-  readonly models?: string
+  readonly models?: string | undefined
   /** The first version of the messages protocol that rejects the value. */
-  readonly since?: string
-  /** Checked before the types, which would report a less exact problem. */
-  readonly isFirst?: boolean
+  readonly since?: string | undefined
+  /** Checked before the members, whose check would report a less exact problem. */
+  readonly isBeforeMembers?: boolean | undefined
 
   /** The paths of the rejected value, separated by spaces. An absent value is accepted. */
   readonly paths: string
   // Which values are rejected. Without any of these five members: every value.
   /** Rejects only these. */
-  readonly rejected?: readonly unknown[]
+  readonly rejected?: readonly unknown[] | undefined
   /** Rejects all but these. */
-  readonly accepted?: readonly unknown[]
+  readonly accepted?: readonly unknown[] | undefined
   /** Rejects larger ones. */
-  readonly maximum?: number
+  readonly maximum?: number | undefined
   /** Rejects smaller ones. */
-  readonly minimum?: number
+  readonly minimum?: number | undefined
   /** Rejects texts that match this regular expression. */
-  readonly matches?: string
+  readonly matches?: string | undefined
   /** The members that must be present, or absent. An empty list counts as absent. */
-  readonly with?: readonly string[]
-  readonly without?: readonly string[]
+  readonly with?: readonly string[] | undefined
+  readonly without?: readonly string[] | undefined
   /** The values that members must have, or must not have. */
-  readonly where?: Readonly<Record<string, readonly unknown[]>>
-  readonly unless?: Readonly<Record<string, readonly unknown[]>>
+  readonly where?: Readonly<Record<string, readonly unknown[] | undefined>> | undefined
+  readonly unless?: Readonly<Record<string, readonly unknown[] | undefined>> | undefined
 
-  /**
-   * May contain the placeholders `{model}`, `{value}`, `{maximum}`, `{minimum}`, a path, or the number of a
-   * position.
-   */
-  readonly message?: string
+  /** May contain the placeholders `{model}`, `{value}`, `{maximum}`, `{minimum}`, `{PATH}` and `{0}`. */
+  readonly message?: string | undefined
   /** Replaces the message: the feature that this gateway does not support. */
-  readonly unsupported?: string
+  readonly unsupported?: string | undefined
   /** Absent: the path of the rejected value. */
-  readonly param?: string
-  readonly code?: string
+  readonly param?: string | undefined
+  readonly code?: string | undefined
 }
 
 /** A combination for one of its paths. */
@@ -72,22 +81,23 @@ interface CombinationCheck {
   isRejected(value: unknown, positions: readonly number[], body: JsonObject): boolean
 }
 
-const allCombinations: readonly Combination[] = [...combinations, ...families] as Combination[]
+const allCombinations: readonly Combination[] = [...combinations, ...families]
 const allChecks = allCombinations.flatMap((combination) =>
   combination.paths.split(' ').map((path) => createCheck(combination, path.split('.'))),
 )
 
-/** Creates the checks of a protocol. They throw Rejection. */
+/** Creates the checks of a protocol. `reader.ts` says when each of them runs. They throw Rejection. */
 export function createCombinationChecks(protocol: Protocol) {
   const checks = allChecks.filter(({ combination }) => combination.protocols.includes(protocol))
   const generalChecks = checks.filter(({ combination }) => combination.models === undefined)
-  const isFirst = ({ combination }: CombinationCheck) => combination.isFirst === true
+  const isBeforeMembers = ({ combination }: CombinationCheck) =>
+    combination.isBeforeMembers === true
 
-  const firstTree = createTree(generalChecks.filter(isFirst))
+  const treeBeforeMembers = createTree(generalChecks.filter(isBeforeMembers))
   const treeOfVersion = cached((version) =>
     createTree(
       generalChecks.filter(
-        (check) => !isFirst(check) && (check.combination.since ?? '') <= version,
+        (check) => !isBeforeMembers(check) && (check.combination.since ?? '') <= version,
       ),
     ),
   )
@@ -101,9 +111,9 @@ export function createCombinationChecks(protocol: Protocol) {
   )
 
   return {
-    checkFirst: (body: JsonObject) => checkTree(body, firstTree),
-    checkGeneral: (body: JsonObject, version: string) => checkTree(body, treeOfVersion(version)),
-    /** Checks what only some families of models reject. */
+    checkBeforeMembers: (body: JsonObject) => checkTree(body, treeBeforeMembers),
+    checkAfterMembers: (body: JsonObject, version: string) =>
+      checkTree(body, treeOfVersion(version)),
     checkFamily: (body: JsonObject) => checkTree(body, treeOfModel(requestedModel(body))),
   }
 }
@@ -228,9 +238,9 @@ function createPresenceConditions(
 /** Conditions that hold if the member at the path has one of the values. */
 function createConditions(
   steps: Steps,
-  valuesByPath: Readonly<Record<string, readonly unknown[]>>,
+  valuesByPath: NonNullable<Combination['where']>,
 ): readonly BodyCondition[] {
-  return Object.entries(valuesByPath).map(([path, values]) =>
+  return Object.entries(valuesByPath).map(([path, values = []]) =>
     createCondition(steps, path, (value) => includes(values, value)),
   )
 }

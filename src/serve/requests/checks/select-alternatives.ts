@@ -43,7 +43,7 @@ export function selectAlternatives(
 }
 
 function isOptionalTag(form: ObjectForm, name: string): boolean {
-  return memberChoices(form, name) === undefined || !form.needs.includes(name)
+  return memberChoices(form, name) === undefined || !form.required.includes(name)
 }
 
 function rejectTag(

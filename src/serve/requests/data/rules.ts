@@ -45,8 +45,13 @@ export interface MemberRules extends Rule {
 
 export const noRules: MemberRules = { members: new Map() }
 
-/** @param table rules with the paths of their members, without list indexes, separated by spaces */
-function buildRules(table: readonly (Rule & { readonly paths: string })[]): MemberRules {
+/** A row of limits.json or rules.json. */
+interface RuleRow extends Rule {
+  /** The paths of the members, without list indexes, separated by spaces. */
+  readonly paths: string
+}
+
+function buildRules(table: readonly RuleRow[]): MemberRules {
   const root: MemberRules = { members: new Map() }
   for (const { paths, ...rule } of table)
     for (const path of paths.split(' ')) {
@@ -64,7 +69,7 @@ function rulesOfMember({ members }: MemberRules, name: string): MemberRules {
 }
 
 function rulesOfProtocol(protocol: Protocol): MemberRules {
-  return buildRules([...limits[protocol], ...rules[protocol]] as [])
+  return buildRules([...limits[protocol], ...rules[protocol]] as readonly RuleRow[])
 }
 
 /** Chat has a different message for an unknown member of the body itself. */
@@ -75,9 +80,9 @@ function chatRejection(problem: Problem): Rejection {
     : openaiRejection(problem)
 }
 
-/** The rules for the body of each protocol, and the errors of its vendor. */
+/** The rules for the body of each protocol, and the messages of its vendor. */
 export const protocolRules = {
-  chat: { rules: rulesOfProtocol('chat'), rejection: chatRejection },
-  responses: { rules: rulesOfProtocol('responses'), rejection: openaiRejection },
-  messages: { rules: rulesOfProtocol('messages'), rejection: anthropicRejection },
+  chat: { rules: rulesOfProtocol('chat'), createRejection: chatRejection },
+  responses: { rules: rulesOfProtocol('responses'), createRejection: openaiRejection },
+  messages: { rules: rulesOfProtocol('messages'), createRejection: anthropicRejection },
 }

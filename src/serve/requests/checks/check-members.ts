@@ -18,14 +18,14 @@ import { checkMemberName, checkValue } from './check-value.ts'
 import { selectAlternatives } from './select-alternatives.ts'
 
 /**
- * Checks a whole body: the kinds, choices and members by the types of the official SDKs, and each value
- * by the rules of its protocol.
+ * Checks each member of a body, at any depth: its name, its kind and its choices by the types of the
+ * official SDKs, and its value by the rules of the protocol. `combinations.ts` checks members together.
  *
  * @throws Rejection with the vendor's message
  */
-export function checkBody(protocol: Protocol, body: JsonObject): void {
+export function checkMembers(protocol: Protocol, body: JsonObject): void {
   const problem = bodyChecks[protocol](body)
-  if (problem !== undefined) throw protocolRules[protocol].rejection(problem)
+  if (problem !== undefined) throw protocolRules[protocol].createRejection(problem)
 }
 
 /** Finds the first problem of a value. The problem's path begins at the value. */
@@ -66,7 +66,7 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
   }
 
   function createFormCheck(form: Form, rules: MemberRules): ValueCheck {
-    if (typeof form === 'object' && 'any' in form) return createUnionCheck(form.any, rules)
+    if (typeof form === 'object' && 'anyOf' in form) return createUnionCheck(form.anyOf, rules)
     const checkContents = createContentsCheck(form, rules)
     return (value) =>
       hasForm(value, form) ? checkContents?.(value) : wrongKind([form], value, rules)
@@ -76,7 +76,7 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
   function createContentsCheck(form: Form, rules: MemberRules): ValueCheck | undefined {
     if (typeof form === 'string') return undefined
     if (isChoices(form)) return (value) => wrongChoice(form, value, rules)
-    if ('of' in form) return createObjectCheck(form, rules)
+    if (isObjectForm(form)) return createObjectCheck(form, rules)
     if ('list' in form) return createListCheck(form.list, rules)
     return 'map' in form ? createMapCheck(form.map, rules) : undefined
   }
@@ -109,7 +109,7 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
 
   function createObjectCheck(form: ObjectForm, rules: MemberRules): ValueCheck {
     const types = memberChoices(form, 'type')
-    const required = form.needs.filter((name) => rules.members.get(name)?.isOptional !== true)
+    const required = form.required.filter((name) => rules.members.get(name)?.isOptional !== true)
     const checks = createMemberChecks(form, rules)
 
     return (value) => {
@@ -135,9 +135,9 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
   }
 
   /** The checks for the members of an object, with those that only the rules know. */
-  function createMemberChecks({ of: shapes }: ObjectForm, rules: MemberRules) {
+  function createMemberChecks({ properties }: ObjectForm, rules: MemberRules) {
     const checks = new Map<string, ValueCheck>()
-    for (const [name, shape] of Object.entries(shapes))
+    for (const [name, shape] of Object.entries(properties))
       checks.set(name, checkFor(shape, rules.members.get(name)))
     for (const [name, memberRules] of rules.members)
       if (memberRules.shape !== undefined && !checks.has(name))
