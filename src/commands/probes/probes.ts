@@ -42,6 +42,7 @@ export class Probes {
   readonly #loadSenders: (choice: ResolvedChoice) => Promise<SenderFor>
   /** By client ID. */
   readonly #searches = new Map<string, PartSearches>()
+  readonly #requests = new Map<ResolvedChoice, Promise<readonly ProbeRequest[]>>()
 
   constructor(
     probe: (request: ProbeRequest) => Promise<ProbeResult>,
@@ -51,14 +52,24 @@ export class Probes {
     this.#loadSenders = load
   }
 
-  /** The probes of a client, one for each model that it will request. Reads the client's files. */
-  async requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
-    const { client, resolved } = choice
+  /**
+   * The probes of a client, one for each model that it will request. They are made once for a choice, with what
+   * is known of the gateway then. So whoever asks again gets the answers that repoint has.
+   */
+  #requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
+    const requests = this.#requests.get(choice) ?? this.#newRequests(choice)
+    this.#requests.set(choice, requests)
+    return requests
+  }
+
+  /** Reads the client's files. */
+  async #newRequests(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
+    const { client, input, resolved } = choice
     const senderFor = await this.#loadSenders(choice)
     const searches = this.#searches.get(client.id) ?? newSearches()
     this.#searches.set(client.id, searches)
 
-    return routesOf(choice).map((route) => ({
+    return routesToProve(resolved, catalogIn(input.gatewayInfo)).map((route) => ({
       ...route,
       unservedHint: route.model === resolved.probeModel ? resolved.probeHint : undefined,
       sender: senderFor(route),
@@ -66,12 +77,19 @@ export class Probes {
     }))
   }
 
-  isNew(request: ProbeRequest): boolean {
-    return !this.#sent.has(request)
+  /** The models of these choices that repoint has not requested yet. */
+  async unaskedModels(choices: readonly ResolvedChoice[]): Promise<readonly string[]> {
+    const requests = await Promise.all(choices.map((choice) => this.#requestsOf(choice)))
+    const unsent = requests.flat().filter((request) => !this.#sent.has(request))
+    return [...new Set(unsent.map(({ model }) => model))]
   }
 
-  /** Sends the requests that were not sent yet, in parallel. A rejection is an answer, so it never throws. */
-  async answersTo(requests: readonly ProbeRequest[]): Promise<readonly ProbeAnswer[]> {
+  /**
+   * Probes everything that a client will request, in parallel, and nothing twice. A rejection is an answer, so
+   * it never throws one.
+   */
+  async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
+    const requests = await this.#requestsOf(choice)
     const results = await Promise.allSettled(requests.map((request) => this.#sent.send(request)))
     return results.map((result, index) => {
       const { model, protocol } = requests[index]!
@@ -79,14 +97,9 @@ export class Probes {
     })
   }
 
-  /** Probes everything that a client will request. */
-  async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
-    return this.answersTo(await this.requestsOf(choice))
-  }
-
   /** As `askFor`, but does not wait for the answers. */
   async sendFor(choice: ResolvedChoice): Promise<void> {
-    for (const request of await this.requestsOf(choice)) void this.#sent.send(request)
+    for (const request of await this.#requestsOf(choice)) void this.#sent.send(request)
   }
 
   /**
@@ -103,11 +116,6 @@ export class Probes {
     }
     return choices.at(-1)!
   }
-}
-
-/** The models that a client will request, over their protocols. */
-function routesOf({ input, resolved }: ResolvedChoice): readonly ModelRoute[] {
-  return routesToProve(resolved, catalogIn(input.gatewayInfo))
 }
 
 /** Whether another model may succeed: the gateway rejects the model, its protocol or what its request contains. */

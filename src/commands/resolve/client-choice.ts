@@ -6,6 +6,7 @@ import {
   type ResolveInput,
 } from '../../clients/contract/setup.ts'
 import { UserError, valueOrError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import type { SafeguardsAnswer } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
 
@@ -24,6 +25,8 @@ export interface ResolvedChoice extends ClientChoice {
   readonly safeguards: SafeguardsAnswer
   /** What has proven the models. `client`: the gateway rejects repoint's own request, and answers the client. */
   readonly provenBy: 'nothing' | 'probe' | 'client'
+  /** What the answers to the probes say about the gateway, such as that it does not stream. */
+  readonly probeFindings: readonly Finding[]
 }
 
 /** The result of a client's rules for one gateway. */
@@ -46,5 +49,12 @@ export function resolveClient(choice: ClientChoice): Resolution {
 export function resolveOrThrow(choice: ClientChoice): ResolvedChoice {
   const { client, program, input } = choice
   const resolved = client.resolve(input, program)
-  return { ...choice, resolved, replacements: 0, safeguards: 'not-asked', provenBy: 'nothing' }
+  return {
+    ...choice,
+    resolved,
+    replacements: 0,
+    safeguards: 'not-asked',
+    provenBy: 'nothing',
+    probeFindings: [],
+  }
 }

@@ -1,8 +1,8 @@
 /**
  * From step 4 back to step 3: what a client uses after the gateway has rejected its models.
  *
- * In: a client's choice and the rejections. Out: an `Attempt`, which is another choice to probe. If nothing
- * is left to try, the client keeps its choice, and step 4 reports the rejection.
+ * In: a client's choice and the rejections. Out: another choice to probe, or the same one if nothing is left
+ * to try. Then step 4 reports the rejection.
  */
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
@@ -30,51 +30,49 @@ interface ProbedClient {
   readonly rejections: readonly RejectedModel[]
 }
 
-/** What to do with the client next. */
-export type Attempt =
+type Attempt =
   | { readonly kind: 'probe'; readonly choice: ResolvedChoice }
+  /** The client can use its models over no protocol that the gateway has not rejected. */
+  | { readonly kind: 'no-protocol'; readonly error: UserError }
   | { readonly kind: 'nothing-to-try' }
 
-/** As `Attempt`, for the models that the client has. */
-type ProtocolAttempt =
-  | Attempt
-  /** The client can use them over no protocol that the gateway has not rejected. */
-  | { readonly kind: 'no-protocol'; readonly error: UserError }
-
 /**
- * Tries the rows of docs/choosing-models.md in their order.
+ * Tries the rows of docs/choosing-models.md in their order. Returns the choice to probe next, or the same choice
+ * if nothing was rejected, or nothing is left to try.
  *
  * @throws UserError if the client can use its models over no protocol, and no other model replaces them
  * @throws ClientSkipped
  */
-export async function chooseAgain(probed: ProbedClient): Promise<Attempt> {
-  const otherProtocol = tryOtherProtocol(probed)
-  if (otherProtocol.kind === 'probe') return otherProtocol
-  const protocolError = otherProtocol.kind === 'no-protocol' ? otherProtocol.error : undefined
+export async function chooseAgain(probed: ProbedClient): Promise<ResolvedChoice> {
+  const sameModels = trySameModels(probed)
+  if (sameModels.kind === 'probe') return sameModels.choice
+  const protocolError = sameModels.kind === 'no-protocol' ? sameModels.error : undefined
 
   const byRules = await tryModelByRules(probed)
-  if (byRules.kind === 'probe') return byRules
+  if (byRules.kind === 'probe') return byRules.choice
 
   const fromUser = await tryModelFromUser(probed, protocolError)
-  if (fromUser.kind === 'probe') return fromUser
+  if (fromUser.kind === 'probe') return fromUser.choice
 
   // It says why no protocol is left. Step 4 would report only the last rejection.
   if (protocolError !== undefined) throw protocolError
-  return { kind: 'nothing-to-try' }
+  return probed.choice
 }
 
-/** Tries the same models over other protocols, or at the base URLs that the probes have found since. */
-function tryOtherProtocol({ gateway, choice, rejections }: ProbedClient): ProtocolAttempt {
+/** Tries the same models over another protocol, if a rejection or another base URL is a reason to. */
+function trySameModels({ gateway, choice, rejections }: ProbedClient): Attempt {
   const { access } = gateway.requester
   const catalog = catalogIn(gateway)
   const { client, input } = choice
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
-  // A route stays if its rejection would be the same over every protocol.
+  // Other rejections would be the same over every protocol, so their routes stay possible.
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
+  // The base URLs decide which protocols a client can mix. A probe, also of another client, may have found
+  // other ones since this choice.
   const knownBaseUrls = input.gatewayInfo.accessSoFar?.baseUrls
-  const isMoved = knownBaseUrls !== undefined && !sameBaseUrls(knownBaseUrls, access.baseUrls)
-  if (retryable.length === 0 && !isMoved) return { kind: 'nothing-to-try' }
+  const hasMoved = knownBaseUrls !== undefined && !sameBaseUrls(knownBaseUrls, access.baseUrls)
+  if (retryable.length === 0 && !hasMoved) return { kind: 'nothing-to-try' }
 
   const routesToAvoid = [...input.gatewayInfo.routesToAvoid, ...retryable]
   const gatewayInfo = { ...input.gatewayInfo, routesToAvoid, accessSoFar: access }

@@ -7,10 +7,12 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'
+import { sendingFindings } from '../../../clients/plan/headers.ts'
 import { UserError } from '../../../errors.ts'
-import type { Finding } from '../../../finding.ts'
+import { blocksSetup, type Finding } from '../../../finding.ts'
 import { type Balance, startBalanceRequest } from '../../../gateway/balance.ts'
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
+import type { GatewayRequester } from '../../../gateway/gateway-requester.ts'
 import {
   admitsOnlyClients,
   lacksProtocol,
@@ -18,9 +20,10 @@ import {
   mayHelp,
 } from '../../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
-import type { Catalog, GatewayAccess, SafeguardsAnswer } from '../../../gateway/types.ts'
+import type { ProbeResult } from '../../../gateway/probe/probe.ts'
+import type { Catalog, GatewayAccess, Protocol, SafeguardsAnswer } from '../../../gateway/types.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
-import { type ProbeAnswer, rejectionsIn } from '../../probes/probes.ts'
+import { rejectionsIn } from '../../probes/probes.ts'
 import type { ResolvedChoice } from '../../resolve/client-choice.ts'
 import type { AskedGateway, SetupContext } from '../context.ts'
 import { withModelFromUser } from './ask-for-model.ts'
@@ -72,7 +75,8 @@ export async function proveClients(
   try {
     const context = await withModelFromUser(initialContext, catalog)
     const resolved = await resolveAll(context, gateway)
-    const { results, findings } = await proveAll(context, gateway, resolved)
+    const settled = await settleChoices(context, gateway, resolved)
+    const results = await continueWith(settled, (choice) => proveChoice(context, gateway, choice))
 
     const balance = await balanceRequest?.ifAnswered()
     const choices = workingChoices(results)
@@ -87,7 +91,8 @@ export async function proveClients(
         ...(catalog?.findings ?? []),
         ...(await programFindings(context)),
         ...(catalogAnswer.kind === 'failed' ? [catalogUnavailable(catalogAnswer.error)] : []),
-        ...findings,
+        ...new Set(choices.flatMap(({ probeFindings }) => probeFindings)),
+        ...(choices.some(({ provenBy }) => provenBy === 'client') ? [onlyCertainClients] : []),
         ...(balance?.remaining === 0 ? [emptyKey] : []),
       ],
     }
@@ -113,130 +118,81 @@ async function resolveAll(
 }
 
 /**
- * Step 4. Probes all models, and chooses again after a rejection, until no choice changes any more. That ends,
- * because a client tries no route twice (docs/choosing-models.md). In each round, a client without a new probe
- * also looks at its earlier answers again: the probes of another client may have found its base URL.
+ * The rounds of step 4. A round probes all choices, then each client chooses again after a rejection. A round
+ * that changes no choice is the last one, and there is one (docs/choosing-models.md).
+ *
+ * A client whose probes were answered in an earlier round may choose again too: meanwhile, the probes of
+ * another client may have found its base URL.
  */
-async function proveAll(
+async function settleChoices(
   context: SetupContext,
   gateway: AskedGateway,
-  resolved: readonly SetupResult[],
-): Promise<ProofOfAll> {
-  let results = resolved
-  let toProbe = workingChoices(resolved)
-  const answersOf = new Map<string, readonly ProbeAnswer[]>()
-  for (;;) {
-    for (const [id, answers] of await probeAll(context, gateway, toProbe))
-      answersOf.set(id, answers)
+  results: readonly SetupResult[],
+): Promise<readonly SetupResult[]> {
+  const choices = workingChoices(results)
+  await probeAll(context, gateway, choices)
 
-    const changed: ResolvedChoice[] = []
-    results = await continueWith(results, async (choice) => {
-      const rejections = rejectionsIn(answersOf.get(choice.client.id)!)
-      const attempt = await chooseAgain({ context, gateway, choice, rejections })
-      if (attempt.kind === 'nothing-to-try') return choice
-      changed.push(attempt.choice)
-      return attempt.choice
-    })
-    if (results.every(({ kind }) => kind === 'skipped'))
-      throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
+  const next = await continueWith(results, async (choice) => {
+    const rejections = rejectionsIn(await gateway.probes.askFor(choice))
+    return chooseAgain({ context, gateway, choice, rejections })
+  })
+  if (next.every(({ kind }) => kind === 'skipped'))
+    throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
-    if (changed.length === 0) return concludeAll(context, gateway, results, answersOf)
-    toProbe = changed
-  }
+  const isSettled = workingChoices(next).every((choice) => choices.includes(choice))
+  return isSettled ? next : settleChoices(context, gateway, next)
 }
 
-interface ProofOfAll {
-  readonly results: readonly SetupResult[]
-  readonly findings: readonly Finding[]
-}
-
-/** The answers to the probes of each client, by its ID. */
-type Answers = ReadonlyMap<string, readonly ProbeAnswer[]>
-
-/** Probes every model of these choices that was not probed yet. Returns the answers for all of them. */
+/** Probes every model of these choices that was not probed yet, all at once. */
 async function probeAll(
   { session }: SetupContext,
   { probes }: AskedGateway,
   choices: readonly ResolvedChoice[],
-): Promise<Answers> {
-  const requestsOfAll = await Promise.all(
-    choices.map(async (choice) => ({
-      id: choice.client.id,
-      requests: await probes.requestsOf(choice),
-    })),
-  )
-  const newRequests = requestsOfAll
-    .flatMap(({ requests }) => requests)
-    .filter((request) => probes.isNew(request))
-  const names = new Set(newRequests.map(({ model }) => model))
-
-  const answers = Promise.all(
-    requestsOfAll.map(async ({ id, requests }) => [id, await probes.answersTo(requests)] as const),
-  )
-  if (names.size === 0) return new Map(await answers)
-  return new Map(await session.step(`Asking ${[...names].join(', ')} for one word`, answers))
+): Promise<void> {
+  const models = await probes.unaskedModels(choices)
+  const answers = Promise.all(choices.map((choice) => probes.askFor(choice)))
+  if (models.length === 0) await answers
+  else await session.step(`Asking ${models.join(', ')} for one word`, answers)
 }
 
 /**
- * The end of step 4. A client whose chosen models do not all answer has failed, unless its installed program,
- * which this starts, gets an answer.
- */
-async function concludeAll(
-  context: SetupContext,
-  { requester }: AskedGateway,
-  chosen: readonly SetupResult[],
-  answersOf: Answers,
-): Promise<ProofOfAll> {
-  const results = await continueWith(chosen, async (choice) => {
-    const { client } = choice
-    const answers = answersOf.get(client.id)!
-    await expectTrustedBy(client, requester.access)
-    const provenBy = await proveChoice(context, requester.access, choice, answers)
-    expectCanSend(client, requester.access)
-    return { ...choice, safeguards: safeguardsIn(answers), provenBy }
-  })
-
-  const choices = workingChoices(results)
-  const findings = choices.flatMap(({ client }) =>
-    answersOf
-      .get(client.id)!
-      .flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.findings : [])),
-  )
-  const isAnyByClient = choices.some(({ provenBy }) => provenBy === 'client')
-  return {
-    results,
-    findings: [...new Set(findings), ...(isAnyByClient ? [onlyCertainClients] : [])],
-  }
-}
-
-/**
- * Returns what proves the models: the answers to the probes, or the installed client itself, if the gateway
- * may accept its request although it rejects repoint's.
+ * The end of step 4 for one client: its choice, with what has proven it.
  *
- * @throws UserError why a model does not work for this client
+ * @throws UserError why the client cannot use the gateway
  */
 async function proveChoice(
   context: SetupContext,
-  access: GatewayAccess,
+  gateway: AskedGateway,
   choice: ResolvedChoice,
-  answers: readonly ProbeAnswer[],
-): Promise<'probe' | 'client'> {
+): Promise<ResolvedChoice> {
+  const { client } = choice
+  const { access } = gateway.requester
+  const answers = await gateway.probes.askFor(choice)
+  await expectTrustedBy(client, access)
+
   const rejections = rejectionsIn(answers)
   const [first] = rejections
-  if (first === undefined) return 'probe'
+  if (first !== undefined) {
+    const final = rejections.find(({ error }) => !mayAcceptClient(context, error))
+    if (final !== undefined) throw await errorNamingOtherClients(context, gateway, client, final)
+    await proveByClient(context.session, access, choice, first.error)
+  }
+  expectCanSend(client, access)
 
-  const finalRejection = rejections.find(({ error }) => !mayAcceptClient(context, error))
-  if (finalRejection !== undefined)
-    throw await errorNamingOtherClients(finalRejection, choice.client, access)
-  await proveByClient(context.session, access, choice, first.error)
-  return 'client'
+  const results = answers.flatMap(({ result }) =>
+    result.status === 'fulfilled' ? [result.value] : [],
+  )
+  return {
+    ...choice,
+    safeguards: safeguardsIn(results),
+    provenBy: first === undefined ? 'probe' : 'client',
+    probeFindings: results.flatMap(({ findings }) => findings),
+  }
 }
 
 /** What the gateway does with the safeguards. They are answered if it answers them for every model. */
-function safeguardsIn(probed: readonly ProbeAnswer[]): SafeguardsAnswer {
-  const answers = probed.flatMap(({ result }) =>
-    result.status === 'fulfilled' ? [result.value.safeguards] : [],
-  )
+function safeguardsIn(results: readonly ProbeResult[]): SafeguardsAnswer {
+  const answers = results.map(({ safeguards }) => safeguards)
   if (answers.includes('unanswered')) return 'unanswered'
   return answers.includes('answered') ? 'answered' : 'not-asked'
 }
@@ -263,29 +219,41 @@ function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
 
 /**
  * The error for a client that supports one protocol. If the gateway may serve the model over another
- * protocol, the hint names the clients that support more protocols.
+ * protocol, the hint names other clients that may work.
  */
 async function errorNamingOtherClients(
-  { model, protocol, error }: RejectedModel,
+  context: SetupContext,
+  gateway: AskedGateway,
   client: Client,
-  { address }: GatewayAccess,
+  { model, protocol, error }: RejectedModel,
 ): Promise<UserError> {
   if (client.protocols.length > 1) return error
   const isOtherNative = nativeProtocol(model) !== protocol
   const mayServeOtherwise = lacksProtocol(error) || (lacksTools(error) && isOtherNative)
   if (!mayServeOtherwise) return error
 
-  // A client with more protocols is more likely to work.
-  const otherClients = (await loadClients(familyRows))
-    .filter(({ family }) => family !== client.family)
-    .filter(({ protocols }) => protocols.some((supported) => supported !== protocol))
-    .toSorted((a, b) => b.protocols.length - a.protocols.length)
-  const [first, ...more] = otherClients.map(({ id }) => id)
+  const [first, ...more] = await untriedClients(context, gateway.requester, protocol)
+  const orMore = more.length === 0 ? '' : ` (or ${more.join(', ')})`
+  const command = `repoint ${first} --base-url ${gateway.requester.access.address}`
+  const hints = [
+    `${client.label} supports only the ${protocol} protocol.`,
+    isOtherNative ? 'Name another model: --model ID.' : '',
+    first === undefined ? '' : `Another client may work: ${command}${orMore}`,
+  ]
+  return error.with({ hint: hints.filter(Boolean).join(' '), cause: error })
+}
 
-  const otherModel = isOtherNative ? ' Name another model: --model ID.' : ''
-  const otherClient = `Use another client: repoint ${first} --base-url ${address} (or ${more.join(', ')})`
-  return error.with({
-    hint: `${client.label} supports only the ${protocol} protocol.${otherModel} ${otherClient}`,
-    cause: error,
-  })
+/** The IDs of clients that may be able to use the gateway over another protocol. This command has not tried them. */
+async function untriedClients(
+  { clients }: SetupContext,
+  { access }: GatewayRequester,
+  rejected: Protocol,
+): Promise<readonly string[]> {
+  const triedFamilies = clients.map(({ family }) => family)
+  const possible = (await loadClients(familyRows))
+    .filter(({ family }) => !triedFamilies.includes(family))
+    .filter(({ protocols }) => protocols.some((protocol) => protocol !== rejected))
+    .filter((client) => ![...sendingFindings(client, access)].some(blocksSetup))
+  // A client with more protocols is more likely to work.
+  return possible.toSorted((a, b) => b.protocols.length - a.protocols.length).map(({ id }) => id)
 }

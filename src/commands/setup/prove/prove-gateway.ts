@@ -10,7 +10,7 @@
  *     prove-clients    steps 3 and 4, for all clients                          ─▶  ProvenSetup
  *     choose-models    step 3 for one client: its rules, or ask-for-model      ─▶  ResolvedChoice
  *     ask-for-model    the questions for a model
- *     choose-again     from step 4 back to step 3 after a rejection            ─▶  Attempt
+ *     choose-again     from step 4 back to step 3 after a rejection            ─▶  ResolvedChoice
  *     prove-by-client  starts the installed client instead, if the gateway admits only certain clients
  *     results          one result for each client, so that the others continue if one fails
  *
