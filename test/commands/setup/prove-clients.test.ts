@@ -19,21 +19,28 @@ import {
 } from '../../gateway/forged.ts'
 import { session } from './session.ts'
 
-async function proofOf(
+function proofOf(
   ids: string | string[],
   access: GatewayAccess,
   model?: string,
   slotModels?: ClientOptions['slotModels'],
 ) {
-  const clients = await loadClients([ids].flat().map(rowOf))
-  const options = { model, slotModels }
-  const request = { optionsOf: () => options, flags: {} }
+  return proofWith([ids].flat(), access, () => ({ model, slotModels }))
+}
+
+async function proofWith(
+  ids: readonly string[],
+  access: GatewayAccess,
+  optionsOf: (id: string) => ClientOptions,
+  consent: SetupContext['consent'] = 'none',
+) {
+  const clients = await loadClients(ids.map(rowOf))
   const context = {
     session,
     clients,
-    request,
+    request: { optionsOf, flags: {} },
     policy: usualPolicy,
-    consent: 'none',
+    consent,
     programs: new Map(),
     earlier: new Map(),
     runs: [],
@@ -42,7 +49,7 @@ async function proofOf(
   const requester = openGateway(context, access)
   try {
     const proven = await proveClients(context, await askGateway(context, requester))
-    for (const { error } of proven.failed) throw error
+    if (consent === 'none') for (const { error } of proven.failed) throw error
     return proven
   } finally {
     await requester.hangUp()
@@ -55,7 +62,11 @@ const withCatalog = (status: number, body: unknown) =>
     request.method === 'GET' ? sendJson(response, status, body) : goodGateway(request, response),
   )
 
-const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
+/** The requests for the list, then the probes. A list that is slow on a busy machine is overtaken by a probe. */
+const asked = ({ seen }: Forged) =>
+  seen
+    .toSorted((a, b) => a.method.localeCompare(b.method))
+    .map(({ method, url }) => `${method} ${url}`)
 
 const models = [{ id: 'claude-sonnet-4-8' }, { id: 'claude-opus-4-8' }, { id: 'claude-haiku-4-8' }]
 
@@ -247,6 +258,59 @@ test('if several probes fail, the error is that of the first client, after all h
   })
   const error = await failure(proofOf(['codex', 'claude'], accessTo(server), 'claude-opus-4-8'))
   expect(error.code).toBe('rate-limited')
+})
+
+describe.each([
+  ['the first', ['opencode', 'codex']],
+  ['the last', ['codex', 'opencode']],
+])('if %s of two clients cannot use the gateway, whatever it lists', (_, ids) => {
+  // opencode would replace the name by a variable. Codex needs the list for its model.
+  const optionsOf = (id: string) => (id === 'opencode' ? { model: '{env:HOME}' } : {})
+  const aGateway = () => withCatalog(200, { data: [{ id: 'gpt-5.6-sol' }] })
+
+  test('its error comes before any request', async () => {
+    const server = await aGateway()
+    const error = await failure(proofWith(ids, accessTo(server), optionsOf))
+    expect(error.code).toBe('config-conflict')
+    expect(asked(server)).toEqual([])
+  })
+
+  test('the other client continues, if the user may skip one', async () => {
+    const server = await aGateway()
+    const { choices, failed } = await proofWith(ids, accessTo(server), optionsOf, 'ask')
+    expect(choices.map(({ client }) => client.id)).toEqual(['codex'])
+    expect(failed.map(({ client }) => client.id)).toEqual(['opencode'])
+  })
+})
+
+describe('the error for a client with one protocol names other clients that may work', () => {
+  const withoutProtocol = () =>
+    aServer((request, response) => {
+      if (request.method === 'GET') sendJson(response, 200, { data: [{ id: 'gpt-5.6-sol' }] })
+      else sendJson(response, 404, { detail: 'Not Found' })
+    })
+
+  test('but none that this command has tried', async () => {
+    const server = await withoutProtocol()
+    const { hint } = await failure(proofOf(['codex', 'claude'], accessTo(server), 'gpt-5.6-sol'))
+    expect(hint).toMatch(/Another client may work: repoint opencode .*\(or .*cline\)/)
+    expect(hint).not.toContain('claude')
+  })
+
+  test('but none that cannot send the key', async () => {
+    const server = await withoutProtocol()
+    const access = accessTo(server, { keyHeader: 'api-key' })
+    const { hint } = await failure(proofOf('codex', access, 'gpt-5.6-sol'))
+    expect(hint).toContain('opencode')
+    expect(hint).not.toContain('claude')
+  })
+
+  test('and no command if every client was tried', async () => {
+    const server = await withoutProtocol()
+    const ids = clientRows.map(({ id }) => id)
+    const { hint } = await failure(proofOf(ids, accessTo(server), 'gpt-5.6-sol'))
+    expect(hint).toBe('Codex supports only the responses protocol.')
+  })
 })
 
 describe('the check of a rejected client sends one request for each protocol, and two to find the cause', async () => {

@@ -20,7 +20,7 @@ import { awaitCatalog } from '../../probes/early-probes.ts'
 import { loadSenders, Probes } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import { targetFor } from '../../resolve/point-client.ts'
-import type { AskedGateway, SetupContext } from '../context.ts'
+import { type AskedGateway, canAskUser, type SetupContext } from '../context.ts'
 import { choiceFor, resolveWithoutCatalog } from './choose-models.ts'
 import { startPrograms } from './programs.ts'
 
@@ -74,15 +74,16 @@ export async function askGateway(
 /**
  * Whether the rules of every client decide without the catalog.
  *
- * @throws UserError if a client cannot use the gateway, whatever its catalog lists
+ * @throws UserError if a client cannot use the gateway, whatever its catalog lists. If the user can skip this
+ *   client and set up others, its error waits for step 3.
  */
 function needsNoCatalog(context: SetupContext, { access }: GatewayRequester): boolean {
-  for (const client of context.clients) {
-    const resolution = resolveWithoutCatalog(context, client, access)
-    if (resolution.kind === 'impossible') throw resolution.error
-    if (resolution.kind === 'undecided') return false
-  }
-  return true
+  const { clients } = context
+  const resolutions = clients.map((client) => resolveWithoutCatalog(context, client, access))
+  const canSkip = canAskUser(context) && clients.length > 1
+  for (const resolution of resolutions)
+    if (resolution.kind === 'impossible' && !canSkip) throw resolution.error
+  return resolutions.every(({ kind }) => kind === 'decided')
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */
