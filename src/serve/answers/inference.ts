@@ -1,8 +1,7 @@
 import type { Protocol } from '../../protocols.ts'
-import type { WholeAnswer } from '../codecs/answer.ts'
-import { type AnswerFacts, encodeFrames, type StreamEncoder } from '../codecs/codec.ts'
+import type { AnswerFacts, Codec } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
-import { type Fault, type FaultTarget, faultFailure } from '../faults/faults.ts'
+import { type Fault, faultFailure } from '../faults/faults.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
@@ -114,9 +113,9 @@ export class Inference {
     }
 
     const { codec, body, model, answer } = modelAnswer
-    const encoder = codec.createEncoder(body, this.#recordAnswer(reply, modelAnswer))
-    const target = { route: codec.protocol, model }
-    const frames = streamFrames({ encoder, answer, fault, target })
+    const facts = this.#recordAnswer(reply, modelAnswer)
+    const allFrames = codec.streamFrames(body, facts, answer)
+    const frames = fault === undefined ? allFrames : endByFault({ allFrames, codec, fault, model })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
 
@@ -150,34 +149,25 @@ export class Inference {
 }
 
 interface FaultyStream {
-  readonly encoder: StreamEncoder
-  readonly answer: WholeAnswer
-  readonly fault: Fault | undefined
-  readonly target: FaultTarget
+  readonly allFrames: readonly string[]
+  readonly codec: Codec
+  readonly fault: Fault
+  readonly model: string
 }
 
-/** The frames of a stream, up to the point at which a fault ends it. */
-function streamFrames({ encoder, answer, fault, target }: FaultyStream): readonly string[] {
-  const { errorAfter, cutAfter } = fault ?? {}
-  const limit = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
-  const allFrames = encodeFrames(encoder, answer)
-  const frames: string[] = []
+/** The frames up to the point at which a fault ends the stream, and its error event, if it has one. */
+function endByFault({ allFrames, codec, fault, model }: FaultyStream): readonly string[] {
+  const { errorAfter = Infinity, cutAfter = Infinity } = fault
+  const frames = allFrames.slice(0, Math.min(errorAfter, cutAfter))
+  if (fault.errorAfter === undefined) return frames
 
-  // Taking one more frame would use its number, which belongs to the error event then.
-  while (frames.length < limit) {
-    const { done, value } = allFrames.next()
-    if (done) break
-    frames.push(value)
-  }
-
-  if (errorAfter === undefined) return frames
-  const failure = faultFailure(fault!, target) ?? {
+  const { protocol } = codec
+  const failure = faultFailure(fault, { route: protocol, model }) ?? {
     message: 'upstream error',
-    type: target.route === 'messages' ? 'api_error' : 'new_api_error',
+    type: protocol === 'messages' ? 'api_error' : 'new_api_error',
     code: 'bad_response',
   }
-
-  return [...frames, encoder.encodeFailure(failure)]
+  return [...frames, codec.failureFrame(failure, frames.length)]
 }
 
 /** A stream with more characters than this is written in three pieces, a shorter one in two. */

@@ -3,59 +3,44 @@ import { type JsonObject, toObject } from '../requests/json.ts'
 import type { Tool } from '../requests/model-request.ts'
 import type { Usage } from '../requests/turns/turns.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
-import type { AnswerFacts, Codec, StreamEncoder } from './codec.ts'
+import type { AnswerFacts, Codec } from './codec.ts'
 import { frameTemplate, sseFrame } from './sse.ts'
+import { splitTokens } from './tokens.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: Codec = {
   protocol: 'chat',
   readRequest: readChatRequest,
-  createEncoder: createChatEncoder,
   document: chatDocument,
+  streamFrames: chatFrames,
+  failureFrame: ({ message, type, param = '', code }) =>
+    sseFrame({ error: { message, type, param, code } }),
 }
 
 /** As in recorded answers. The fingerprint is made up. */
 const serviceTier = 'default'
 const fingerprint = 'fp_0123456789'
 
-function createChatEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+function chatFrames(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): readonly string[] {
   const includesUsage = toObject(body['stream_options'])['include_usage'] === true
   const isLegacyRequest = isLegacy(body)
   /** The index of the latest call among the calls. */
   let callIndex = -1
+  const frames = [sseFrame(deltaChunk({ role: 'assistant', content: '', refusal: null }))]
 
-  /** The frame for a piece of the current block. */
-  let deltaFrame: (piece: string) => string
-
-  return {
-    *encode(part) {
-      switch (part.type) {
-        case 'answer-start':
-          yield sseFrame(deltaChunk({ role: 'assistant', content: '', refusal: null }))
-          break
-        case 'block-start': {
-          const { block } = part
-          if (block.type === 'call') {
-            callIndex++
-            yield sseFrame(deltaChunk(callStart(block)))
-          }
-          deltaFrame = frameTemplate((piece) => deltaChunk(blockDelta(block, piece)))
-          break
-        }
-        case 'block-delta':
-          yield deltaFrame(part.delta)
-          break
-        case 'block-end':
-          break
-        case 'answer-end':
-          yield sseFrame(deltaChunk({}, finishReason(part.answer.reason, isLegacyRequest)))
-          if (includesUsage) yield sseFrame(chunk([], chatUsage(part.answer.usage)))
-          yield sseFrame('[DONE]')
-      }
-    },
-    encodeFailure: ({ message, type, param = '', code }) =>
-      sseFrame({ error: { message, type, param, code } }),
+  for (const block of answer.blocks) {
+    if (block.type === 'call') {
+      callIndex++
+      frames.push(sseFrame(deltaChunk(callStart(block))))
+    }
+    const deltaFrame = frameTemplate((token: string) => deltaChunk(blockDelta(block, token)))
+    for (const token of splitTokens(block)) frames.push(deltaFrame(token))
   }
+
+  frames.push(sseFrame(deltaChunk({}, finishReason(answer.reason, isLegacyRequest))))
+  if (includesUsage) frames.push(sseFrame(chunk([], chatUsage(answer.usage))))
+  frames.push(sseFrame('[DONE]'))
+  return frames
 
   function deltaChunk(delta: object, finish_reason: string | null = null) {
     return chunk([{ index: 0, delta, logprobs: null, finish_reason }])
@@ -80,13 +65,13 @@ function createChatEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder 
       : { tool_calls: [{ index: callIndex, ...chatCall(id, tool, '') }] }
   }
 
-  function blockDelta(block: Block, piece: string): object {
-    if (block.type === 'thinking') return { reasoning_content: piece }
-    if (block.type === 'text') return block.isRefusal ? { refusal: piece } : { content: piece }
-    if (isLegacyRequest) return { function_call: { arguments: piece } }
+  function blockDelta(block: Block, token: string): object {
+    if (block.type === 'thinking') return { reasoning_content: token }
+    if (block.type === 'text') return block.isRefusal ? { refusal: token } : { content: token }
+    if (isLegacyRequest) return { function_call: { arguments: token } }
 
     const { kind } = block.tool
-    const input = kind === 'function' ? { arguments: piece } : { input: piece }
+    const input = kind === 'function' ? { arguments: token } : { input: token }
     return { tool_calls: [{ index: callIndex, [kind]: input }] }
   }
 }

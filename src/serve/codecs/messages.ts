@@ -3,58 +3,49 @@ import { readMessagesRequest } from '../requests/messages-request.ts'
 import { createSeal } from '../requests/seal.ts'
 import type { Usage } from '../requests/turns/turns.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
-import type { AnswerFacts, Codec, StreamEncoder } from './codec.ts'
+import type { AnswerFacts, Codec } from './codec.ts'
 import { frameTemplate, type StreamEvent, sseFrame } from './sse.ts'
+import { splitTokens } from './tokens.ts'
 
 /** POST /v1/messages. */
 export const messages: Codec = {
   protocol: 'messages',
   readRequest: readMessagesRequest,
-  createEncoder: createMessagesEncoder,
   document: messageDocument,
+  streamFrames: messageFrames,
+  failureFrame: ({ message, type }) => sseFrame({ type: 'error', error: { type, message } }),
 }
 
-function createMessagesEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+function messageFrames(
+  body: JsonObject,
+  facts: AnswerFacts,
+  answer: WholeAnswer,
+): readonly string[] {
   const omitsText = omitsThoughts(body)
-  /** The frame for a piece of the current block. */
-  let deltaFrame: (piece: string) => string
+  // As in the vendor's first event. `message_delta` has the final count.
+  const usage = { ...answer.usage, outputTokens: 1, reasoningTokens: 0 }
+  const frames = [
+    sseFrame({ type: 'message_start', message: buildMessage(facts, [], null, usage) }),
+    sseFrame({ type: 'ping' }),
+  ]
 
-  return {
-    *encode(part) {
-      switch (part.type) {
-        case 'answer-start': {
-          // As in the vendor's first event. `message_delta` has the final count.
-          const usage = { ...part.answer.usage, outputTokens: 1, reasoningTokens: 0 }
-          yield sseFrame({ type: 'message_start', message: buildMessage(facts, [], null, usage) })
-          yield sseFrame({ type: 'ping' })
-          break
-        }
-        case 'block-start': {
-          const { block, index } = part
-          deltaFrame = frameTemplate((piece) => contentDelta(index, blockDelta(block, piece)))
-          yield sseFrame({ type: 'content_block_start', index, content_block: emptyBlock(block) })
-          // The vendor begins arguments with an empty delta (recorded 2026-11-24).
-          if (block.type === 'call') yield deltaFrame('')
-          break
-        }
-        case 'block-delta':
-          if (part.block.type === 'thinking' && omitsText) break
-          yield deltaFrame(part.delta)
-          break
-        case 'block-end': {
-          const { block, index } = part
-          if (block.type === 'thinking')
-            yield sseFrame(contentDelta(index, signatureDelta(omitsText ? '' : block.text)))
-          yield sseFrame({ type: 'content_block_stop', index })
-          break
-        }
-        case 'answer-end':
-          yield sseFrame(messageDelta(body, part.answer))
-          yield sseFrame({ type: 'message_stop' })
-      }
-    },
-    encodeFailure: ({ message, type }) => sseFrame({ type: 'error', error: { type, message } }),
+  for (const [index, block] of answer.blocks.entries()) {
+    const isOmitted = block.type === 'thinking' && omitsText
+    const deltaFrame = frameTemplate((token: string) =>
+      contentDelta(index, blockDelta(block, token)),
+    )
+
+    frames.push(sseFrame({ type: 'content_block_start', index, content_block: emptyBlock(block) }))
+    // The vendor begins arguments with an empty delta (recorded 2026-11-24).
+    if (block.type === 'call') frames.push(deltaFrame(''))
+    if (!isOmitted) for (const token of splitTokens(block)) frames.push(deltaFrame(token))
+    if (block.type === 'thinking')
+      frames.push(sseFrame(contentDelta(index, signatureDelta(omitsText ? '' : block.text))))
+    frames.push(sseFrame({ type: 'content_block_stop', index }))
   }
+
+  frames.push(sseFrame(messageDelta(body, answer)), sseFrame({ type: 'message_stop' }))
+  return frames
 }
 
 function emptyBlock(block: Block): object {
@@ -72,14 +63,14 @@ function contentDelta(index: number, delta: object): StreamEvent {
   return { type: 'content_block_delta', index, delta }
 }
 
-function blockDelta(block: Block, piece: string): object {
+function blockDelta(block: Block, token: string): object {
   switch (block.type) {
     case 'thinking':
-      return { type: 'thinking_delta', thinking: piece }
+      return { type: 'thinking_delta', thinking: token }
     case 'text':
-      return { type: 'text_delta', text: piece }
+      return { type: 'text_delta', text: token }
     case 'call':
-      return { type: 'input_json_delta', partial_json: piece }
+      return { type: 'input_json_delta', partial_json: token }
   }
 }
 

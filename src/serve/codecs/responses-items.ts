@@ -3,7 +3,12 @@ import { asList, type JsonObject, toObject } from '../requests/json.ts'
 import { createSeal } from '../requests/seal.ts'
 import type { Block } from './answer.ts'
 import type { AnswerFacts } from './codec.ts'
-import type { IndexedBlock } from './stream-parts.ts'
+
+/** A block with its position in the answer. */
+export interface IndexedBlock {
+  readonly block: Block
+  readonly index: number
+}
 
 /** What the items of one answer share. */
 export interface ItemContext {

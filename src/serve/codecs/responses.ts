@@ -1,110 +1,87 @@
 import type { JsonObject } from '../requests/json.ts'
 import { readResponsesRequest } from '../requests/responses-request.ts'
-import type { Block } from './answer.ts'
-import type { AnswerFacts, Codec, StreamEncoder } from './codec.ts'
+import type { Block, WholeAnswer } from './answer.ts'
+import type { AnswerFacts, Codec } from './codec.ts'
 import { responseDocument } from './responses-document.ts'
 import {
   contentPart,
+  type IndexedBlock,
   type ItemContext,
   itemContext,
   itemId,
   outputItem,
 } from './responses-items.ts'
 import { frameTemplate, sseFrame } from './sse.ts'
-import type { IndexedBlock } from './stream-parts.ts'
+import { splitTokens } from './tokens.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = {
   protocol: 'responses',
   readRequest: readResponsesRequest,
-  createEncoder: createResponsesEncoder,
   document: responseDocument,
+  streamFrames: responseFrames,
+  failureFrame: ({ message, code, param = null }, sentFrames) =>
+    eventFrame('error', sentFrames, { code, message, param }),
 }
 
-function createResponsesEncoder(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+function responseFrames(
+  body: JsonObject,
+  facts: AnswerFacts,
+  answer: WholeAnswer,
+): readonly string[] {
   const context = itemContext(body, facts)
-  /** The vendor numbers all events of a stream, from 0. */
-  let nextNumber = 0
-  /** The frame for a piece of the current block. Undefined: the client gets no pieces of it. */
-  let deltaFrame: ((number: number, piece: string) => string) | undefined
+  const frames: string[] = []
 
-  return {
-    *encode(part) {
-      switch (part.type) {
-        case 'answer-start': {
-          const response = responseDocument(body, facts)
-          yield frame('response.created', { response })
-          yield frame('response.in_progress', { response })
-          break
-        }
-        case 'block-start':
-          yield* itemStart(part)
-          break
-        case 'block-delta':
-          if (deltaFrame !== undefined) yield deltaFrame(nextNumber++, part.delta)
-          break
-        case 'block-end':
-          yield* itemEnd(part)
-          break
-        case 'answer-end': {
-          const response = responseDocument(body, facts, part.answer)
-          yield frame(`response.${response.status}`, { response })
-        }
-      }
-    },
-    encodeFailure: ({ message, code, param = null }) => frame('error', { code, message, param }),
+  const response = responseDocument(body, facts)
+  addEvent('response.created', { response })
+  addEvent('response.in_progress', { response })
+  for (const [index, block] of answer.blocks.entries()) addItem({ block, index })
+  const finalResponse = responseDocument(body, facts, answer)
+  addEvent(`response.${finalResponse.status}`, { response: finalResponse })
+  return frames
+
+  function addEvent(type: string, members: object): void {
+    frames.push(eventFrame(type, frames.length, members))
   }
 
-  function frame(type: string, members: object): string {
-    return sseFrame({ type, sequence_number: nextNumber++, ...members })
-  }
-
-  function* itemStart(indexed: IndexedBlock): Generator<string> {
-    const { block, index } = indexed
-    const item = outputItem(indexed, context, 'start')
-    yield frame('response.output_item.added', { output_index: index, item })
-
-    const events = textEvents(block, context)
-    deltaFrame = events && createDeltaFrame(events, blockPlace(indexed, events))
-    if (events?.partName === undefined) return
-    const place = blockPlace(indexed, events)
-    yield frame(`response.${events.partName}.added`, { ...place, part: contentPart(block, '') })
-  }
-
-  function* itemEnd(indexed: IndexedBlock): Generator<string> {
+  function addItem(indexed: IndexedBlock): void {
     const { block, index } = indexed
     const events = textEvents(block, context)
-    if (events !== undefined) yield* textEnd(indexed, events)
+    const itemAt = (stage: 'start' | 'end') => outputItem(indexed, context, stage)
 
-    const item = outputItem(indexed, context, 'end')
-    yield frame('response.output_item.done', { output_index: index, item })
+    addEvent('response.output_item.added', { output_index: index, item: itemAt('start') })
+    if (events !== undefined) addText(indexed, events)
+    addEvent('response.output_item.done', { output_index: index, item: itemAt('end') })
   }
 
-  function* textEnd(indexed: IndexedBlock, events: TextEvents): Generator<string> {
-    const { block } = indexed
+  function addText(indexed: IndexedBlock, events: TextEvents): void {
+    const { block, index } = indexed
     const { textName, partName, wholeTextMember, logprobs } = events
-    const place = blockPlace(indexed, events)
-    yield frame(`response.${textName}.done`, { ...place, [wholeTextMember]: block.text, logprobs })
-    if (partName !== undefined)
-      yield frame(`response.${partName}.done`, { ...place, part: contentPart(block, block.text) })
-  }
-
-  /** The members that say to which text an event belongs. JSON omits the index that an item lacks. */
-  function blockPlace(indexed: IndexedBlock, { contentIndex, summaryIndex }: TextEvents): object {
-    return {
+    // JSON omits the index that an item lacks.
+    const place = {
       item_id: itemId(indexed, context),
-      output_index: indexed.index,
-      content_index: contentIndex,
-      summary_index: summaryIndex,
+      output_index: index,
+      content_index: events.contentIndex,
+      summary_index: events.summaryIndex,
     }
+
+    if (partName !== undefined)
+      addEvent(`response.${partName}.added`, { ...place, part: contentPart(block, '') })
+
+    const deltaFrame = frameTemplate((sequence_number: number, delta: string) => {
+      return { type: `response.${textName}.delta`, sequence_number, ...place, delta, logprobs }
+    })
+    for (const token of splitTokens(block)) frames.push(deltaFrame(frames.length, token))
+    addEvent(`response.${textName}.done`, { ...place, [wholeTextMember]: block.text, logprobs })
+
+    if (partName !== undefined)
+      addEvent(`response.${partName}.done`, { ...place, part: contentPart(block, block.text) })
   }
 }
 
-function createDeltaFrame({ textName, logprobs }: TextEvents, place: object) {
-  const type = `response.${textName}.delta`
-  return frameTemplate((sequence_number: number, delta: string) => {
-    return { type, sequence_number, ...place, delta, logprobs }
-  })
+/** The vendor numbers the events of a stream, from 0. */
+function eventFrame(type: string, number: number, members: object): string {
+  return sseFrame({ type, sequence_number: number, ...members })
 }
 
 /** The names and members of the events for the text of an item. */

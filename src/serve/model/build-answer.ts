@@ -1,5 +1,5 @@
 import type { Block, FinishReason, Utterance, WholeAnswer } from '../codecs/answer.ts'
-import { splitTokens } from '../codecs/stream-parts.ts'
+import { splitTokens } from '../codecs/tokens.ts'
 import { countInputTokens, type ModelRequest } from '../requests/model-request.ts'
 import type { Usage } from '../requests/turns/turns.ts'
 

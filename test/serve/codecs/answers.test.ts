@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, FinishReason, WholeAnswer } from '../../../src/serve/codecs/answer.ts'
 import { chat } from '../../../src/serve/codecs/chat.ts'
-import { type Codec, encodeFrames } from '../../../src/serve/codecs/codec.ts'
+import type { Codec } from '../../../src/serve/codecs/codec.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
 import type { JsonObject } from '../../../src/serve/requests/json.ts'
@@ -27,8 +27,8 @@ function answer(blocks: readonly Block[], reason: FinishReason = { type: 'stop' 
 
 /** The data of a stream, parsed; `[DONE]` stays text. */
 function stream(codec: Codec, wholeAnswer: WholeAnswer, body: JsonObject = {}) {
-  const frames = encodeFrames(codec.createEncoder(body, facts), wholeAnswer)
-  return sseEvents([...frames].join('')).map(({ event, data }) => ({
+  const frames = codec.streamFrames(body, facts, wholeAnswer)
+  return sseEvents(frames.join('')).map(({ event, data }) => ({
     event,
     data: data === '[DONE]' ? data : JSON.parse(data),
   }))
@@ -239,8 +239,7 @@ test('every protocol: the model’s output cannot break out of its frame', () =>
 
 test('every protocol: a failure inside a stream has the protocol’s format', () => {
   const failure = { message: 'no', type: 'new_api_error', code: 'bad_response' }
-  const frame = (codec: Codec) =>
-    sseEvents(codec.createEncoder({}, facts).encodeFailure(failure))[0]!
+  const frame = (codec: Codec) => sseEvents(codec.failureFrame(failure, 0))[0]!
   expect(JSON.parse(frame(chat).data)).toEqual({ error: { ...failure, param: '' } })
   expect(frame(messages)).toEqual({
     event: 'error',

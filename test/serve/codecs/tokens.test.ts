@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { frameTemplate, sseFrame } from '../../../src/serve/codecs/sse.ts'
-import { splitTokens } from '../../../src/serve/codecs/stream-parts.ts'
+import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const tokensOf = (text: string) => splitTokens({ type: 'text', text })

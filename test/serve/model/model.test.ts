@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { splitTokens } from '../../../src/serve/codecs/stream-parts.ts'
+import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
 import { buildAnswer } from '../../../src/serve/model/build-answer.ts'
 import { builtInAnswer } from '../../../src/serve/model/model.ts'
 import type { ModelRequest, Tool } from '../../../src/serve/requests/model-request.ts'
