@@ -38,7 +38,7 @@ for (const { cause, codes = [], words: pattern, source } of matchingRows(error, 
 }
 console.log(`causes   ${causesOf(error, status, model).join(', ') || 'none: the status decides'}`)
 
-const request = { route: protocol, address, model, secrets: [], knownGood: 'base-url' }
+const request = { route: protocol, address, model, secrets: [], apiAnswered: 'catalog' }
 const outcome = diagnose(response, request)
 console.log(`outcome  ${outcome.code}: ${outcome.message}`)
 console.log(`hint     ${outcome.hint}`)

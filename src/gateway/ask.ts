@@ -52,7 +52,7 @@ export interface Rejection {
 export function judge(
   access: GatewayAccess,
   result: HttpResponse | NetworkFailure,
-  sent: Pick<SentRequest, 'route' | 'model' | 'sender' | 'catalog' | 'knownGood'>,
+  sent: Pick<SentRequest, 'route' | 'model' | 'sender' | 'catalog' | 'apiAnswered'>,
 ): Judged {
   const sentRequest: SentRequest = {
     ...sent,

@@ -5,7 +5,14 @@
 
 import { causesOf } from './causes/find-causes.ts'
 import { type Cause, noStatus } from './causes/row.ts'
-import { asksModel, type Evidence, hundredsOf, isRejection, mentionsModel } from './evidence.ts'
+import {
+  asksModel,
+  type Evidence,
+  hundredsOf,
+  isBaseUrlGood,
+  isRejection,
+  mentionsModel,
+} from './evidence.ts'
 import {
   clientRefused,
   fault,
@@ -73,11 +80,10 @@ const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
   'model-unknown': ifModelAsked((evidence) =>
     evidence.status === 429 ? undefined : modelUnknown(evidence),
   ),
-  // The provider is part of the model's ID or of the path.
   'provider-unknown': ifModelAsked((evidence) => {
-    const { knownGood, catalog } = evidence.request
-    const isBaseUrlGood = knownGood !== undefined || catalog !== undefined
-    return isBaseUrlGood ? modelUnknown(evidence) : protocolUnsupported(evidence)
+    // The provider is part of the path or of the model's ID. A gateway with a catalog has the right path.
+    const isPathGood = isBaseUrlGood(evidence) || evidence.request.catalog !== undefined
+    return isPathGood ? modelUnknown(evidence) : protocolUnsupported(evidence)
   }),
   'model-not-allowed': ifModelAsked((evidence) => {
     // A value that the gateway does not know, and not a model that the key may not use.
@@ -125,6 +131,6 @@ function upstreamFault(evidence: Evidence): Outcome {
 /** A 403 that names the model concerns the model, unless its code says otherwise. */
 function isAboutModel(evidence: Evidence, cause: Cause): boolean {
   const { error, status } = evidence
-  const isByCode = causesOf({ ...error, words: '' }, status).includes(cause)
-  return status === 403 && !isByCode && mentionsModel(evidence)
+  const hasCodeOfCause = causesOf({ ...error, words: '' }, status).includes(cause)
+  return status === 403 && !hasCodeOfCause && mentionsModel(evidence)
 }

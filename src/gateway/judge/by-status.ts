@@ -10,6 +10,7 @@ import {
   asksModel,
   type Evidence,
   hundredsOf,
+  isBaseUrlGood,
   isRouteStatus,
   isUnlisted,
   mentionsModel,
@@ -52,23 +53,22 @@ const routeCodes = [
 /** There is no such route. If the base URL is right, the gateway lacks the protocol, or the model. */
 function noRoute(evidence: Evidence): Outcome {
   const { request } = evidence
-  if (request.knownGood === undefined) return wrongRoute(evidence)
-  const lacksModel = request.knownGood === 'route' && isUnlisted(request)
+  if (!isBaseUrlGood(evidence)) return wrongRoute(evidence)
+  const lacksModel = request.apiAnswered === 'route' && isUnlisted(request)
   return lacksModel ? modelUnknown(evidence) : protocolUnsupported(evidence)
 }
 
 /** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
 export function diagnosePage(evidence: Evidence): Outcome | undefined {
-  const { response, request, error, status } = evidence
+  const { response, error, status } = evidence
   if (error.kind !== 'page') return undefined
   if (status === 401) return asksForLogin(response) ? notAnApi(evidence) : keyRejected(evidence)
   if (status === 429) return rateLimited(evidence)
   if (status >= 500 && status !== 501 && status !== 505)
     return fault(evidence, 'answers with a web page')
-  const isBaseUrlGood = request.knownGood !== undefined
-  if (isBaseUrlGood && isRouteStatus(status)) return protocolUnsupported(evidence)
+  if (isBaseUrlGood(evidence) && isRouteStatus(status)) return protocolUnsupported(evidence)
 
-  const isFromFirewall = isBaseUrlGood || titleOfFirewall.test(error.words)
+  const isFromFirewall = isBaseUrlGood(evidence) || titleOfFirewall.test(error.words)
   if (status === 406 || (status === 403 && isFromFirewall)) return forbidden(evidence, 'firewall')
   return notAnApi(evidence)
 }

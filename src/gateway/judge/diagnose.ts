@@ -18,7 +18,7 @@
  *    traits blame the `key`, so a prompt asks for the key again.
  *
  * A rejection that blames the address is judged again, with what other requests to the base URL got
- * (`knownGood`): see `judgeWithOtherAnswers` in ../probe/probe.ts.
+ * (`apiAnswered`): see `judgeWithOtherAnswers` in ../probe/probe.ts.
  *
  * The usual outcome of each cause, what it blames, and whether a setup stops for all clients then, because they
  * share what it blames (test/gateway/judge/causes.test.ts checks the table):
@@ -46,7 +46,7 @@ import { diagnoseByCause, diagnosePayment } from './by-cause.ts'
 import { diagnoseByStatus, diagnoseMissingRoute, diagnosePage } from './by-status.ts'
 import { noStatus } from './causes/row.ts'
 import { errorBodyFrom, readErrorBody } from './error-body.ts'
-import { type Evidence, hundredsOf } from './evidence.ts'
+import { type Evidence, hundredsOf, isBaseUrlGood } from './evidence.ts'
 import { type Flaw, flawWords } from './flaws.ts'
 import { acceptedBy, readInference } from './inference.ts'
 import { diagnoseIntermediary, isFirewall } from './intermediary.ts'
@@ -134,8 +134,8 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
 
   if (isCutOff(evidence)) return cutOff(evidence)
   if (error.isApiError) return diagnoseHidden(evidence)
-  // The base URL is right, so the gateway answers this route with something that is not the protocol.
-  if (request.knownGood !== undefined) return protocolUnsupported(evidence)
+  // The gateway answers this route with something that is not the protocol.
+  if (isBaseUrlGood(evidence)) return protocolUnsupported(evidence)
   return error.kind === 'empty' ? fault(evidence, 'sent an empty answer') : notAnApi(evidence)
 }
 

@@ -68,6 +68,11 @@ export function withoutQuery(url: URL, { secrets }: SentRequest): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
 
+/** Whether the base URL is right, because an API has answered another request there. */
+export function isBaseUrlGood({ request }: Evidence): boolean {
+  return request.apiAnswered !== undefined
+}
+
 export function asksModel({ request }: Evidence): boolean {
   return request.route !== 'catalog'
 }

@@ -61,10 +61,10 @@ export interface SentRequest {
   /** The catalog that the gateway sent for this key: it proves that the key is right, and names the nearest models. */
   readonly catalog?: Catalog
   /**
-   * What other requests have shown to work. `base-url`: the base URL answers a catalog request with this key, so
-   * that neither is at fault. `route`: the route answers too. Absent: nothing is known.
+   * What else an API has answered at this base URL. `catalog`: a catalog request with this key, so neither of the
+   * two is at fault. `route`: also a request to this route that names no model. Absent: nothing that is known.
    */
-  readonly knownGood?: 'base-url' | 'route' | undefined
+  readonly apiAnswered?: 'catalog' | 'route' | undefined
   /** The user told Node to accept any certificate, which repoint does not do. */
   readonly isCheckRefused?: boolean
   /** The client's certificate stores. Those that are set for Node can differ. */

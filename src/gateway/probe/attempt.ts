@@ -191,11 +191,11 @@ export function formOf(
 export async function judgeResult(
   input: ProbeInput,
   result: HttpResponse | NetworkFailure,
-  knownGood?: SentRequest['knownGood'],
+  apiAnswered?: SentRequest['apiAnswered'],
 ): Promise<Judged> {
   const { access, protocol, model, sender } = input
   const catalog = await catalogOf(input)
-  const request = { route: protocol, model, sender, knownGood }
+  const request = { route: protocol, model, sender, apiAnswered }
   return judge(access, result, catalog === undefined ? request : { ...request, catalog })
 }
 

@@ -127,14 +127,14 @@ async function askInOrder(input: ProbeInput, candidates: readonly string[]): Pro
 }
 
 /**
- * Judges a rejection that blames the address once more, by what other requests to the base URL get:
+ * Judges a rejection that blames the address once more, by what else an API answers at the base URL:
  *
- *     An API answers                                           What is wrong
- *     no request                                               the address
- *     a catalog request                                        the protocol
- *     the route too, and the catalog does not list the model   the model
+ *     An API answers                          `apiAnswered`   What is wrong
+ *     nothing                                 absent          the address
+ *     a catalog request                       catalog         the protocol
+ *     also the route, if no model is named    route           the model, unless the catalog lists it
  *
- * @throws UserError the error of the catalog if it shows that no API answers
+ * @throws UserError the error of the catalog if it shows that no API answers, or that the key is wrong
  */
 async function judgeWithOtherAnswers(
   input: ProbeInput,
@@ -142,32 +142,35 @@ async function judgeWithOtherAnswers(
   candidates: readonly string[],
 ): Promise<ProbeAttempt> {
   if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
-
-  const answer = await input.catalog
-  if (answer?.kind === 'failed') expectFromApi(answer.error, input, candidates)
-  const isBaseUrlGood = answer !== undefined || (await servesCatalog(input.access))
-  if (!isBaseUrlGood) return attempt
+  if (!(await answersCatalogRequest(input, candidates))) return attempt
 
   const { baseUrl, response } = attempt
-  const judged = await judgeResult(input, response, 'base-url')
+  const judged = await judgeResult(input, response, 'catalog')
   const mayLackModel =
     judged.kind === 'rejected' &&
     lacksProtocol(judged.outcome) &&
     isUnlisted({ model: input.model, catalog: await catalogOf(input) })
-  const isRouteGood = mayLackModel && (await hasRoute(input, baseUrl))
-  if (!isRouteGood) return { baseUrl, ...judged }
+  if (!mayLackModel || !(await hasRoute(input, baseUrl))) return { baseUrl, ...judged }
 
   return { baseUrl, ...(await judgeResult(input, response, 'route')) }
 }
 
-/** @throws UserError the error of the catalog, unless an API gave it, and not because of the key */
-function expectFromApi(
-  catalogError: UserError,
+/**
+ * Whether an API answers a catalog request, if only with an error.
+ *
+ * @throws UserError that error if no API gave it, or if it blames the key
+ */
+async function answersCatalogRequest(
   input: ProbeInput,
   candidates: readonly string[],
-): void {
-  const isFromThisApi = isFromApi(catalogError) && traitsOf(catalogError)?.blames !== 'key'
-  if (!isFromThisApi) throw noApiError(catalogError, input, candidates)
+): Promise<boolean> {
+  const answer = await input.catalog
+  if (answer === undefined) return servesCatalog(input.access)
+  if (answer.kind === 'received') return true
+
+  const { error } = answer
+  if (isFromApi(error) && traitsOf(error)?.blames !== 'key') return true
+  throw noApiError(error, input, candidates)
 }
 
 /** The catalog's error, which is clearer than that of the route, if neither answers as an API. */

@@ -54,7 +54,7 @@ test.each(table)('$cause: $code', async ({ cause, code, blames, stopsAll }) => {
   const errorBody = readErrorBody({ headers: {}, body: JSON.stringify(body) })
   expect(causesOf(errorBody, status)[0]).toBe(cause)
 
-  const request = { knownGood: 'base-url' as const }
+  const request = { apiAnswered: 'catalog' as const }
   const outcome = diagnoseAnswer({ asked: 'chat', status, body, more: { request } })!
   expect([outcome.code, outcomeCodes[code].blames]).toEqual([code, blames])
 

@@ -63,5 +63,5 @@ export const head = (name: string, value: string) => ({ headers: { [name]: value
 export const plain = head('content-type', 'text/plain')
 export const plainHttp = { base: 'http://gw.example' }
 export const onTls = 'The plain HTTP request was sent to HTTPS port'
-export const proven = { request: { knownGood: 'base-url' as const } }
+export const proven = { request: { apiAnswered: 'catalog' as const } }
 export const asking = (name: string) => ({ request: { model: name } })

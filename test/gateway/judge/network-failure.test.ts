@@ -314,12 +314,12 @@ describe('diagnose: random answers', () => {
       fc.property(
         answer,
         fc.constantFrom('catalog', 'chat', 'responses', 'messages'),
-        fc.constantFrom(undefined, 'base-url', 'route'),
-        (given, asked, knownGood) => {
+        fc.constantFrom(undefined, 'catalog', 'route'),
+        (given, asked, apiAnswered) => {
           const outcome = diagnose(given, {
             ...request,
             route: asked,
-            knownGood,
+            apiAnswered,
             model: 'gpt-5.6-sol',
           })
           if (outcome === undefined) {

@@ -54,7 +54,7 @@ function requestOf(rejection: Rejection): SentRequest {
     address: 'https://gw.example',
     model,
     secrets: ['sk-canary-0123456789'],
-    knownGood: 'base-url',
+    apiAnswered: 'catalog',
     catalog: { models: [{ id: listed ? model : 'glm-5' }, { id: 'other-1' }] },
   }
 }

@@ -9,7 +9,7 @@ const request: SentRequest = {
   address: baseUrl,
   model: 'gpt-5.6-sol',
   secrets: ['sk-canary-0123456789'],
-  knownGood: 'base-url',
+  apiAnswered: 'catalog',
   catalog: { models: [{ id: 'gpt-5.6-sol' }] },
 }
 

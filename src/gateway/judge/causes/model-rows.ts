@@ -1,7 +1,13 @@
 /**
- * Rejections of the model or the protocol. The rows of different causes alternate, because the more precise
- * sentence comes first: "the model does not exist or you have no access" is about a model that does not exist,
- * "you have no access to the model" about one that is not allowed.
+ * Rejections of the model or the protocol.
+ *
+ * The first row that matches decides, so a more precise sentence comes before one that is contained in it: "the
+ * model does not exist or you have no access" is about a model that does not exist, "you have no access to the
+ * model" about one that is not allowed. That is why the rows of different causes alternate.
+ *
+ * A new code goes into `modelCodeRows`, in any place: codes come before all sentences. A new sentence goes into the
+ * list of its cause. If a row of an earlier list matches it too, and means another cause, the sentence goes into
+ * `ambiguousRows`. `scripts/explain-rejection.js` shows which row matches.
  */
 
 import { zh } from './chinese.ts'
@@ -55,7 +61,7 @@ const modelCodeRows: readonly CauseRow[] = [
   },
 ]
 
-/** Sentences that could be about two causes. */
+/** Sentences that a row of another cause below would match too. */
 const ambiguousRows: readonly CauseRow[] = [
   {
     cause: 'model-unknown',
