@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadClient, rowOf } from '../../src/clients/list.ts'
+import { deniesModel, isAboutAddress, traitsOf } from '../../src/gateway/judge/traits.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { oneInTurn, triesAll } from '../support/sample.ts'
@@ -15,6 +16,10 @@ import { type Invented, invented } from './table/invented.ts'
 const clients = ['codex', 'claude', 'opencode', 'qwen'] as const
 const situations = ['nothing', 'the key', 'the model', 'the path'] as const
 const wrongModel = 'nonesuch-9'
+
+interface Failure {
+  readonly code: string
+}
 
 const running = new Map<Invented, Promise<RunningProvider>>()
 function provide(row: Invented): Promise<RunningProvider> {
@@ -50,26 +55,27 @@ describe('repoint agrees with the client about invented providers', () => {
       [client, '--base-url', provider.origin + path, '--model', model, '--yes'],
       { REPOINT_API_KEY: wrong === 'the key' ? 'sk-another-0f9e8d7c6b5a4433' : provider.key },
     )
-    const { code } = (json['error'] ?? {}) as { readonly code?: string }
+    const failure = json['error'] as Failure | undefined
 
     // repoint may find the right path itself.
-    if (wrong === 'nothing' || (wrong === 'the path' && code === undefined)) {
-      expect({ code, text: code && text }).toEqual({})
+    if (wrong === 'nothing' || (wrong === 'the path' && failure === undefined)) {
+      expect(failure, text).toBeUndefined()
       expect(status).toBe(0)
       return expectServed(client, home)
     }
     expect(home.snapshot()).toEqual({})
-    expect(codesFor[wrong], text).toContain(code)
+    expect(failure && blames[wrong](failure), text).toBe(true)
     if (wrong === 'the model') expect(text).toContain(wrongModel)
   })
 })
 
-const codesFor: Readonly<
-  Record<Exclude<(typeof situations)[number], 'nothing'>, readonly string[]>
+/** What an outcome must blame, so that the user corrects the right value. */
+const blames: Readonly<
+  Record<Exclude<(typeof situations)[number], 'nothing'>, (outcome: Failure) => boolean>
 > = {
-  'the key': ['key-rejected'],
-  'the model': ['model-unknown', 'model-not-allowed'],
-  'the path': ['wrong-route', 'not-an-api'],
+  'the key': (outcome) => traitsOf(outcome)?.blames === 'key',
+  'the model': deniesModel,
+  'the path': isAboutAddress,
 }
 
 async function expectServed(client: string, home: Home): Promise<void> {
