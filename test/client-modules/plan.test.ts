@@ -46,7 +46,7 @@ describe('claude', () => {
     expect(planned('claude', 'settings.json', mapped).env).toEqual({ ...gateway, ...quiet })
   })
 
-  test("without a mapping, a setup keeps the user's subagent and context window", () => {
+  test("without earlier pins, a setup keeps the user's subagent and context window", () => {
     const userEnv = { CLAUDE_CODE_SUBAGENT_MODEL: 'mine', CLAUDE_CODE_MAX_CONTEXT_TOKENS: '5' }
     expect(
       planned('claude', 'settings.json', settings({ ...gateway, ...userEnv })).env,
@@ -72,7 +72,7 @@ describe('claude', () => {
   // `repoint claude --no-attribution`, then `repoint claude-gpt`, then one of these.
   test.each([
     ['--defaults restores the attribution from before the setup', true, undefined],
-    ['a setup without a mapping restores the attribution from before it', undefined, '0'],
+    ['a setup without pins restores the attribution from before the pins', undefined, '0'],
   ])('%s', (_, resetToDefaults, attribution) => {
     const name = 'CLAUDE_CODE_ATTRIBUTION_HEADER'
     const setUp = { ...gateway, [name]: '0' }
@@ -85,6 +85,17 @@ describe('claude', () => {
       target: { input, earlierVersionsOf: () => earlier },
     })
     expect(env[name]).toBe(attribution)
+  })
+
+  test("a first setup keeps the user's own mode, and with --defaults their effort", () => {
+    const permissions = { defaultMode: 'default', disableAutoMode: 'disable' }
+    const disk = settings({ CLAUDE_CODE_EFFORT_LEVEL: 'low' }, { permissions })
+    const input = { ...inputFor(undefined), resetToDefaults: true }
+    const target = { input, safeguards: 'answered' } as const
+    expect(planned('claude', 'settings.json', disk, { target })).toMatchObject({
+      env: { CLAUDE_CODE_EFFORT_LEVEL: 'low' },
+      permissions,
+    })
   })
 
   test('a setup without discovery keeps telemetry off', () => {

@@ -26,11 +26,11 @@ import {
   isMapping,
   isOn,
   names,
+  pinsIn,
   quietButDiscovering,
   readRepairedSettings,
   readSettings,
   serviceSwitches,
-  slotModelsIn,
   slotVariable,
 } from './settings.ts'
 
@@ -130,7 +130,7 @@ function* checkAddress(context: ClientContext, settings: ClaudeSettings, url: st
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-login-leak',
       message: `${names.baseUrl} is set without a token: Claude Code sends your saved login to the gateway`,
-      hint: `Set it up again: repoint ${(isMapping(slotModelsIn(settings)) ? claudeGptName : claudeName).id}`,
+      hint: `Set it up again: repoint ${(isMapping(pinsIn(settings)) ? claudeGptName : claudeName).id}`,
       topic: 'key-missing',
     })
   }

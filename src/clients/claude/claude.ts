@@ -13,17 +13,18 @@ import { settingOptions } from './flags.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
-import { isDiscovering, planAs } from './plan.ts'
-import { resolveMapping, resolveSlots } from './resolve.ts'
+import { planAs } from './plan.ts'
+import { resolveClaude, resolveClaudeGpt } from './resolve.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   type ClaudeSettings,
   hasLogin,
+  isDiscovering,
   isMapping,
   names,
+  pinsIn,
   readSettings,
-  slotModelsIn,
   slotOf,
   slotVariables,
   windowSuffix,
@@ -170,7 +171,7 @@ const shared = {
     const key = env[names.token] || env[names.apiKey] || undefined
     const isKeyAlone = key !== undefined && !env[names.token]
     const headers = readCustomHeaders(env[names.headers])
-    const slotModels = slotModelsIn(settings)
+    const pins = pinsIn(settings)
 
     const model = ignored === undefined ? modelIn(settings) : undefined
     const slot = model && slotOf(model.name)
@@ -188,7 +189,7 @@ const shared = {
         slot,
         // A top-level `model` that does not name a slot overrides every pin.
         startModel: slot === undefined ? model?.name || undefined : undefined,
-        slotModels: Object.keys(slotModels).length === 0 ? undefined : slotModels,
+        slotModels: Object.keys(pins).length === 0 ? undefined : pins,
         subagentModel: env[names.subagent] || undefined,
         smallModel,
         contextWindow:
@@ -205,7 +206,7 @@ const shared = {
         model: model?.isNamed ? model.name : undefined,
         smallModel,
       }),
-      configuredAs: (isMapping(slotModels) ? claudeGptName : claudeName).id,
+      configuredAs: (isMapping(pins) ? claudeGptName : claudeName).id,
       login: key === undefined && hasLogin(files) ? 'a saved login' : undefined,
       findings: unreadable(ignored && brokenText(file.path, ignored)),
     }
@@ -220,19 +221,19 @@ const shared = {
   gatewaySettings,
 } as const satisfies Partial<ClientModule>
 
-/** Claude Code with Claude models: each slot keeps its meaning. */
+/** Claude Code with Claude models. It chooses a model for each slot by itself, or repoint pins one. */
 export const claude: ClientModule = {
   ...shared,
 
-  resolve: resolveSlots,
+  resolve: resolveClaude,
   plan: planAs(claudeName.id),
 }
 
-/** Claude Code with GPT models in its slots. */
+/** Claude Code with a mapping to GPT models. */
 export const claudeGpt: ClientModule = {
   ...shared,
 
-  resolve: resolveMapping,
+  resolve: resolveClaudeGpt,
   plan: planAs(claudeGptName.id),
 }
 

@@ -11,7 +11,12 @@ declare module '../contract/options.ts' {
   }
 }
 
-/** The model slots. Newer versions have `fable`. */
+/**
+ * The *slots*: Claude Code chooses one for each task, and sends the model of that slot. Newer versions have
+ * `fable`. A slot's *pin* is the model that the settings name for it (`ANTHROPIC_DEFAULT_OPUS_MODEL`). Without a
+ * pin, the version of Claude Code decides the model. A *mapping* is a set of pins for all slots that are not all
+ * Claude models: `repoint claude-gpt` writes one.
+ */
 export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
 
 export type Slot = (typeof slots)[number]

@@ -1,4 +1,4 @@
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
+import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
@@ -13,15 +13,15 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   type ClaudeSettings,
   inEnv,
-  isOn,
+  isDiscovering,
   names,
+  pinsIn,
   quietButDiscovering,
   readRepairedSettings,
   readSettings,
   slotLabelVariable,
   slotOf,
   slotVariable,
-  slotVariables,
   withoutWindow,
 } from './settings.ts'
 
@@ -42,9 +42,9 @@ export function planAs(id: string): ClientModule['plan'] {
 /** The changes that a setup makes to the settings: the keys that it sets and the keys that it removes. */
 export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const variables = [
-    ...trafficVariables(now, target),
-    ...slots.flatMap((slot) => slotVariablesFor(slot, now, target)),
-    ...mappingVariables(now, target),
+    ...trafficVariables(target),
+    ...slots.flatMap((slot) => pinVariables(slot, now, target)),
+    ...variablesNextToPins(now, target),
     ...optionVariables(target),
   ]
 
@@ -71,26 +71,26 @@ interface Variable {
 }
 
 /** `before-…`: the variable gets the value that it had before the settings were in that state. */
-type Otherwise = 'stays' | 'removed' | 'before-setup' | 'before-mapping' | 'before-discovery'
+type Otherwise = 'stays' | 'removed' | keyof typeof states
+
+const states = {
+  'before-setup': isSetUp,
+  'before-pins': hasPinsOfSetup,
+  'before-discovery': isDiscovering,
+} as const
 
 function isSetUp({ env }: ClaudeSettings): boolean {
   return env[names.baseUrl] !== undefined
 }
 
-function isMapped({ env }: ClaudeSettings): boolean {
-  return env[names.baseUrl] !== undefined && slotVariables.some((name) => env[name])
+/**
+ * Whether a setup wrote pins. The file does not show who wrote a pin, and repoint leaves no marker in it. The
+ * rule: next to a base URL, pins belong to the setup of that base URL. Without a base URL, they are the user's
+ * own, and a finding names them.
+ */
+function hasPinsOfSetup(settings: ClaudeSettings): boolean {
+  return isSetUp(settings) && Object.keys(pinsIn(settings)).length > 0
 }
-
-export function isDiscovering({ env }: ClaudeSettings): boolean {
-  return isOn(env[names.discovery]) && !env[names.quiet]
-}
-
-/** The states for the values of `Otherwise`. */
-const statesToLeave = {
-  'before-setup': isSetUp,
-  'before-mapping': isMapped,
-  'before-discovery': isDiscovering,
-} as const
 
 function variableChanges(
   { name, value, otherwise }: Variable,
@@ -99,124 +99,111 @@ function variableChanges(
 ): readonly SettingChange[] {
   const path = inEnv(name)
   if (value !== undefined) return [{ path, value }]
-  if (now.env[name] === undefined) return []
-
-  switch (otherwise) {
-    case 'stays':
-      return []
-    case 'removed':
-      return [{ path, value: undefined }]
-    default:
-      return [{ path, value: valueBefore(statesToLeave[otherwise], path, now, target) }]
-  }
+  if (now.env[name] === undefined || otherwise === 'stays') return []
+  if (otherwise === 'removed') return [{ path, value: undefined }]
+  return changesToValueBefore(states[otherwise], path, now, target)
 }
 
-/** The value at `path` before the settings were in a state. Undefined: none, or the records cannot tell. */
-function valueBefore(
+/**
+ * Restores the value at `path` from before the settings were in a state. If they are not in it, the value
+ * stays. If the records cannot tell, the value is removed.
+ */
+function changesToValueBefore(
   isInState: (settings: ClaudeSettings) => boolean,
   path: SettingPath,
   now: ClaudeSettings,
   { earlierVersionsOf }: SetupTarget,
-): ConfigValue | undefined {
+): readonly SettingChange[] {
+  if (!isInState(now)) return []
   for (const bytes of earlierVersionsOf?.('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
     // Not from `env`: a number stays a number.
-    if (!isInState(before)) return valueIn(before.root, path)
+    if (!isInState(before)) return [{ path, value: valueIn(before.root, path) }]
   }
-  return undefined
+  return [{ path, value: undefined }]
 }
 
-function trafficVariables(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
-  const discovers = effectiveOptions(target.input).isDiscovering
+function trafficVariables({ input }: SetupTarget): readonly Variable[] {
+  const discovers = effectiveOptions(input).isDiscovering
   const on = discovers ? '1' : undefined
-  const quiet: Variable = {
-    name: names.quiet,
-    value: discovers ? undefined : '1',
-    otherwise: 'removed',
-  }
-  const discovery: Variable = { name: names.discovery, value: on, otherwise: 'removed' }
-  const others = quietButDiscovering.map(
-    (name): Variable => ({
-      name,
-      value: on,
-      otherwise: isDiscovering(now) ? 'before-discovery' : 'stays',
-    }),
-  )
-  return discovers ? [discovery, ...others, quiet] : [quiet, discovery, ...others]
+  return [
+    { name: names.quiet, value: discovers ? undefined : '1', otherwise: 'removed' },
+    { name: names.discovery, value: on, otherwise: 'removed' },
+    ...quietButDiscovering.map(
+      (name): Variable => ({ name, value: on, otherwise: 'before-discovery' }),
+    ),
+  ]
 }
 
 /**
- * A slot's model and its label. If the model stays, the user's label stays too.
- *
- * The file does not show who wrote a mapping, and repoint leaves no marker in it. The rule: next to a base
- * URL, a mapping belongs to the setup of that base URL and is removed with it. Without a base URL, the slots
- * are the user's own pins, and a finding names them. They are not restored, because nothing has proven their
- * models. Rollback restores everything that a setup removes.
+ * A slot's pin and its label. If the pin stays, the user's label stays too. A setup removes earlier pins and
+ * does not restore the user's, because nothing has proven their models. A rollback restores them.
  */
-function slotVariablesFor(
+function pinVariables(
   slot: Slot,
   now: ClaudeSettings,
   { resolved: { slotModels } }: SetupTarget,
 ): readonly Variable[] {
   const [id, label] = [slotVariable(slot), slotLabelVariable(slot)]
   const model = slotModels?.[slot]
-  const written = asWritten(now.env[id], model)
-  const isSame = written !== undefined && written === now.env[id]
-  const otherwise = isMapped(now) ? 'removed' : 'stays'
+  const pin = asWritten(now.env[id], model)
+  const isSame = pin !== undefined && pin === now.env[id]
+  const otherwise = hasPinsOfSetup(now) ? 'removed' : 'stays'
   return [
-    { name: id, value: written, otherwise },
+    { name: id, value: pin, otherwise },
     { name: label, value: (isSame && now.env[label]) || model, otherwise },
   ]
 }
 
-/** What a setup does with the mapping that the settings have now. */
-function mappingChange(
+/**
+ * The model of subagents, the context window and the attribution switch: other pins may need other values. For
+ * example, two setups follow on the user's own file:
+ *
+ *     setup                        subagents       pin of opus    window
+ *     none                         mine            -              -
+ *     claude --subagent-model x    x               -              -
+ *     claude-gpt                   gpt-5.4-mini    gpt-5.6-sol    400000
+ *
+ *     and the next setup is        subagents       pin of opus    window
+ *     claude                       x               -              -         as before the pins
+ *     claude --opus-model glm-5    x               glm-5          400000    the window of glm-5 is unknown
+ *     claude --defaults            mine            -              -         as before the setups
+ *
+ * With new pins, the model of subagents is still the one from before the old pins, which brought theirs. The
+ * window stays until the gateway reports the one of the new pins: without a window, Claude Code assumes
+ * 1,000,000 tokens.
+ */
+function variablesNextToPins(
   now: ClaudeSettings,
-  { resolved: { slotModels = {} }, input: { resetToDefaults } }: SetupTarget,
-): keyof typeof otherwiseNextToMapping {
-  if (resetToDefaults) return isSetUp(now) ? 'reset' : 'none'
-  if (!isMapped(now)) return 'none'
-  return Object.keys(slotModels).length > 0 ? 'replaced' : 'removed'
-}
-
-/** What happens to the variables that belong to a mapping, in addition to its slots. */
-const otherwiseNextToMapping = {
-  reset: { subagent: 'before-setup', others: 'before-setup' },
-  replaced: { subagent: 'before-mapping', others: 'stays' },
-  removed: { subagent: 'before-mapping', others: 'before-mapping' },
-  none: { subagent: 'stays', others: 'stays' },
-} as const
-
-/** The subagent, the context window and the attribution switch. */
-function mappingVariables(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
-  const { subagentModel, contextWindow } = target.resolved
-  const otherwise = otherwiseNextToMapping[mappingChange(now, target)]
+  { resolved, input }: SetupTarget,
+): readonly Variable[] {
+  const { slotModels = {}, subagentModel, contextWindow } = resolved
+  const before = input.resetToDefaults ? 'before-setup' : 'before-pins'
+  const hasNewPins = Object.keys(slotModels).length > 0
+  const otherwise = hasNewPins && !input.resetToDefaults ? 'stays' : before
 
   return [
     {
       name: names.subagent,
       value: asWritten(now.env[names.subagent], subagentModel),
-      otherwise: otherwise.subagent,
+      otherwise: before,
     },
-    {
-      name: names.contextTokens,
-      value: contextWindow?.toString(),
-      otherwise: otherwise.others,
-    },
-    attributionVariable(now, target, otherwise.others),
+    { name: names.contextTokens, value: contextWindow?.toString(), otherwise },
+    attributionVariable(now, input, otherwise),
   ]
 }
 
+/** Only "0" is a setup's value. Another one is the user's own, and stays. */
 function attributionVariable(
   now: ClaudeSettings,
-  { input }: SetupTarget,
+  input: SetupTarget['input'],
   otherwise: Otherwise,
 ): Variable {
   const name = names.attribution
   const { hidesAttribution } = effectiveOptions(input)
   if (hidesAttribution) return { name, value: '0', otherwise }
   if (now.env[name] !== '0') return { name, otherwise: 'stays' }
-  return { name, otherwise: hidesAttribution === false ? 'before-setup' : otherwise }
+  return { name, otherwise: hidesAttribution === false ? 'removed' : otherwise }
 }
 
 function optionVariables({ input }: SetupTarget): readonly Variable[] {
@@ -288,6 +275,6 @@ function permissionChanges(now: ClaudeSettings, target: SetupTarget): readonly S
     case 'unanswered':
       return present
     case 'answered':
-      return present.map(({ path }) => ({ path, value: valueBefore(isSetUp, path, now, target) }))
+      return present.flatMap(({ path }) => changesToValueBefore(isSetUp, path, now, target))
   }
 }

@@ -15,9 +15,9 @@ import { claudeGptName, claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type Slot, slotIn, slots } from './flags.ts'
 import { type Pins, withoutWindow } from './settings.ts'
+import { fillMapping, gptModels, usesOfGptModels } from './slots/fill-mapping.ts'
 import { aboutFilled, fillSlots } from './slots/fill-slots.ts'
 import { firstModel, type Start } from './slots/first-model.ts'
-import { gptMapping, mappedSlots, usesOfMapping } from './slots/gpt-mapping.ts'
 import { knowsModel, slotWithoutModel } from './versions.ts'
 
 declare module '../contract/setup.ts' {
@@ -30,12 +30,15 @@ declare module '../contract/setup.ts' {
 }
 
 /**
- * The default mapping: it pins only the models that the user requested and those whose IDs the gateway does
- * not have.
+ * The options of `claude`: it pins only the models that the user requested and those whose IDs the gateway
+ * does not have.
  *
  * @throws ModelNeeded for a slot that the catalog cannot fill
  */
-export function resolveSlots(input: ResolveInput, { version }: ProgramFacts = {}): ResolvedOptions {
+export function resolveClaude(
+  input: ResolveInput,
+  { version }: ProgramFacts = {},
+): ResolvedOptions {
   const slot = slotIn(effectiveOptions(input))
   const pins = usablePins(input, slot)
   const subagentModel = usableSubagent(input)
@@ -54,11 +57,12 @@ export function resolveSlots(input: ResolveInput, { version }: ProgramFacts = {}
 }
 
 /**
- * The GPT mapping: every slot and the subagent get a model of the catalog, or keep the one that they have.
+ * The options of `claude-gpt`, a mapping: every slot and the subagent get a model of the catalog, or keep the
+ * one that they have.
  *
  * @throws ModelNeeded if no rule fits and the user requested no model
  */
-export function resolveMapping(
+export function resolveClaudeGpt(
   input: ResolveInput,
   { version }: ProgramFacts = {},
 ): ResolvedOptions {
@@ -66,7 +70,7 @@ export function resolveMapping(
   const slot = slotIn(effectiveOptions(input))
   const pins = usablePins(input, slot)
   const subagentModel = usableSubagent(input)
-  const slotModels = mappedSlots(input.gatewayInfo, pins)
+  const slotModels = fillMapping(input.gatewayInfo, pins)
 
   const chosenByUser: Readonly<Record<string, string | undefined>> = {
     ...pins,
@@ -78,8 +82,8 @@ export function resolveMapping(
     version,
     slotModels,
     subagentModel:
-      subagentModel ?? (catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku,
-    uses: usesOfMapping(catalog).filter(({ role }) => chosenByUser[role] === undefined),
+      subagentModel ?? (catalog && gptModels(catalog).subagent?.id) ?? slotModels.haiku,
+    uses: usesOfGptModels(catalog).filter(({ role }) => chosenByUser[role] === undefined),
   })
 }
 

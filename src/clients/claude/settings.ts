@@ -45,11 +45,12 @@ export const serviceSwitches = [
   'CLAUDE_CODE_USE_GATEWAY',
 ] as const
 
+/** The variable with the slot's pin. */
 export function slotVariable(slot: Slot): string {
   return `ANTHROPIC_DEFAULT_${slot.toUpperCase()}_MODEL`
 }
 
-/** The label of a slot's model in the client's picker. */
+/** The variable with the pin's label in the client's picker. */
 export function slotLabelVariable(slot: Slot): string {
   return `${slotVariable(slot)}_NAME`
 }
@@ -64,11 +65,10 @@ export function isOn(value: string | undefined): boolean {
   return ['1', 'true', 'yes', 'on'].includes(value?.trim().toLowerCase() ?? '')
 }
 
-/** The models of the slots that have one. */
+/** The pins of the slots that have one. */
 export type Pins = Readonly<Partial<Record<Slot, string>>>
 
-/** The models that the settings pin, by slot. */
-export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): Pins {
+export function pinsIn({ env }: Pick<ClaudeSettings, 'env'>): Pins {
   return Object.fromEntries(
     slots.flatMap((slot) => {
       const model = env[slotVariable(slot)]
@@ -77,12 +77,11 @@ export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): Pins {
   )
 }
 
-/** Whether every slot has a model, and not all are Claude models. If all are, they are pins. */
-export function isMapping(models: Pins = {}): boolean {
+/** Whether the pins are a mapping. With Claude models only, they are those of `repoint claude`. */
+export function isMapping(pins: Pins): boolean {
   const isClaude = (id: string | undefined) => slots.some((slot) => id?.includes(slot))
   return (
-    slots.every((slot) => models[slot] !== undefined) &&
-    slots.some((slot) => !isClaude(models[slot]))
+    slots.every((slot) => pins[slot] !== undefined) && slots.some((slot) => !isClaude(pins[slot]))
   )
 }
 
@@ -103,6 +102,10 @@ export const windowSuffix = /\[[12]m\]$/i
 
 export function withoutWindow(model: string): string {
   return model.replace(windowSuffix, '')
+}
+
+export function isDiscovering({ env }: ClaudeSettings): boolean {
+  return isOn(env[names.discovery]) && !env[names.quiet]
 }
 
 export function inEnv(name: string): SettingPath {

@@ -31,7 +31,7 @@ export function* checkModelDefault(settings: ClaudeSettings): Findings {
   })
 }
 
-/** Reports slots that someone pinned for another service. Slots next to a base URL belong to its setup. */
+/** Reports pins for another service. Next to a base URL, pins belong to its setup: see `hasPinsOfSetup`. */
 export function* checkOldPins(
   context: ClientContext,
   settings: ClaudeSettings,

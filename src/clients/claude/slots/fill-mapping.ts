@@ -11,17 +11,21 @@ import { type Slot, slots } from '../flags.ts'
 import type { Pins } from '../settings.ts'
 
 /** The GPT models for the slots and for subagents. Undefined: no rule fits. */
-export function gptMapping(
+export function gptModels(
   catalog: Catalog,
 ): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
   const { best, balanced, small } = gptTiers(catalog)
   return { opus: best, fable: best, sonnet: balanced, haiku: small, subagent: small }
 }
 
-/** @throws ModelNeeded that names every slot that no rule fills */
-export function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
+/**
+ * The pins of a mapping: those that the user chose, and GPT models for the other slots.
+ *
+ * @throws ModelNeeded that names every slot that no rule fills
+ */
+export function fillMapping(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
   const catalog = catalogIn(gatewayInfo)
-  const rules = catalog && gptMapping(catalog)
+  const rules = catalog && gptModels(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
   const modelOf = (slot: Slot) => {
     // The user may not know fable, a slot of newer versions, which GPT models fill like opus.
@@ -58,14 +62,14 @@ function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): ModelNeede
   })
 }
 
-/** The models that the rules choose, for the slots and for subagents. */
-export function usesOfMapping(
+/** The models of `gptModels`, as reports show them. */
+export function usesOfGptModels(
   catalog: Catalog | undefined,
 ): readonly (ModelUse & { readonly role: Slot | 'subagent' })[] {
   if (catalog === undefined) return []
-  const mapping = gptMapping(catalog)
+  const models = gptModels(catalog)
   return [...slots, 'subagent' as const].flatMap((role) => {
-    const chosen = mapping[role]
+    const chosen = models[role]
     return chosen === undefined ? [] : [{ role, ...chosen }]
   })
 }
