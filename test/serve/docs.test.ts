@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { define } from '../../src/commands/serve.ts'
-import { flagNames, parseFault } from '../../src/serve/faults/fault-schema.ts'
+import { flagNames, parseFault, wordNames } from '../../src/serve/faults/fault-members.ts'
 import { type Fault, faultNames } from '../../src/serve/index.ts'
 import { readScenario } from '../../src/serve/scenarios/scenario.ts'
 import { readCatalogFile } from '../../src/serve/settings/models-file.ts'
@@ -82,7 +82,7 @@ describe('docs/gateway.md: faults', () => {
       word.split('=')[0]!,
       members.filter((one) => one !== 'error: NAME')[index]!.split(':')[0]!,
     ])
-    const known = Object.entries({ ...flagNames, reset: 'reset', 'web-page': 'webPage' })
+    const known = [...flagNames, ...wordNames].map((pair) => [...pair])
     expect(documented.sort()).toEqual(known.sort())
   })
 

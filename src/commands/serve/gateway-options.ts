@@ -5,7 +5,7 @@ import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { InvalidData } from '../../schema.ts'
 import { isUsableKey } from '../../serve/auth.ts'
-import { parseFault } from '../../serve/faults/fault-schema.ts'
+import { parseFault } from '../../serve/faults/fault-members.ts'
 import type { CatalogEntry, Fault, Upstream } from '../../serve/index.ts'
 import { readCatalogFile } from '../../serve/settings/models-file.ts'
 

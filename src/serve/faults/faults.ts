@@ -8,12 +8,12 @@ import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-er
 export interface Fault extends FaultSelection, FaultEffects {}
 
 /** The requests to which a fault applies. */
-interface FaultSelection {
+export interface FaultSelection {
   /** Only on this route. Absent: on every route below /v1. */
   readonly route?: 'models' | Protocol
   /** Only for this model. */
   readonly model?: string
-  /** Only if the body contains this text, such as a parameter that the gateway does not accept. */
+  /** Only if the body contains this text, such as a parameter that a gateway rejects. */
   readonly holds?: string
   /** Only on every nth request that matches. Absent: on each. */
   readonly every?: number
@@ -23,9 +23,9 @@ interface FaultSelection {
 
 /** What goes wrong. Effects can be combined. */
 export interface FaultEffects {
-  /** An error of the imitated gateway (`rate-limited`) or of the vendors behind it (`rate_limit_error`). */
+  /** An error of the imitated gateway (`rate-limited`) or of the vendors (`rate_limit_error`). */
   readonly error?: FaultName
-  /** Any status, as an error of the vendor behind the imitated gateway. */
+  /** Any status, as an error of the vendor. */
   readonly status?: number
   readonly message?: string
   /** In seconds, with `error` or `status`. */
@@ -47,8 +47,8 @@ export interface FaultEffects {
 /** The group of every key of this gateway. */
 export const group = 'default'
 
-/** The imitated gateway's errors that a fault can cause, in the order of the imitated gateway's checks. */
-const serviceErrors = {
+/** The imitated gateway's errors that a fault can cause, in the order of its checks. */
+const gatewayErrors = {
   'invalid-token': () => failures.invalidToken(),
   'rate-limited': () => failures.rateLimited(),
   'model-forbidden': (model) => failures.modelForbidden(model),
@@ -56,19 +56,20 @@ const serviceErrors = {
   'invalid-request': () => failures.invalidRequest('field messages is required'),
   'no-price': (model) => failures.noPrice(model),
   quota: () => failures.outOfQuota(),
-  overloaded: () => failures.upstream(529),
-  upstream: () => failures.upstream(502),
+  overloaded: () => failures.badVendorStatus(529),
+  // To the imitated gateway, the vendor is the upstream.
+  upstream: () => failures.badVendorStatus(502),
 } satisfies Readonly<Record<string, (model: string) => Failure>>
 
-type ServiceErrorName = keyof typeof serviceErrors
+type GatewayErrorName = keyof typeof gatewayErrors
 
 /** All errors that a fault can cause: the imitated gateway's, then the vendors'. */
 export const faultNames = [
-  ...(Object.keys(serviceErrors) as ServiceErrorName[]),
+  ...(Object.keys(gatewayErrors) as GatewayErrorName[]),
   ...vendorErrorNames,
 ] as const
 
-export type FaultName = ServiceErrorName | VendorErrorName
+export type FaultName = GatewayErrorName | VendorErrorName
 
 /** The failure that a fault causes. Undefined if it has a different effect. */
 export function faultFailure(
@@ -77,15 +78,15 @@ export function faultFailure(
 ): Failure | undefined {
   const overrides = compact({ message, retryAfter })
   if (error !== undefined) return { ...namedFailure(error, route, model), ...overrides }
-  return status === undefined ? undefined : { ...failures.upstream(status), ...overrides }
+  return status === undefined ? undefined : { ...failures.badVendorStatus(status), ...overrides }
 }
 
 function namedFailure(name: FaultName, route: FaultTarget['route'], model: string): Failure {
-  return isServiceError(name) ? serviceErrors[name](model) : vendorError(name, route, model)
+  return isGatewayError(name) ? gatewayErrors[name](model) : vendorError(name, route, model)
 }
 
-function isServiceError(name: FaultName): name is ServiceErrorName {
-  return Object.hasOwn(serviceErrors, name)
+function isGatewayError(name: FaultName): name is GatewayErrorName {
+  return Object.hasOwn(gatewayErrors, name)
 }
 
 /** The part of a request that a fault is matched against. */
@@ -149,21 +150,4 @@ export class Faults {
   #states(): readonly FaultState[] {
     return [...this.#fromScenario, ...this.#configured]
   }
-}
-
-/** Describes a fault for the log. */
-export function describeFault(fault: Fault): string {
-  const { error, status, delayMs, betweenMs, cutAfter, errorAfter } = fault
-  const parts = [
-    error,
-    status && `status ${status}`,
-    fault.webPage && 'web page',
-    fault.reset && 'reset',
-    delayMs !== undefined && `delay ${delayMs} ms`,
-    betweenMs !== undefined && `between ${betweenMs} ms`,
-    cutAfter !== undefined && `cut after ${cutAfter}`,
-    errorAfter !== undefined && `error after ${errorAfter}`,
-  ]
-
-  return parts.filter(Boolean).join(', ')
 }

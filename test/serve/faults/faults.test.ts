@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseFault } from '../../../src/serve/faults/fault-schema.ts'
+import { parseFault } from '../../../src/serve/faults/fault-members.ts'
 import { faultNames } from '../../../src/serve/index.ts'
 import { aGateway, ask, jsonOf, saying, sseEvents } from '../support/gateway.ts'
 
