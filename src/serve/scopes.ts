@@ -2,7 +2,7 @@ import { UserError } from '../errors.ts'
 import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
 import { type Failure, failures } from './codecs/failure.ts'
-import { acceptFaults } from './faults/fault-schema.ts'
+import { acceptFaults } from './faults/fault-members.ts'
 import { type Fault, Faults } from './faults/faults.ts'
 import { generateKey } from './ids.ts'
 import { findMismatch } from './model/sample.ts'
@@ -19,7 +19,7 @@ import {
 } from './scenarios/scripted-answer.ts'
 import type { GatewayQuestion } from './scenarios/written.ts'
 
-/** The answers and faults for requests with one key. */
+/** What one key of this gateway gets: the answers that somebody wrote for it, and its faults. */
 export class Scope {
   readonly key: string
   /** Whether a client's key is the key of this scope. */

@@ -1,18 +1,25 @@
 /**
- * The local gateway. It imitates a New API gateway in front of OpenAI and Anthropic: the comments call New
- * API *the imitated gateway*, and those two *the vendor*. A request passes through these files, in this order:
+ * The local gateway. The comments have one name for each program that takes part:
+ *
+ * - *This gateway* is the local gateway.
+ * - *The imitated gateway* is New API, whose responses this gateway gives.
+ * - *The vendor* is OpenAI or Anthropic, to which the imitated gateway forwards a request.
+ * - *The upstream* is a real gateway, to which this gateway forwards requests with `--upstream`.
+ *
+ * A request passes through these files, in this order:
  *
  * 1. `server.ts` listens. `handler.ts` finds the route (`routes.ts`), logs the request (`log/`), and checks
  *    the key, which selects a scope (`scopes.ts`): the answers and faults of that key.
- * 2. `answers/decide.ts` runs the checks of the imitated gateway. `requests/` reads the body as a `ModelRequest`, or
- *    rejects it as the vendor does.
+ * 2. `answers/decide.ts` runs the checks of the imitated gateway. `requests/` reads the body as a
+ *    `ModelRequest`, or rejects it as the vendor does.
  * 3. The answer comes from the scenario or function of the scope (`scenarios/`), else from the built-in
  *    model (`model/`). `faults/` may replace or cut it.
  * 4. `answers/inference.ts` lets the codec of the protocol (`codecs/`) turn the answer into a document, or
  *    into the frames of a stream.
- * 5. `http/reply.ts` writes the bytes. Nothing else writes to a response.
+ * 5. `http/reply.ts` writes the bytes. Nothing else writes to a response, except `control.ts`, which
+ *    answers our own routes for the page, the log and the faults.
  *
- * With an upstream, `upstream.ts` replaces steps 2 to 4: it forwards the request to a real gateway.
+ * With an upstream, `upstream.ts` replaces steps 2 to 4.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -39,7 +46,7 @@ import type { Recorder } from './scenarios/recorder.ts'
 import { Scope, Scopes } from './scopes.ts'
 import { readCatalogFile } from './settings/models-file.ts'
 
-/** The part of a gateway that belongs to one key. */
+/** The part of a running gateway that belongs to one key. `ScopeOptions` says what it can have. */
 export interface GatewayScope {
   /** The address, without `/v1`: `http://127.0.0.1:49152`. */
   readonly url: string
@@ -48,22 +55,21 @@ export interface GatewayScope {
   /** The base URL for Anthropic's SDKs: the address. */
   readonly anthropicUrl: string
   readonly key: string
-  /**
-   * The logged requests with this key, oldest first. The log is bounded. For the gateway itself: the
-   * requests with any key.
-   */
+  /** The logged requests with this key, oldest first. The log is bounded. */
   requests(): readonly LoggedRequest[]
   /** The paths of the scenario's answers that no request used: `answers[0].reply[1]`. */
   unused(): readonly string[]
   /** Replaces all faults and resets their counters. */
   setFaults(faults: readonly Fault[]): void
-  /** Invalidates the key. For the gateway itself: stops it and ends every connection. */
+  /** Invalidates the key. */
   close(): Promise<void>
 }
 
-/** A running gateway. */
+/** A running gateway. As a scope, it is that of its own key. */
 export interface RunningGateway extends GatewayScope {
   readonly port: number
+  /** The logged requests with any key, oldest first. The log is bounded. */
+  requests(): readonly LoggedRequest[]
   clearRequests(): void
   /** The number of requests since the start with a missing or wrong key. */
   refusedKeys(): number
@@ -71,6 +77,8 @@ export interface RunningGateway extends GatewayScope {
   openStreams(): number
   /** Creates a key with separate answers and faults, so that tests can run in parallel. */
   scope(options?: ScopeOptions): Promise<GatewayScope>
+  /** Stops the gateway and ends every connection. */
+  close(): Promise<void>
 }
 
 /** How long an idle connection stays open, in ms, so that a client can use it for its next turn. */

@@ -1,6 +1,6 @@
 /**
- * Decides the answer to an inference request. The checks run in the order of the real gateway's, so that a
- * request with two mistakes fails for the same one here and there.
+ * Decides the answer to an inference request. The checks run in the order of the imitated gateway, so
+ * that a request with two mistakes fails for the same one here and there.
  */
 import type { Protocol } from '../../protocols.ts'
 import type { WholeAnswer } from '../codecs/answer.ts'
@@ -9,7 +9,7 @@ import type { Codec } from '../codecs/codec.ts'
 import { type Failure, failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
-import { type Fault, type FaultName, faultFailure, group } from '../faults/faults.ts'
+import { type Fault, faultFailure, group } from '../faults/faults.ts'
 import { buildAnswer } from '../model/build-answer.ts'
 import { type CatalogEntry, type ServedModels, servesProtocol } from '../model/catalog.ts'
 import { builtInAnswer } from '../model/model.ts'
@@ -64,7 +64,7 @@ interface Decision {
   readonly result: ModelAnswer | RecordedAnswer | Failure
 }
 
-/** An answer that was recorded from a real gateway. */
+/** An answer that was recorded from an upstream. */
 type RecordedAnswer = Extract<ScriptedAnswer, { kind: 'recorded' }>
 
 export interface ModelAnswer {
@@ -79,7 +79,7 @@ export interface ModelAnswer {
   readonly isInThread: boolean
 }
 
-/** Decides in the order: rate limit, model, body, price, quota, upstream. Sends nothing. */
+/** Decides in the order: rate limit, model, body, price, quota, vendor. Sends nothing. */
 export async function decide(
   context: DecisionContext,
   inference: InferenceRequest,
@@ -145,8 +145,8 @@ interface CheckedRequest extends Pick<ModelAnswer, 'codec' | 'body' | 'input' | 
 }
 
 /**
- * Reads and checks the request. The imitated gateway itself rejects an invalid body, before it looks up
- * the price. A rejection is the vendor's, which gets the request only after all checks of the gateway.
+ * Reads and checks the request. The imitated gateway itself rejects an invalid body before it looks up the
+ * price. The vendor gets the request, and may reject it, only after all checks of the imitated gateway.
  */
 function checkRequest(
   context: DecisionContext,
@@ -203,8 +203,8 @@ function composeAnswer(
 
 /** The failure that a fault causes at this check. */
 function failureAt(parsed: ParsedRequest, check: FailurePoint): Failure | undefined {
-  const point = failurePoints[parsed.fault?.error ?? 'upstream'] ?? 'after-body'
-  return point === check ? faultResult(parsed) : undefined
+  const { fault } = parsed
+  return fault !== undefined && failurePoint(fault) === check ? faultResult(parsed) : undefined
 }
 
 /** The failure that a fault causes, unless it occurs inside the stream. */
@@ -221,12 +221,17 @@ function faultResult({
 
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'
 
-/** Faults that are not listed fail `after-body`. */
-const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
-  'invalid-token': 'before-model',
-  'rate-limited': 'before-model',
-  'model-forbidden': 'at-model',
-  'model-unknown': 'at-model',
+function failurePoint({ error }: Fault): FailurePoint {
+  switch (error) {
+    case 'invalid-token':
+    case 'rate-limited':
+      return 'before-model'
+    case 'model-forbidden':
+    case 'model-unknown':
+      return 'at-model'
+    default:
+      return 'after-body'
+  }
 }
 
 /** Returns the result of `work`, or the `Rejection` that it throws. */

@@ -96,7 +96,7 @@ export class Inference {
     const text = JSON.stringify(
       codec.document(body, this.#recordAnswer(reply, modelAnswer), answer),
     )
-    if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
+    if (fault?.errorAfter !== undefined) reply.fail(failures.badVendorStatus(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
     else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
   }
@@ -108,7 +108,7 @@ export class Inference {
     fragment: Scope['fragment'],
   ): void {
     if (this.openStreams >= this.#options.limits.maxOpenStreams) {
-      reply.fail(failures.upstream(503, 'too many open streams'))
+      reply.fail(failures.badVendorStatus(503, 'too many open streams'))
       return
     }
 

@@ -81,7 +81,7 @@ export const failures = {
     ),
   outOfQuota: () => relayFailure(403, 'insufficient_user_quota', 'Insufficient quota'),
   protocolUnsupported: () => relayFailure(500, 'convert_request_failed', 'not implemented'),
-  upstream: (status: number, message = `bad response status code ${status}`) =>
+  badVendorStatus: (status: number, message = `bad response status code ${status}`) =>
     relayFailure(status, 'bad_response_status_code', message),
   upstreamUnreachable: (message: string) => relayFailure(500, 'do_request_failed', message),
   /** No answer is written for this request. The status is 400, because SDKs would retry a 500. */

@@ -15,7 +15,7 @@ export interface CatalogEntry {
   readonly hasNoPrice?: boolean
   /** Other members of a saved list, such as `context_length`. */
   readonly listed?: Readonly<Record<string, unknown>>
-  /** It is in the catalog, but the upstream rejects it on all three protocols. */
+  /** It is in the catalog, but the vendor rejects it on all three protocols. */
   readonly isNotForChat?: boolean
 }
 

@@ -44,7 +44,7 @@ export function contentText(content: unknown): string {
 
 /**
  * The deepest JSON that is read. No client nests deeper, and writing it again would run out of stack. The
- * service uses Go's decoder, which stops at 10,000.
+ * imitated gateway uses Go's decoder, which stops at 10,000.
  */
 const maxJsonDepth = 1000
 

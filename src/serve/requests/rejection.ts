@@ -3,8 +3,8 @@ import { counted } from '../../text.ts'
 import { isObject } from './json.ts'
 
 /**
- * A rejection by the vendor behind the imitated gateway: an `invalid_request_error`, by default with status 400.
- * The client gets the message unchanged.
+ * The vendor's rejection of a request: an `invalid_request_error`, by default with status 400. The client
+ * gets the message unchanged.
  */
 export class Rejection extends Error {
   /** The member that is wrong. */

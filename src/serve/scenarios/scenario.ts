@@ -2,12 +2,12 @@
  * A scenario has rules: when a request matches the condition of a rule, the gateway gives the rule's next
  * answer. This file reads a scenario from plain data, `player.ts` finds the rule for a request,
  * `question.ts` has what conditions look at, and `scripted-answer.ts` fits a written answer to the tools
- * that the request offers. `recorder.ts` writes scenario files with the answers of a real gateway.
+ * that the request offers. `recorder.ts` writes scenario files with the answers of an upstream.
  */
 import { RE2JS } from 're2js'
 import * as v from 'valibot'
 import { choice, flag, integer, list, object, parseData, text, textOr } from '../../schema.ts'
-import { effects, faultSchema } from '../faults/fault-schema.ts'
+import { effects, faultSchema } from '../faults/fault-members.ts'
 import { isObject } from '../requests/json.ts'
 import type { GatewayQuestion } from './written.ts'
 
@@ -32,7 +32,7 @@ function hasNoCycle(value: unknown): boolean {
   }
 }
 
-/** An answer of a real gateway, to be replayed byte for byte. */
+/** An answer of an upstream, to be replayed byte for byte. */
 const rawReplySchema = object({
   status: v.optional(integer(200, 599), 200),
   /** Content-Type. */
