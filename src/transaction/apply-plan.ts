@@ -24,8 +24,8 @@ import {
 import {
   type ApplyResult,
   encodeDocument,
+  isChangedByRun,
   isUndoOrRedo,
-  isWritten,
   type RecordedFile,
   type RollbackDetails,
   type RunRecord,
@@ -153,7 +153,7 @@ function applyResult(
   const files = plan.edits.map((edit) => {
     const { path, client } = edit
     const recorded = run?.files.find((file) => file.path === path)
-    const action = recorded && isWritten(recorded) ? actionOf(edit) : 'unchanged'
+    const action = recorded && isChangedByRun(recorded) ? actionOf(edit) : 'unchanged'
     const note = recorded && modeNote(recorded, plan)
     return compact({ path, client, action, note })
   })

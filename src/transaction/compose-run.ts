@@ -9,7 +9,7 @@ import { type PlannedFile, permissionsOf } from './planned-files.ts'
 import {
   decidesEndpoint,
   type FileVersion,
-  isWritten,
+  isChangedByRun,
   type RecordedFile,
   type RecordedSetting,
   type RollbackDetails,
@@ -44,8 +44,8 @@ export function composeRun(
   const composedFiles = plannedFiles.map((planned) => composeFile(planned, plan, rollback))
   const files = composedFiles.map(({ file }) => file)
   const folders = plannedFiles.flatMap(({ file }) => file.missingFolders)
-  const written = files.filter(isWritten)
-  const filesOfClients = written.length > 0 ? written : files
+  const changed = files.filter(isChangedByRun)
+  const filesOfClients = changed.length > 0 ? changed : files
 
   const run: RunRecord = compact({
     id: nextRunId(now, recordNames(world, paths)),

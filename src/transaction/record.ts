@@ -77,6 +77,7 @@ export interface RecordedFile {
   /** In a merged run: the gateways that its runs wrote, newest first. Absent: the gateway of the run. */
   readonly gateways?: readonly RunGateway[]
   readonly before: FileVersion | null
+  /** The new version. The switch replaces `before` by it. */
   readonly written: FileVersion | null
 }
 
@@ -124,8 +125,11 @@ export function settingChange(
   return { path, value, ...compact({ role, isSecret, rewrittenByClient }) }
 }
 
-/** Whether the run wrote the file. A record also lists files that already had the planned content. */
-export function isWritten({ before, written }: Pick<RecordedFile, 'before' | 'written'>): boolean {
+/** Whether the run changes the file. A record also lists files that already had the planned content. */
+export function isChangedByRun({
+  before,
+  written,
+}: Pick<RecordedFile, 'before' | 'written'>): boolean {
   return !isSameVersion(before, written)
 }
 
@@ -216,7 +220,7 @@ export interface FileOutcome {
  */
 export interface RunDocument {
   readonly run: RunRecord
-  /** For each of `run.files`: the path of its new version, in a private folder next to the file. */
+  /** For each of `run.files`: the path of its new version before the switch, in a private folder next to it. */
   readonly temps: readonly string[]
   /** Folders to remove if they are empty, outermost first. */
   readonly dropFolders: readonly string[]
@@ -233,7 +237,7 @@ export interface RollbackDetails {
   readonly newestRunId: string | undefined
 }
 
-/** A file of a run, with the path at which its new version is written before the switch. */
+/** A file of a run, with the path of its new version before the switch. */
 export interface StagedFile {
   readonly file: RecordedFile
   readonly temp: string

@@ -21,7 +21,7 @@ import {
 } from './files.ts'
 import { removeLeftovers, withLock } from './lock.ts'
 import {
-  isWritten,
+  isChangedByRun,
   type RecordedFile,
   type RunDocument,
   type RunRecord,
@@ -34,7 +34,7 @@ import { contentsOf } from './records/blobs.ts'
 import { nextRunId, readRunDocument, recordNames, removeUnusedBlobs } from './records/records.ts'
 import { findState, type StatePaths } from './records/state-folder.ts'
 import { resolveFile } from './resolve-file.ts'
-import { type CurrentVersion, currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
+import { currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
 
 /**
  * An unfinished run that was recovered.
@@ -46,8 +46,8 @@ import { type CurrentVersion, currentVersion, removeStage, switchFile, writeTemp
 export interface RecoveredRun {
   readonly runId: string
   readonly outcome: 'discarded' | 'restored' | 'left'
-  /** The files that have their contents from before the run. */
-  readonly files: readonly string[]
+  /** The files that the run had switched, and that have their contents from before it again. */
+  readonly restored: readonly string[]
   /** The files that stay as they are. */
   readonly kept: readonly string[]
 }
@@ -116,11 +116,12 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
         progress: switchProgress(world, staged),
       })),
   )
-  const written = unfinished.filter(({ file }) => isWritten(file))
-  const restored = written.filter((candidate) => canBeRestored(candidate, unfinished))
-  restoreFromCopies(world, document, restored)
+  const changedByRun = unfinished.filter(({ file }) => isChangedByRun(file))
+  const restorable = changedByRun.filter((candidate) => canBeRestored(candidate, unfinished))
+  restoreFromCopies(world, document, restorable)
 
-  const kept = written.filter((candidate) => !restored.includes(candidate))
+  const restored = restorable.filter(({ progress }) => progress === 'switched')
+  const kept = changedByRun.filter((candidate) => !restorable.includes(candidate))
   if (kept.length > 0) return recordPartialRun(world, paths, document, { restored, kept })
 
   files.rename(paths.journal, paths.draft)
@@ -128,9 +129,8 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   files.fsyncFolder(paths.folder)
   removeTraces(world, paths, document)
 
-  const hasSwitched = unfinished.some(({ progress }) => progress === 'written')
-  const outcome = hasSwitched ? 'restored' : 'discarded'
-  return { runId: document.run.id, outcome, files: filePaths(written), kept: [] }
+  const outcome = restored.length > 0 ? 'restored' : 'discarded'
+  return { runId: document.run.id, outcome, restored: filePaths(restored), kept: [] }
 }
 
 /** A file of an unfinished run, and how far its switch got. */
@@ -138,15 +138,19 @@ interface UnfinishedFile extends StagedFile {
   readonly progress: SwitchProgress
 }
 
-/** `untouched`: the run did not switch the file. `changed`: someone changed it after the switch. */
-type SwitchProgress = CurrentVersion | 'untouched' | 'changed'
+/**
+ * `not-switched`: someone may have changed the file before its switch, or an earlier recovery restored it.
+ * `changed-since`: the run switched the file, and someone changed it after that.
+ */
+type SwitchProgress = 'not-switched' | 'switched' | 'changed-since'
 
 function switchProgress(world: World, { file, temp }: StagedFile): SwitchProgress {
-  if (!isWritten(file)) return 'untouched'
-  const now = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
-  if (now !== 'other') return now
+  if (!isChangedByRun(file)) return 'not-switched'
+  const onDisk = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
+  if (onDisk === 'before') return 'not-switched'
+  if (onDisk === 'written') return 'switched'
   // The switch renames the new version. If it is still there, the file was not switched.
-  return pathExists(world.files, temp) ? 'untouched' : 'changed'
+  return pathExists(world.files, temp) ? 'not-switched' : 'changed-since'
 }
 
 /** Whether the client's path resolves to another file than at the time of the run. */
@@ -172,29 +176,29 @@ function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFil
  */
 function canBeRestored(candidate: UnfinishedFile, unfinished: readonly UnfinishedFile[]): boolean {
   const ofClient = unfinished.filter(({ file }) => file.client === candidate.file.client)
-  const lastChanged = ofClient.findLastIndex(({ progress }) => progress === 'changed')
+  const lastChanged = ofClient.findLastIndex(({ progress }) => progress === 'changed-since')
   if (lastChanged < 0) return true
 
   const isKeyFirst = writeOrderOf(ofClient.map(({ file }) => file)) === 'key-first'
   return isKeyFirst && ofClient.indexOf(candidate) > lastChanged
 }
 
-/** Restores the files from their copies, the last one first. */
+/** Restores the switched ones of the files from their copies, the last one first. */
 function restoreFromCopies(
   world: World,
   document: RunDocument,
-  restored: readonly UnfinishedFile[],
+  restorable: readonly UnfinishedFile[],
 ): void {
   const { files, machine } = world
   // All copies are read before the first file changes, because one of them may be missing.
-  const withCopies = restored.map((unfinished) => ({
+  const withCopies = restorable.map((unfinished) => ({
     ...unfinished,
     copy: contentsOf(world, unfinished.file.before),
   }))
 
   for (const { file, temp, progress, copy } of withCopies.toReversed())
     wrapFileErrors(machine, file.path, () => {
-      if (progress === 'written') restoreFile(world, document, { file, temp }, copy)
+      if (progress === 'switched') restoreFile(world, document, { file, temp }, copy)
       // An earlier restore may have renamed the file without flushing the folder.
       else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
     })
@@ -206,6 +210,7 @@ function restoreFile(
   { file, temp }: StagedFile,
   copy: Bytes | null,
 ): void {
+  // The switch back puts `before` in place.
   const reversed: StagedFile = {
     temp,
     file: { ...file, before: file.written, written: file.before },
@@ -230,7 +235,7 @@ function recordPartialRun(
   files.rename(paths.journal, paths.record(run.id))
   files.fsyncFolder(paths.folder)
 
-  return { runId: run.id, outcome: 'left', files: filePaths(restored), kept: filePaths(kept) }
+  return { runId: run.id, outcome: 'left', restored: filePaths(restored), kept: filePaths(kept) }
 }
 
 /** A run that has only a draft has switched no file. Removes the draft and what it created. */
@@ -246,8 +251,7 @@ function discardDraft(world: World, paths: StatePaths): RecoveredRun | undefined
     }
 
     removeTraces(world, paths, document)
-    const written = stagedFiles(document).filter(({ file }) => isWritten(file))
-    return { runId: document.run.id, outcome: 'discarded', files: filePaths(written), kept: [] }
+    return { runId: document.run.id, outcome: 'discarded', restored: [], kept: [] }
   })
 }
 

@@ -15,7 +15,7 @@ import {
 import type { FileVersion, RecordedFile, StagedFile, World } from './record.ts'
 import { readIfExists } from './resolve-file.ts'
 
-/** Which version of a file the disk has now. */
+/** Which version of a run's file the disk has now. */
 export type CurrentVersion = 'before' | 'written' | 'other'
 
 /** Compares the file on the disk with the two versions of a run. */

@@ -20,8 +20,8 @@ import {
 } from './files.ts'
 import {
   encodeDocument,
+  isChangedByRun,
   isUndoOrRedo,
-  isWritten,
   type RecordedFile,
   type RunRecord,
   type World,
@@ -75,7 +75,7 @@ function prepareSwitch(fileSwitch: FileSwitch): void {
 
   for (const composedFile of composed.files) {
     fileSwitch.currentPath = composedFile.file.path
-    if (isWritten(composedFile.file)) stageFile(world, document.run.kind, composedFile)
+    if (isChangedByRun(composedFile.file)) stageFile(world, document.run.kind, composedFile)
   }
 }
 
@@ -90,7 +90,7 @@ function renameNewVersions(fileSwitch: FileSwitch): void {
 
   for (const composedFile of composed.files) {
     const { file } = composedFile
-    if (!isWritten(file)) continue
+    if (!isChangedByRun(file)) continue
     fileSwitch.currentPath = file.path
     if (currentVersion(world, file) !== 'before') throw changedDuringRunError(world, file)
     switchFile(world, composedFile)

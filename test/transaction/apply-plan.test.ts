@@ -16,7 +16,7 @@ import { maxConfigBytes } from '../../src/edits/text.ts'
 import type { ErrorCode } from '../../src/error-codes.ts'
 import type { FilesState } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
-import { isWritten } from '../../src/transaction/record.ts'
+import { isChangedByRun } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
@@ -70,7 +70,7 @@ describe('apply', () => {
       home.at('.codex/auth.json'),
       home.at('.codex/config.toml'),
     ])
-    expect(applied.run?.files.map(isWritten)).toEqual([false, true])
+    expect(applied.run?.files.map(isChangedByRun)).toEqual([false, true])
   })
 
   test('switches more than two files, of several clients, in one run', () => {

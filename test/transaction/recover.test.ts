@@ -49,8 +49,8 @@ describe('recovery', () => {
     killedWhileSwitching(home)
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
     const settled = recoverRun(worldIn(home))
-    expect(settled).toMatchObject({ outcome: 'restored', kept: [] })
-    expect(settled?.files).toHaveLength(2)
+    expect(settled).toMatchObject({ outcome: 'restored', restored: [home.at('.codex/auth.json')] })
+    expect(settled?.kept).toEqual([])
     expect(home.snapshot()).toEqual(before)
     expect(listRuns(worldIn(home)).runs).toEqual([])
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
@@ -70,7 +70,11 @@ describe('recovery', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({
+      outcome: 'restored',
+      restored: [home.at('.codex/auth.json')],
+      kept: [],
+    })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
@@ -82,7 +86,7 @@ describe('recovery', () => {
     home.put('.codex/auth.json', newerLogin)
     expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'left',
-      files: [home.at('.codex/config.toml')],
+      restored: [home.at('.codex/config.toml')],
       kept: [home.at('.codex/auth.json')],
     })
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
@@ -94,7 +98,7 @@ describe('recovery', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
     applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
@@ -107,7 +111,7 @@ describe('recovery', () => {
     killedBefore(home, '/auth.json', (world) => applyRollback(world, planRollback(world)!))
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
   })
 
@@ -122,7 +126,7 @@ describe('recovery', () => {
     applyPlan(worldIn(home), aPlan([authEdit(source), { ...config, holdsSecret: true }]))
     killedBefore(home, /run-.*\.json$/, (world) => applyRollback(world, planRollback(world)!))
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 
@@ -133,7 +137,7 @@ describe('recovery', () => {
     const repair = aPlan([authEdit(source), model], 'repair')
     killedBefore(home, /run-.*\.json$/, (world) => applyPlan(world, repair))
     home.put('.codex/config.toml', 'model = "theirs"\n')
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
     applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
@@ -245,7 +249,7 @@ describe('recovery, step by step', () => {
     expect(Object.keys(home.snapshot())).toContain('.codex')
     expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'discarded',
-      files: [home.at('.codex/auth.json'), home.at('.codex/config.toml')],
+      restored: [],
     })
     expect(home.snapshot()).toEqual({})
   })
@@ -276,7 +280,7 @@ describe('recovery, step by step', () => {
     home.put('.codex/auth.json', newerLogin)
     expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'left',
-      files: [home.at('.codex/config.toml')],
+      restored: [],
       kept: [home.at('.codex/auth.json')],
     })
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
@@ -306,7 +310,7 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
     home.put('.codex/config.toml', 'theirs = 1\n')
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
     expect(home.text('.codex/auth.json')).toBe(newerLogin)
     expect(home.text('.codex/config.toml')).toBe('theirs = 1\n')
   })
@@ -316,7 +320,7 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home, { isAllSwitched: true })
     rmSync(home.at('.codex/config.toml'))
     home.put('.codex/config.toml/theirs', 'x')
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
     expect(home.text('.codex/config.toml/theirs')).toBe('x')
   })
 

@@ -35,14 +35,17 @@ export function recoverAndReport(session: Session): void {
   session.showFindings()
 }
 
-function describeRecovery(session: Session, { runId, outcome, files, kept }: RecoveredRun): string {
+function describeRecovery(
+  session: Session,
+  { runId, outcome, restored, kept }: RecoveredRun,
+): string {
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
   if (outcome === 'discarded')
     return `Run ${runId} was interrupted before it changed anything. repoint discarded it`
   if (outcome === 'restored')
-    return `Run ${runId} was interrupted, and repoint undid it. Restored: ${list(files)}`
-  const restored = files.length === 0 ? '' : ` Restored: ${list(files)}.`
-  return `Run ${runId} was interrupted, and other programs changed its files since.${restored} Not restored: ${list(kept)}. Set the client up again, or undo the run: repoint rollback`
+    return `Run ${runId} was interrupted, and repoint undid it. Restored: ${list(restored)}`
+  const restoredFiles = restored.length === 0 ? '' : ` Restored: ${list(restored)}.`
+  return `Run ${runId} was interrupted, and other programs changed its files since.${restoredFiles} Not restored: ${list(kept)}. Set the client up again, or undo the run: repoint rollback`
 }
 
 /** The recorded runs. A damaged record becomes a notice. */
