@@ -10,6 +10,7 @@ import { unusualKeyHeader } from '../../src/gateway/input/header.ts'
 import type { ExtraHeader } from '../../src/gateway/types.ts'
 import { undoOurs } from '../edits/undo-ours.ts'
 import {
+  aHistory,
   aMachine,
   byId,
   type Disk,
@@ -64,7 +65,7 @@ describe.each(
   test.each(ways)('%s: a setup for another gateway removes the headers', (_, setup) => {
     const first = planOn(client, {}, setup)
     const between = written({}, first.machine, first.edits)
-    const other = { baseUrl: 'https://other.example/v1', formerHeaders: headers }
+    const other = { baseUrl: 'https://other.example/v1', history: aHistory({ headers }) }
     const second = planOn(client, between, { ...setup, target: other })
     const after = written(between, first.machine, second.edits)
     expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)

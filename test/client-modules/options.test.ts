@@ -6,6 +6,7 @@ import { clientRows, loadClient } from '../../src/clients/list.ts'
 import { documentOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import {
+  aHistory,
   aMachine,
   catalogWithWindows,
   type Disk,
@@ -149,7 +150,9 @@ test.each(casesByValue.filter(({ name }) => !choosesEntry.includes(name)))(
 
     const first = valuesAfter({}, { options: flag.toOptions(value) })
     const input = { requested: {}, resetToDefaults: true }
-    const reset = valuesAfter(first.after, { target: { input, earlierVersionsOf: () => [null] } })
+    const reset = valuesAfter(first.after, {
+      target: { input, history: aHistory({ earlierVersionsOf: () => [null] }) },
+    })
     expect(reset.values).toEqual(valuesAfter({}, {}).values)
   },
 )

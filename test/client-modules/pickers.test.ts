@@ -4,6 +4,7 @@ import { familyRows } from '../../src/clients/list.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import {
+  aHistory,
   aMachine,
   byId,
   type Disk,
@@ -22,7 +23,7 @@ const gateway = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id 
 
 function setUp(id: string, disk: Disk, catalog: Catalog | undefined, more: Setup = {}): Disk {
   // The file did not exist before the first run.
-  const target = { earlierVersionsOf: () => [null], ...more.target }
+  const target = { history: aHistory({ earlierVersionsOf: () => [null] }), ...more.target }
   const { edits } = planOn(byId(id), disk, { catalog, ...more, target })
   return written(disk, machine, edits)
 }

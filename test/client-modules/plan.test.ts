@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  aHistory,
   aMachine,
   byId,
   catalogWithWindows,
@@ -82,7 +83,7 @@ describe('claude', () => {
     )
     const input = { ...inputFor(undefined), ...(resetToDefaults ? { resetToDefaults } : {}) }
     const { env } = planned('claude', 'settings.json', mapped, {
-      target: { input, earlierVersionsOf: () => earlier },
+      target: { input, history: aHistory({ earlierVersionsOf: () => earlier }) },
     })
     expect(env[name]).toBe(attribution)
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SetupTarget } from '../../src/clients/contract/setup.ts'
-import { byId, planOn, readValues, text, written } from './support.ts'
+import type { SetupHistory } from '../../src/clients/contract/setup.ts'
+import { aHistory, byId, planOn, readValues, text, written } from './support.ts'
 
 const withEffort = { options: { reasoningEffort: 'low' } } as const
 
@@ -29,9 +29,11 @@ test.each(['opencode', 'kilo'])(
     const client = byId(id)
     const first = planOn(client, {}, withEffort)
     const disk = written({}, first.machine, first.edits)
-    const afterReset = (earlierVersionsOf: SetupTarget['earlierVersionsOf']) => {
+    const afterReset = (earlierVersionsOf: SetupHistory['earlierVersionsOf']) => {
       const input = { requested: {}, resetToDefaults: true }
-      const { edits, machine } = planOn(client, disk, { target: { input, earlierVersionsOf } })
+      const { edits, machine } = planOn(client, disk, {
+        target: { input, history: aHistory({ earlierVersionsOf }) },
+      })
       return JSON.stringify(written(disk, machine, edits), (_, value) =>
         value instanceof Uint8Array ? text(value) : value,
       )

@@ -7,6 +7,7 @@ import type {
   EarlierOptions,
   GatewayInfo,
   ResolveInput,
+  SetupHistory,
   SetupTarget,
 } from '../../src/clients/contract/setup.ts'
 import {
@@ -106,6 +107,17 @@ export interface Setup {
   readonly machine?: Machine
   readonly target?: Partial<SetupTarget>
   readonly context?: Partial<ClientContext>
+}
+
+/** What earlier setups wrote: nothing, except these. */
+export function aHistory(more: Partial<SetupHistory>): SetupHistory {
+  return {
+    headers: [],
+    query: [],
+    isFromOtherGateway: () => false,
+    earlierVersionsOf: () => [],
+    ...more,
+  }
 }
 
 /** Every protocol of a client with every header that can hold the key over it. */

@@ -112,10 +112,10 @@ function changesToValueBefore(
   isInState: (settings: ClaudeSettings) => boolean,
   path: SettingPath,
   now: ClaudeSettings,
-  { earlierVersionsOf }: SetupTarget,
+  { history }: SetupTarget,
 ): readonly SettingChange[] {
   if (!isInState(now)) return []
-  for (const bytes of earlierVersionsOf?.('settings') ?? []) {
+  for (const bytes of history?.earlierVersionsOf('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
     // Not from `env`: a number stays a number.
     if (!isInState(before)) return [{ path, value: valueIn(before.root, path) }]

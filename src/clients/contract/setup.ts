@@ -125,13 +125,7 @@ export interface SetupTarget {
   readonly key: string
   readonly keyHeader: KeyHeader
   readonly headers?: readonly ExtraHeader[] | undefined
-  /** Headers of other and earlier setups. A plan removes those that the user has not edited. */
-  readonly formerHeaders?: readonly ExtraHeader[] | undefined
-  /** Whether a setup for another address wrote this header. Slow: parses files of every run. */
-  readonly isFromOtherGateway?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
   readonly query?: readonly QueryParameter[] | undefined
-  /** Query parameters of other and earlier setups, as `formerHeaders`. */
-  readonly formerQueries?: readonly QueryParameter[] | undefined
   /** The absolute path of a PEM file with more certificate authorities, if the gateway needs one. */
   readonly caFile?: string | undefined
   readonly providerId: string
@@ -143,9 +137,21 @@ export interface SetupTarget {
    * The fixes of all findings, which become part of the edits. The setup's own changes win over a fix.
    */
   readonly fixes?: readonly FileFix[]
+  /** Absent: a launch or a probe, which write none of the user's files. */
+  readonly history?: SetupHistory | undefined
+}
+
+/** What earlier setups wrote, for a plan that removes it. */
+export interface SetupHistory {
+  /** Headers of all saved gateways. A plan removes those that the user has not edited. */
+  readonly headers: readonly ExtraHeader[]
+  /** Query parameters of all saved gateways, as `headers`. */
+  readonly query: readonly QueryParameter[]
+  /** Whether a setup for another address wrote this header. Slow: parses files of every run. */
+  readonly isFromOtherGateway: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
   /**
    * The file with the newest run undone, then with the newest two undone, and so on. What others have
    * written since stays. Empty if the records cannot tell. Each version costs a few parses.
    */
-  readonly earlierVersionsOf?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
+  readonly earlierVersionsOf: (fileKind: string) => Iterable<Bytes | null>
 }

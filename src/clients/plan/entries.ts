@@ -137,13 +137,13 @@ export function removedEntries(
 function addedSince(
   file: LoadedFile,
   paths: readonly SettingPath[],
-  { earlierVersionsOf }: SetupTarget,
+  { history }: SetupTarget,
 ): readonly SettingPath[] {
   const added: SettingPath[] = []
   let remaining = paths
   if (remaining.length === 0) return added
 
-  for (const bytes of earlierVersionsOf?.(file.kind) ?? []) {
+  for (const bytes of history?.earlierVersionsOf(file.kind) ?? []) {
     const { document, problem } = parseFile({ ...file, bytes })
     if (problem !== undefined) continue
     const existed = (path: SettingPath) => document?.get(path) !== undefined

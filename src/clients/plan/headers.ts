@@ -76,14 +76,14 @@ export function requiredHeaders({
  */
 export function isStrayHeader(
   { name, value }: Pick<ExtraHeader, 'name' | 'value'>,
-  { formerHeaders = [], isFromOtherGateway }: SetupTarget,
+  { history }: SetupTarget,
   isOtherAddress: boolean,
 ): boolean {
   return (
     otherKeyHeaders.some((header) => header === name) ||
-    includesHeader({ name, value }, formerHeaders) ||
+    includesHeader({ name, value }, history?.headers) ||
     (isOtherAddress && classifyHeader(name, value).isSecret === true) ||
-    isFromOtherGateway?.({ name, value }) === true
+    history?.isFromOtherGateway({ name, value }) === true
   )
 }
 
@@ -127,14 +127,14 @@ export function bearerChanges(
 export function queryChanges(
   path: SettingPath,
   now: ConfigValue | undefined,
-  { query = [], formerQueries }: SetupTarget,
+  { query = [], history }: SetupTarget,
   isOtherAddress: boolean,
 ): readonly SettingChange[] {
   return tableChanges(
     path,
     now,
     query,
-    (parameter) => isOtherAddress || includesHeader(parameter, formerQueries),
+    (parameter) => isOtherAddress || includesHeader(parameter, history?.query),
   )
 }
 

@@ -6,7 +6,7 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { defaultProviderId } from '../../clients/contract/options.ts'
-import type { ResolvedOptions, SetupTarget } from '../../clients/contract/setup.ts'
+import type { ResolvedOptions, SetupHistory, SetupTarget } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { asPlanned, fileOf } from '../../clients/files/parse-file.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
@@ -104,8 +104,11 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
 
 /**
  * A proven choice as the files will say it. Its models stay as they were proven. Its input is computed again,
- * because the probes may have found other base URLs. If the earlier setup has these, it was for this gateway,
- * and `input.earlier.isOtherGateway` is false now.
+ * because the probes may have found other base URLs.
+ *
+ * For example, the user types `https://gw.example`, and Claude Code's file has `https://gw.example/anthropic` from
+ * an earlier setup. Before the probes, that looks like another gateway. Once the API has answered there, it is the
+ * same one: `input.earlier.isOtherGateway` is false, and the plan keeps what belongs to this gateway.
  */
 function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {
   const { policy, access } = proven
@@ -127,23 +130,29 @@ function withoutCatalogFacts({
   return { ...models, offered: [], offersWholeCatalog: false }
 }
 
-/** What the client's files should say, with what earlier setups wrote, so that the plan can remove it. */
+/** What the client's files should say. */
 async function setupTarget(
   proven: ProvenSetup,
   final: ResolvedChoice,
   files: LoadedFiles,
 ): Promise<SetupTarget> {
-  const { session, policy, runs, access } = proven
+  const { policy, access } = proven
   const { providerId = defaultProviderId } = effectiveOptions(final.input)
-  const saved = savedExtras(session)
-  const records = { runs, files, address: access.address }
-
   return {
     ...targetFor(final, access, providerId),
     caFile: access.caFile,
     safeguards: policy.writesOptions ? final.safeguards : 'not-asked',
-    formerHeaders: saved.headers,
-    formerQueries: saved.query,
+    history: await historyOf(proven, files),
+  }
+}
+
+async function historyOf(
+  { session, runs, access }: ProvenSetup,
+  files: LoadedFiles,
+): Promise<SetupHistory> {
+  const records = { runs, files, address: access.address }
+  return {
+    ...savedExtras(session),
     isFromOtherGateway: (header) => isFromOtherGateway(session, records, header),
     earlierVersionsOf: await earlierContents(session, runs, files),
   }
@@ -154,8 +163,8 @@ async function earlierContents(
   { platform }: Session,
   runs: Runs,
   files: LoadedFiles,
-): Promise<SetupTarget['earlierVersionsOf']> {
-  if (runs.length === 0) return undefined
+): Promise<SetupHistory['earlierVersionsOf']> {
+  if (runs.length === 0) return () => []
   const { fileWithoutRuns } = await import('../../transaction/before-runs.ts')
   return (fileKind) => fileWithoutRuns(platform, fileOf(files, fileKind).path)
 }
