@@ -27,7 +27,6 @@ import { isTable, valueIn } from '../files/tables.ts'
 import { qwenName } from '../names.ts'
 import { removal } from '../plan/edit-file.ts'
 import {
-  firstOwnPath,
   hasVariable,
   type InUse,
   inUse,
@@ -38,6 +37,7 @@ import {
   listPath,
   loginTypes,
   mergedSettings,
+  ourFirstPath,
   paths,
   readSettings,
   usualVariables,
@@ -263,7 +263,7 @@ function* checkAddresses(
 ): Findings {
   const file = parseKind(context.files, 'settings')
   if (variable === keyVariable) {
-    const path = [...firstOwnPath(protocol), 'baseUrl']
+    const path = [...ourFirstPath(protocol), 'baseUrl']
     yield* missingVersionFinding(qwenName, context, file, {
       url,
       protocol,

@@ -5,7 +5,7 @@ import { numberIn, valueIn } from '../files/tables.ts'
 import { outputLimitCures } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { isAdaptive, outputTokensFor, rejectsTemperature, usualWindow } from './models.ts'
-import { mergedSettings, paths, repointEntries } from './settings.ts'
+import { mergedSettings, ourEntries, paths } from './settings.ts'
 
 /** What the model and its entry change in the recorded request. */
 export function firstRequest(
@@ -13,7 +13,7 @@ export function firstRequest(
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {
-  const entry = repointEntries(mergedSettings(files).value).find(({ id }) => id === model)?.entry
+  const entry = ourEntries(mergedSettings(files).value).find(({ id }) => id === model)?.table
   const window = numberIn(entry, paths.window) ?? usualWindow
   const limit =
     numberIn(entry, [...paths.sampling, 'max_tokens']) ?? outputTokensFor(model, version, window)

@@ -27,16 +27,16 @@ import {
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   entryPath,
-  firstOwnPath,
   isBehindAnother,
   isCurrentLayout,
   layoutVersion,
   loginTypes,
   newFirstPath,
+  type OurEntry,
+  ourEntries,
+  ourFirstPath,
   paths,
-  type RepointEntry,
   readSettings,
-  repointEntries,
   textWithoutVariables,
 } from './settings.ts'
 
@@ -48,37 +48,35 @@ export const plan = planOneFile({
   changes: ourChanges,
 })
 
-/** The changes of a setup to settings.json. */
+/** The changes of a setup to settings.json, in the order in which a plan shows them: none depends on another. */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const now = parseFile(file)
   const { resolved } = target
-  const { model, protocol } = resolved
-  const ours = repointEntries(now.document?.root)
-  const entries = entriesToWrite(ours, target)
+  const ours = ourEntries(now.document?.root)
+  const planned = plannedEntries(ours, target)
 
   // The address next to the model tells entries with the same ID apart.
-  const needsUrl =
-    now.text(paths.modelUrl) !== undefined || isBehindAnother(now, { model, protocol })
+  const needsUrl = now.text(paths.modelUrl) !== undefined || isBehindAnother(now, resolved)
 
   return [
-    ...leavingEntries(file, ours, entries, target),
+    ...unplannedRemoved(file, ours, planned, target),
     // Only Qwen Code itself can migrate a file of an older layout.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: target.key, isSecret: true },
-    ...entries.flatMap((entry) => modelChanges(file, entry, target)),
-    { path: paths.type, value: loginTypes[protocol] },
-    { path: paths.model, value: model },
+    ...planned.flatMap((entry) => plannedChanges(file, entry, target)),
+    { path: paths.type, value: loginTypes[resolved.protocol] },
+    { path: paths.model, value: resolved.model },
     ...(needsUrl ? [{ path: paths.modelUrl, value: target.baseUrl }] : []),
   ]
 }
 
-/** An entry of the setup: the model, where it will be, and our present entry for it. */
-interface EntryToWrite {
+/** An entry as it will be: its model, its path, and our present entry that becomes it. */
+interface PlannedEntry {
   readonly model: OfferedModel
   readonly path: SettingPath
   readonly name: string
   /** Absent: the entry is new. */
-  readonly present?: RepointEntry | undefined
+  readonly present?: OurEntry | undefined
 }
 
 /**
@@ -86,25 +84,25 @@ interface EntryToWrite {
  * the file has our entries A and B:
  *
  *     chosen A, offered B    A and B stay
- *     chosen B, offered A    B becomes the first of our entries
+ *     chosen B, offered A    A and B stay, and `model.name` becomes B
  *     chosen C, offered B    the gateway has lost A: its entry becomes the entry of C
  */
-function entriesToWrite(
-  ours: readonly RepointEntry[],
+function plannedEntries(
+  ours: readonly OurEntry[],
   { resolved }: SetupTarget,
-): readonly EntryToWrite[] {
-  const { model: id, protocol, contextWindow } = resolved
+): readonly PlannedEntry[] {
+  const { protocol, contextWindow } = resolved
   const [first, ...others] = offeredIn(resolved)
-  const present = presentEntry(ours, id, protocol) ?? lostEntry(ours, others, protocol)
+  const present = presentEntry(ours, first.id, protocol) ?? lostEntry(ours, others, protocol)
 
-  const started: EntryToWrite = {
+  const started: PlannedEntry = {
     model: { ...first, ...compact({ contextWindow }) },
-    path: startPath(id, protocol, present),
+    path: startPath(first.id, protocol, present),
     name: 'Gateway',
     present,
   }
   const offered = others.map(
-    (model): EntryToWrite => ({
+    (model): PlannedEntry => ({
       model,
       path: entryPath(model.protocol, model.id),
       name: model.displayName ?? model.id,
@@ -116,88 +114,81 @@ function entriesToWrite(
 
 /** Our entry for a model: the one over this protocol, or else one over another. */
 function presentEntry(
-  ours: readonly RepointEntry[],
-  model: string,
+  ours: readonly OurEntry[],
+  id: string,
   protocol: Protocol,
-): RepointEntry | undefined {
-  const ofModel = ours.filter(({ id }) => id === model)
+): OurEntry | undefined {
+  const ofModel = ours.filter((entry) => entry.id === id)
   return ofModel.find((entry) => entry.protocol === protocol) ?? ofModel[0]
 }
 
 /** The first of our entries, if the gateway no longer has its model. */
 function lostEntry(
-  ours: readonly RepointEntry[],
+  ours: readonly OurEntry[],
   others: readonly OfferedModel[],
   protocol: Protocol,
-): RepointEntry | undefined {
+): OurEntry | undefined {
   const first = ours.find((entry) => entry.protocol === protocol) ?? ours[0]
   return others.some(({ id }) => id === first?.id) ? undefined : first
 }
 
 /** Where the entry of the model that Qwen Code starts with is, or will be. */
-function startPath(id: string, protocol: Protocol, present: RepointEntry | undefined): SettingPath {
+function startPath(id: string, protocol: Protocol, present: OurEntry | undefined): SettingPath {
   if (present?.protocol !== protocol) return newFirstPath(protocol, id)
   if (present.id === id) return entryPath(protocol, id)
   // The entry gets another ID, so its ID cannot identify it.
-  return firstOwnPath(protocol)
+  return ourFirstPath(protocol)
 }
 
-/** Removes our entries that no entry of the setup replaces. */
-function leavingEntries(
+/** Removes our entries that become no planned one. */
+function unplannedRemoved(
   file: LoadedFile,
-  ours: readonly RepointEntry[],
-  entries: readonly EntryToWrite[],
+  ours: readonly OurEntry[],
+  planned: readonly PlannedEntry[],
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const replaced = new Set(entries.map(({ present }) => present))
-  const leaving = ours
+  const replaced = new Set(planned.map(({ present }) => present))
+  const unplanned = ours
     .filter((entry) => !replaced.has(entry))
-    .map(({ id, protocol, entry }) => ({
+    .map(({ id, protocol, table }) => ({
       path: entryPath(protocol, id),
-      isOtherGateway: isOtherGateway(entry, ofProtocol(target.baseUrls, protocol)),
+      isOtherGateway: hasOtherAddress(table, ofProtocol(target.baseUrls, protocol)),
       isMarked: true as const,
     }))
-  return removedEntries(file, leaving, target)
+  return removedEntries(file, unplanned, target)
 }
 
-function isOtherGateway(entry: Table, baseUrl: string): boolean {
-  return !isSameButVersion(textWithoutVariables(entry, ['baseUrl']) ?? '', baseUrl)
+function hasOtherAddress(table: Table, baseUrl: string): boolean {
+  return !isSameButVersion(textWithoutVariables(table, ['baseUrl']) ?? '', baseUrl)
 }
 
-function modelChanges(
+function plannedChanges(
   file: LoadedFile,
-  entry: EntryToWrite,
+  planned: PlannedEntry,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { model, path, present } = entry
-  const now = present?.entry ?? {}
-  const { protocol } = model
-  const baseUrl = ofProtocol(target.baseUrls, protocol)
-  const isOther = {
-    isOtherGateway: present !== undefined && isOtherGateway(now, baseUrl),
-    isOtherModel: present?.id !== model.id,
-  }
-  const members = membersOf(entry, target, isOther.isOtherGateway)
-  const changes = entryChanges({ path, now, ...isOther }, members, model, target)
+  const { model, path, present } = planned
+  const now = present?.table ?? {}
+  const baseUrl = ofProtocol(target.baseUrls, model.protocol)
+  const isOtherGateway = present !== undefined && hasOtherAddress(now, baseUrl)
+  const isOtherModel = present?.id !== model.id
+  const members = membersOf(planned, target, isOtherGateway)
+  const changes = entryChanges({ path, now, isOtherGateway, isOtherModel }, members, model, target)
 
   const tableAt = (below: SettingPath) => ({ path: [...path, ...below], now: tableIn(now, below) })
-  const config = ['generationConfig']
   const withoutSampling = withoutEmptyTable(file, changes, tableAt(paths.sampling), target)
   return [
-    ...moveChanges(entry, protocol),
-    ...withoutEmptyTable(file, withoutSampling, tableAt(config), target),
+    ...moveChanges(planned),
+    ...withoutEmptyTable(file, withoutSampling, tableAt(['generationConfig']), target),
   ]
 }
 
-/** Moves an entry of another protocol to the list of this one, with all its members. */
-function moveChanges(
-  { model, path, present }: EntryToWrite,
-  protocol: Protocol,
-): readonly SettingChange[] {
-  if (present === undefined || present.protocol === protocol) return []
+/** Moves a present entry of another protocol to the list of this one, with all its members. */
+function moveChanges({ model, path, present }: PlannedEntry): readonly SettingChange[] {
+  if (present === undefined || present.protocol === model.protocol) return []
   return [
     { path: entryPath(present.protocol, present.id), value: undefined },
-    { path, value: { ...present.entry, id: model.id } },
+    { path, value: { ...present.table, id: model.id } },
   ]
 }
 
@@ -208,12 +199,12 @@ function moveChanges(
  * @param isOtherGateway the present entry is for another gateway
  */
 export function membersOf(
-  { model, name, present }: Omit<EntryToWrite, 'path'>,
+  { model, name, present }: Omit<PlannedEntry, 'path'>,
   target: SetupTarget,
   isOtherGateway = false,
 ): readonly EntryMember[] {
   const { id, protocol, images, contextWindow } = model
-  const now = present?.entry
+  const now = present?.table
   const isNamed = textWithoutVariables(now, ['name']) !== undefined
   const differsFromGuess = images !== undefined && images !== knowsToSee(id)
   const limit = limitToWrite(model, target)

@@ -34,8 +34,8 @@ import {
   listPath,
   loginTypes,
   mergedSettings,
+  ourEntries,
   paths,
-  repointEntries,
   textWithoutVariables,
   variablePattern,
 } from './settings.ts'
@@ -158,7 +158,7 @@ export const qwen: ClientModule = {
         headers: readHeaders(valueIn(entry, paths.headers)).headers,
       },
       options: { protocol, model, contextWindow: numberIn(entry, paths.window) },
-      offered: repointEntries(value).map(({ id }) => id),
+      offered: ourEntries(value).map(({ id }) => id),
       sources: {
         baseUrl:
           entry === undefined

@@ -12,7 +12,24 @@ import {
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, valueIn } from '../files/tables.ts'
 
-/** How Qwen Code reads its settings: both versions that were run do it the same way. */
+/**
+ * How Qwen Code reads its settings: both versions that were run do it the same way. A setup writes, for example:
+ *
+ *     {
+ *       "$version": 4,
+ *       "env": { "QWEN_GATEWAY_API_KEY": "sk-…" },
+ *       "modelProviders": {
+ *         "openai": [
+ *           { "envKey": "QWEN_GATEWAY_API_KEY", "id": "glm-5", "name": "Gateway", "baseUrl": "https://…/v1" },
+ *           { "envKey": "QWEN_GATEWAY_API_KEY", "id": "glm-4.7", "name": "GLM 4.7", "baseUrl": "https://…/v1" }
+ *         ]
+ *       },
+ *       "security": { "auth": { "selectedType": "openai" } },
+ *       "model": { "name": "glm-5" }
+ *     }
+ *
+ * An *entry* is an element of such a list. It is ours if its `envKey` is `keyVariable`.
+ */
 
 /**
  * The variable with our key: the entry of our model names it, and `env` of the settings sets its value. If an
@@ -107,8 +124,8 @@ export function newFirstPath(protocol: Protocol, id: string): SettingPath {
   return [...listPath(protocol), { ...elementOf(id), isFirst: true }]
 }
 
-/** The path of the first of our entries, whatever its model is: a path finds the first match. */
-export function firstOwnPath(protocol: Protocol): SettingPath {
+/** The path of the first of our entries in a list, whatever its model is: a path finds the first match. */
+export function ourFirstPath(protocol: Protocol): SettingPath {
   return [...listPath(protocol), { element: { envKey: keyVariable } }]
 }
 
@@ -162,19 +179,20 @@ export function entriesIn(settings: ConfigValue | undefined, protocol: Protocol)
   return Array.isArray(list) ? (list as readonly ConfigValue[]).filter(isTable) : []
 }
 
-/** One of our entries. */
-export interface RepointEntry {
+/** One of our entries that the file has now. */
+export interface OurEntry {
   readonly id: string
+  /** The protocol of its list. */
   readonly protocol: Protocol
-  readonly entry: Table
+  readonly table: Table
 }
 
 /** Our entries in the lists of all protocols. */
-export function repointEntries(settings: ConfigValue | undefined): readonly RepointEntry[] {
+export function ourEntries(settings: ConfigValue | undefined): readonly OurEntry[] {
   return protocols.flatMap((protocol) =>
     entriesIn(settings, protocol)
       .filter(({ envKey }) => envKey === keyVariable)
-      .map((entry) => ({ id: String(entry['id']), protocol, entry })),
+      .map((table) => ({ id: String(table['id']), protocol, table })),
   )
 }
 
