@@ -4,6 +4,7 @@ import { Inference } from './answers/inference.ts'
 import { readRequestKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isAllowedHost } from './control.ts'
+import { explainKey, explainRoute } from './explain-rejection.ts'
 import { faultFailure } from './faults/faults.ts'
 import { decompress, readBody } from './http/body.ts'
 import { Reply } from './http/reply.ts'
@@ -12,7 +13,6 @@ import { createEntry, type LogEntry } from './log/entry.ts'
 import type { RequestLog } from './log/request-log.ts'
 import { anthropicModel, openaiModel, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
-import { explainKey, explainRoute } from './reason.ts'
 import { findRoute, type Route, readsApiKey, requestPath } from './routes.ts'
 import type { Recorder } from './scenarios/recorder.ts'
 import type { Scope, Scopes } from './scopes.ts'
@@ -121,10 +121,10 @@ export class Handler {
         return this.#sendCatalog(reply, route, scope)
       case 'stored':
         return this.#inference.sendStored(reply, route)
+      case 'unsupported':
+        return reply.fail(failures.unsupportedRoute(method, path))
       case 'not-implemented':
-        return reply.fail(
-          route.leftOut ? failures.unsupportedRoute(method, path) : failures.notImplemented(),
-        )
+        return reply.fail(failures.notImplemented())
       case 'inference':
         if ((await this.#readBody(reply)) === undefined) return
         await this.#inference.answer(reply, route.protocol, scope)

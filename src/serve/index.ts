@@ -11,6 +11,6 @@ export type {
   WrittenReply,
   WrittenRule,
   WrittenScenario,
-} from './scenarios/written.ts'
+} from './scenarios/written-scenario.ts'
 export type { GatewayScope, RunningGateway as Gateway } from './server.ts'
 export { startGateway } from './server.ts'

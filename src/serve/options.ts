@@ -3,7 +3,11 @@ import { InvalidData } from '../schema.ts'
 import type { Fault } from './faults/faults.ts'
 import type { LoggedRequest } from './log/entry.ts'
 import type { CatalogEntry } from './model/catalog.ts'
-import type { GatewayQuestion, WrittenReply, WrittenScenario } from './scenarios/written.ts'
+import type {
+  GatewayQuestion,
+  WrittenReply,
+  WrittenScenario,
+} from './scenarios/written-scenario.ts'
 
 /** The answers and faults for requests with one key. All members are optional. */
 export interface ScopeOptions {
@@ -50,41 +54,51 @@ export interface GatewayOptions extends ScopeOptions {
   readonly limits?: Partial<Limits>
 }
 
-const scopeOptionNames = [
-  ...(['key', 'scenario', 'answer', 'strict', 'faults'] as const),
-  ...(['fragment', 'families'] as const),
-]
-const gatewayOptionNames = [
-  ...scopeOptionNames,
-  ...(['port', 'host', 'models', 'scenarioFile'] as const),
-  ...(['upstream', 'recordFile', 'onRequest', 'limits'] as const),
-] satisfies readonly (keyof GatewayOptions)[]
+/** The values of an option: a list of words, or values that the code which uses the option checks. */
+type AllowedValues = readonly string[] | 'checked-later'
+
+const scopeOptions: Readonly<Record<keyof ScopeOptions, AllowedValues>> = {
+  key: 'checked-later',
+  scenario: 'checked-later',
+  answer: 'checked-later',
+  strict: 'checked-later',
+  faults: 'checked-later',
+  fragment: ['on', 'off'],
+  families: ['vendor', 'rewritten'],
+}
+
+const gatewayOptions: Readonly<Record<keyof GatewayOptions, AllowedValues>> = {
+  ...scopeOptions,
+  port: 'checked-later',
+  host: 'checked-later',
+  models: 'checked-later',
+  scenarioFile: 'checked-later',
+  upstream: 'checked-later',
+  recordFile: 'checked-later',
+  onRequest: 'checked-later',
+  limits: 'checked-later',
+}
 
 /** @throws UserError `usage` for an unknown option or value, because a typo would go unnoticed */
 export function checkGatewayOptions(options: ScopeOptions, caller: 'startGateway' | 'scope'): void {
-  const optionNames: readonly string[] = caller === 'scope' ? scopeOptionNames : gatewayOptionNames
-  const unknown = Object.keys(options).find((name) => !optionNames.includes(name))
-  if (unknown !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: `${caller}() does not know the option ${unknown}`,
-      hint: `It knows ${optionNames.join(', ')}.`,
-    })
+  const known = new Map(Object.entries(caller === 'scope' ? scopeOptions : gatewayOptions))
 
-  for (const [name, allowed] of Object.entries(allowedValues)) {
-    const value: unknown = options[name as keyof typeof allowedValues]
-    if (value !== undefined && !allowed.includes(value as string))
+  for (const [name, value] of Object.entries(options)) {
+    const allowed = known.get(name)
+    if (allowed === undefined)
+      throw new UserError({
+        code: 'usage',
+        message: `${caller}() does not know the option ${name}`,
+        hint: `It knows ${[...known.keys()].join(', ')}.`,
+      })
+
+    if (allowed !== 'checked-later' && value !== undefined && !allowed.includes(value))
       throw new UserError({
         code: 'usage',
         message: `${caller}() does not know the value ${String(value)} of the option ${name}`,
         hint: `It knows ${allowed.join(', ')}.`,
       })
   }
-}
-
-const allowedValues: Readonly<Record<'fragment' | 'families', readonly string[]>> = {
-  fragment: ['on', 'off'],
-  families: ['vendor', 'rewritten'],
 }
 
 export interface Upstream {

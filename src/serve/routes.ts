@@ -6,42 +6,63 @@ export type Route =
   | { readonly kind: 'inference'; readonly protocol: Protocol }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly id: string }
-  /** A stored answer, or its input. */
-  | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
-  /** `leftOut`: the imitated gateway implements it, and this gateway does not. */
-  | { readonly kind: 'not-implemented'; readonly leftOut: boolean }
+  | {
+      readonly kind: 'stored'
+      readonly action: 'read' | 'read-input' | 'delete'
+      readonly id: string
+    }
+  /** The imitated gateway implements it, and this gateway does not. */
+  | { readonly kind: 'unsupported' }
+  /** The imitated gateway knows it, but does not implement it either. */
+  | { readonly kind: 'not-implemented' }
   | { readonly kind: 'unknown' }
   /** Our own routes for the page, the log and the faults. */
   | { readonly kind: 'control' }
   | { readonly kind: 'web' }
 
-const inferenceRoutes: ReadonlyMap<string, Route> = new Map([
-  ['/v1/chat/completions', { kind: 'inference', protocol: 'chat' }],
-  ['/v1/responses', { kind: 'inference', protocol: 'responses' }],
-  ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
-])
+/** The routes of the API. `part` is the first group of the pattern. */
+const apiRoutes: readonly (readonly [pattern: RegExp, routeOf: (part: string) => Route])[] = [
+  [/^POST \/v1\/chat\/completions$/, () => ({ kind: 'inference', protocol: 'chat' })],
+  [/^POST \/v1\/responses$/, () => ({ kind: 'inference', protocol: 'responses' })],
+  [/^POST \/v1\/messages$/, () => ({ kind: 'inference', protocol: 'messages' })],
+  [/^GET \/v1\/models$/, () => ({ kind: 'models' })],
+  [/^GET \/v1\/models\/([^/]+)$/, (id) => ({ kind: 'model', id: decodeId(id) })],
+  [/^GET \/v1\/responses\/(resp_[^/]+)$/, (id) => stored('read', id)],
+  [/^GET \/v1\/responses\/(resp_[^/]+)\/input_items$/, (id) => stored('read-input', id)],
+  [/^DELETE \/v1\/responses\/(resp_[^/]+)$/, (id) => stored('delete', id)],
 
-/** Routes that the imitated gateway has and this gateway does not. */
-const unsupportedRoutes: readonly RegExp[] = [
-  /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
-  /^POST \/v1\/images\/(generations|edits)$/,
-  /^POST \/v1\/audio\/(transcriptions|translations|speech)$/,
-  /^POST \/v1\/engines\/[^/]+\/embeddings$/,
-  /^POST \/v1\/models\/./,
-  /^GET \/v1\/realtime$/,
+  [/^POST \/v1\/(completions|edits|embeddings|rerank|moderations)$/, unsupported],
+  [/^POST \/v1\/responses\/compact$/, unsupported],
+  [/^POST \/v1\/images\/(generations|edits)$/, unsupported],
+  [/^POST \/v1\/audio\/(transcriptions|translations|speech)$/, unsupported],
+  [/^POST \/v1\/engines\/[^/]+\/embeddings$/, unsupported],
+  [/^POST \/v1\/models\/./, unsupported],
+  [/^GET \/v1\/realtime$/, unsupported],
+
+  [/^POST \/v1\/images\/variations$/, notImplemented],
+  [/^DELETE \/v1\/models\/[^/]+$/, notImplemented],
+  [/^(GET|POST) \/v1\/files$/, notImplemented],
+  [/^(GET|DELETE) \/v1\/files\/[^/]+$/, notImplemented],
+  [/^GET \/v1\/files\/[^/]+\/content$/, notImplemented],
+  [/^(GET|POST) \/v1\/fine-tunes$/, notImplemented],
+  [/^GET \/v1\/fine-tunes\/[^/]+(\/events)?$/, notImplemented],
+  [/^POST \/v1\/fine-tunes\/[^/]+\/cancel$/, notImplemented],
 ]
 
-/** Routes that the imitated gateway knows but does not implement. */
-const notImplementedRoutes: readonly RegExp[] = [
-  /^POST \/v1\/images\/variations$/,
-  /^DELETE \/v1\/models\/[^/]+$/,
-  /^(GET|POST) \/v1\/files$/,
-  /^(GET|DELETE) \/v1\/files\/[^/]+$/,
-  /^GET \/v1\/files\/[^/]+\/content$/,
-  /^(GET|POST) \/v1\/fine-tunes$/,
-  /^GET \/v1\/fine-tunes\/[^/]+(\/events)?$/,
-  /^POST \/v1\/fine-tunes\/[^/]+\/cancel$/,
-]
+/** A stored answer. */
+export type StoredRoute = Extract<Route, { kind: 'stored' }>
+
+function stored(action: StoredRoute['action'], id: string): StoredRoute {
+  return { kind: 'stored', action, id }
+}
+
+function unsupported(): Route {
+  return { kind: 'unsupported' }
+}
+
+function notImplemented(): Route {
+  return { kind: 'not-implemented' }
+}
 
 export const controlPrefix = '/_repoint/'
 
@@ -53,26 +74,16 @@ export function requestPath({ url = '/' }: IncomingMessage): string {
 }
 
 export function findRoute(method: string, path: string): Route {
-  if (method === 'POST') {
-    const route = inferenceRoutes.get(path)
-    if (route !== undefined) return route
-  }
   if (path.startsWith(controlPrefix)) return { kind: 'control' }
   // The imitated gateway checks only the prefix, so /v1beta and /apifox are not pages either.
   if (!/^\/(v1|api|assets)/.test(path)) return { kind: 'web' }
 
-  if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
-  const model = method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(path)?.[1] : undefined
-  if (model !== undefined) return { kind: 'model', id: decodeId(model) }
-
-  const stored = /^\/v1\/responses\/(resp_[^/]+)(\/input_items)?$/.exec(path)
-  if (stored !== null && (method === 'GET' || (method === 'DELETE' && !stored[2])))
-    return { kind: 'stored', id: stored[1]!, isInput: stored[2] !== undefined }
-
-  const key = `${method} ${path}`
-  const leftOut = unsupportedRoutes.some((pattern) => pattern.test(key))
-  const isKnown = leftOut || notImplementedRoutes.some((pattern) => pattern.test(key))
-  return isKnown ? { kind: 'not-implemented', leftOut } : { kind: 'unknown' }
+  const line = `${method} ${path}`
+  for (const [pattern, routeOf] of apiRoutes) {
+    const match = pattern.exec(line)
+    if (match !== null) return routeOf(match[1] ?? '')
+  }
+  return { kind: 'unknown' }
 }
 
 /** Whether the route accepts `x-api-key`. */

@@ -17,7 +17,7 @@ import {
   type ScriptedAnswer,
   toScriptedAnswer,
 } from './scenarios/scripted-answer.ts'
-import type { GatewayQuestion } from './scenarios/written.ts'
+import type { GatewayQuestion } from './scenarios/written-scenario.ts'
 
 /** What one key of this gateway gets: the answers that somebody wrote for it, and its faults. */
 export class Scope {

@@ -44,7 +44,7 @@ import {
 } from './options.ts'
 import type { Recorder } from './scenarios/recorder.ts'
 import { Scope, Scopes } from './scopes.ts'
-import { readCatalogFile } from './settings/models-file.ts'
+import { readCatalogFile } from './settings/catalog-file.ts'
 
 /** The part of a running gateway that belongs to one key. `ScopeOptions` says what it can have. */
 export interface GatewayScope {

@@ -5,7 +5,7 @@ import { define } from '../../src/commands/serve.ts'
 import { flagNames, parseFault, wordNames } from '../../src/serve/faults/fault-members.ts'
 import { type Fault, faultNames } from '../../src/serve/index.ts'
 import { readScenario } from '../../src/serve/scenarios/scenario.ts'
-import { readCatalogFile } from '../../src/serve/settings/models-file.ts'
+import { readCatalogFile } from '../../src/serve/settings/catalog-file.ts'
 import { blocksOf, moduleOf, needsSdk } from '../support/doc-blocks.ts'
 import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 

@@ -7,7 +7,7 @@ import { InvalidData } from '../../schema.ts'
 import { isUsableKey } from '../../serve/auth.ts'
 import { parseFault } from '../../serve/faults/fault-members.ts'
 import type { CatalogEntry, Fault, Upstream } from '../../serve/index.ts'
-import { readCatalogFile } from '../../serve/settings/models-file.ts'
+import { readCatalogFile } from '../../serve/settings/catalog-file.ts'
 
 /** The key that the gateway should accept. Undefined: a new one. */
 export function keyFromFlags(

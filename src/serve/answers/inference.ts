@@ -1,14 +1,14 @@
 import type { Protocol } from '../../protocols.ts'
 import type { AnswerFacts, Codec } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
+import { explainFailure } from '../explain-rejection.ts'
 import { type Fault, faultFailure } from '../faults/faults.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
 import type { ServedModels } from '../model/catalog.ts'
 import type { Limits } from '../options.ts'
-import { explainFailure } from '../reason.ts'
-import type { Route } from '../routes.ts'
+import type { StoredRoute } from '../routes.ts'
 import type { RawReply } from '../scenarios/scenario.ts'
 import type { Scope } from '../scopes.ts'
 import { MessageThreads } from '../store/message-threads.ts'
@@ -62,12 +62,15 @@ export class Inference {
     else this.#sendWhole(reply, result, fault)
   }
 
-  sendStored(reply: Reply, { id, isInput }: Extract<Route, { kind: 'stored' }>): void {
-    const { method, path } = reply.entry
-    const query = new URLSearchParams(path.split('?')[1])
-    const read = () => (isInput ? this.#responses.inputOf(id, query) : this.#responses.find(id))
+  sendStored(reply: Reply, { action, id }: StoredRoute): void {
+    const query = new URLSearchParams(reply.entry.path.split('?')[1])
+    const actions = {
+      read: () => this.#responses.find(id),
+      'read-input': () => this.#responses.inputOf(id, query),
+      delete: () => this.#responses.delete(id),
+    }
 
-    const answer = method === 'DELETE' ? this.#responses.delete(id) : read()
+    const answer = actions[action]()
     if (answer === undefined) reply.fail(failures.noSuchResponse(id))
     else reply.json(JSON.stringify(answer))
   }

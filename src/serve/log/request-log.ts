@@ -88,23 +88,28 @@ export class RequestLog {
     return () => this.#listeners.delete(listener)
   }
 
+  /**
+   * A copy for others, in which every text that a client, an upstream or an error wrote is masked. The
+   * other facts are numbers, our IDs, names of the catalog, or words of fixed lists, such as the protocol.
+   */
   summarize(entry: LogEntry): RequestSummary {
     const { requestBody, responseBody, rawHeaders, responseHeaders, ...withoutContents } = entry
     const { startedMs, countedCharacters, ...facts } = withoutContents
-    const hide = (text: string) => maskKeys(text, this.#secretsOf(entry))
+    const keys = this.#secretsOf(entry)
     const nameIndex = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
-    const client = nameIndex === -1 ? '' : hide(rawHeaders[nameIndex + 1] ?? '')
+    const client = nameIndex === -1 ? '' : (rawHeaders[nameIndex + 1] ?? '')
 
     return {
       ...facts,
-      path: hide(entry.path),
-      modelAsked: entry.modelAsked && hide(entry.modelAsked),
-      reason: entry.reason && hide(entry.reason),
-      client: cutText(client, maxLoggedLength),
+      path: maskKeys(entry.path, keys),
+      modelAsked: entry.modelAsked && maskKeys(entry.modelAsked, keys),
+      reason: entry.reason && maskKeys(entry.reason, keys),
+      client: cutText(maskKeys(client, keys), maxLoggedLength),
       key: maskKey(entry.key),
     }
   }
 
+  /** A summary with the headers and bodies, which are masked too. */
   describe(entry: LogEntry): LoggedRequest {
     const keys = this.#secretsOf(entry)
     const requestBody = maskKeys(entry.requestBody, keys)

@@ -3,8 +3,8 @@ import { parseJsonObject } from '../requests/json.ts'
 import type { ModelRequest, Tool } from '../requests/model-request.ts'
 import { Rejection } from '../requests/rejection.ts'
 import { callNames, newestTurns, type ToolResult } from '../requests/turns/turns.ts'
-import { lastUserText } from './person.ts'
 import { findSample } from './sample.ts'
+import { lastUserText } from './user-text.ts'
 
 /** The longest part of a tool result that the answer repeats, in characters. */
 const maxReportedCharacters = 4000

@@ -3,7 +3,7 @@ import type { ModelRequest } from '../requests/model-request.ts'
 import { type RequestHeaders, toQuestion } from './question.ts'
 import type { AnswerCondition, Scenario, ScenarioRule, ScenarioStep } from './scenario.ts'
 import { fitStep, type NoAnswer, type ScriptedAnswer } from './scripted-answer.ts'
-import type { GatewayQuestion } from './written.ts'
+import type { GatewayQuestion } from './written-scenario.ts'
 
 interface RuleState {
   readonly rule: ScenarioRule

@@ -1,12 +1,12 @@
 import type { Protocol } from '../../protocols.ts'
-import { lastUserText } from '../model/person.ts'
+import { lastUserText } from '../model/user-text.ts'
 import {
   endsWithResults,
   type ModelRequest,
   type RequestContext,
 } from '../requests/model-request.ts'
 import { newestTurns, type Turn } from '../requests/turns/turns.ts'
-import type { GatewayQuestion } from './written.ts'
+import type { GatewayQuestion } from './written-scenario.ts'
 
 export type RequestHeaders = NonNullable<RequestContext['headers']>
 

@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { choice, flag, integer, list, object, parseData, text, textOr } from '../../schema.ts'
 import { effects, faultSchema } from '../faults/fault-members.ts'
 import { isObject } from '../requests/json.ts'
-import type { GatewayQuestion } from './written.ts'
+import type { GatewayQuestion } from './written-scenario.ts'
 
 const tokenCount = integer(0, 1_000_000_000)
 const callInputSchema = v.pipe(

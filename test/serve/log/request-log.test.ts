@@ -78,6 +78,8 @@ test('the log: shows no key, of the gateway or of anyone else', () => {
   const entry = anEntry({
     key: stranger,
     path: `/v1/models?key=${stranger}`,
+    modelAsked: `model-${secret}`,
+    reason: `There is no model model-${secret}.`,
     rawHeaders: [
       ...['Authorization', `Bearer ${secret}`, 'X-Api-Key', stranger, 'x-goog-api-key', 'short'],
       ...['Cookie', 'session=abcdefghijklmnopqrstuvwxyz', 'User-Agent', `tool/1 ${secret}`],
