@@ -18,12 +18,13 @@ import { isTable, tableIn, textIn } from '../files/tables.ts'
 import { droidName } from '../names.ts'
 import {
   type CustomModel,
+  customPrefix,
   type DroidSettings,
   defaultModelPath,
-  idOf,
+  entryIdOf,
+  entryPath,
   knownProviders,
   modelCalled,
-  modelPath,
   protocolOfEntry,
   readSettings,
 } from './settings.ts'
@@ -32,7 +33,7 @@ import {
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* checkSurroundings(context)
   yield* checkOtherEntry(context, target)
-  yield* checkOverridden(context, target.providerId, target.baseUrl)
+  yield* checkOverridden(context, entryIdOf(target.providerId), target.baseUrl)
 }
 
 /** Reports what is wrong with the effective configuration of droid. */
@@ -42,7 +43,7 @@ export function* checkNow(context: ClientContext): Findings {
   const settings = readSettings(fileOf(context.files, 'settings'))
   const { defaultModel: chosen } = settings
   // With one of Factory's models, the user may configure droid freely.
-  if (!chosen?.startsWith(idOf(''))) return
+  if (!chosen?.startsWith(customPrefix)) return
 
   const customModel = modelCalled(settings, chosen)
   if (customModel === undefined) {
@@ -69,7 +70,7 @@ export function* checkNow(context: ClientContext): Findings {
 
 /** The path of a member of an entry. Without an ID only the list has a path. */
 function pathIn({ entryId }: CustomModel, name: string): SettingPath {
-  return entryId === undefined ? ['customModels'] : [...modelPath(entryId), name]
+  return entryId === undefined ? ['customModels'] : [...entryPath(entryId), name]
 }
 
 function* checkSurroundings({ files, machine }: ClientContext): Findings {
@@ -103,14 +104,14 @@ function* checkProvider(settings: DroidSettings): Findings {
 
 /** Reports an entry with our ID that is for another address. */
 function checkOtherEntry(context: ClientContext, target: SetupTarget): Findings {
-  const { providerId } = target
+  const ourId = entryIdOf(target.providerId)
   const settings = readSettings(fileOf(context.files, 'settings'))
-  const customModel = settings.models.find(({ entryId }) => entryId === providerId)
+  const customModel = settings.models.find(({ entryId }) => entryId === ourId)
   return otherAddressFinding(context, target, {
     code: 'droid-model-conflict',
-    what: `the model ${idOf(providerId)}`,
+    what: `the model ${ourId}`,
     url: textIn(customModel?.entry, ['baseUrl']),
-    location: settings.place([...modelPath(providerId), 'baseUrl']),
+    location: settings.place([...entryPath(ourId), 'baseUrl']),
   })
 }
 
@@ -189,7 +190,7 @@ function* checkPolicies(file: LoadedFile, url: string | undefined): Findings {
 function* checkOtherModels(settings: DroidSettings, entryId: string | undefined): Findings {
   const path = ['sessionDefaultSettings', 'specModeModel']
   const model = textIn(settings.root, path)
-  if (model === undefined || (entryId !== undefined && model === idOf(entryId))) return
+  if (model === undefined || model === entryId) return
 
   yield findingAt(settings, path, {
     code: 'droid-spec-model',

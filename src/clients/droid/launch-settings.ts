@@ -8,13 +8,13 @@ import { droidName } from '../names.ts'
 import { expectBearer } from '../plan/headers.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { ourChanges } from './plan.ts'
-import { idOf, modelPath } from './settings.ts'
+import { entryIdOf, entryPath } from './settings.ts'
 
 /** Names a settings file that overrides all others, including those of projects (0.215.0, 0.225.2). */
 const variable = 'FACTORY_RUNTIME_SETTINGS_PATH'
 
 /** No entry of the user has this ID. */
-const runId = 'repoint-run'
+const runEntryId = entryIdOf('repoint-run')
 
 /**
  * Uses a separate settings file, in which the key is `${NAME}`; `--settings` does the same on the command
@@ -33,7 +33,7 @@ export function launchSettings(
     () => 'droid accepts one settings file, and repoint needs it for the gateway',
   )
 
-  const [, started] = modelPath(target.providerId)
+  const [, started] = entryPath(entryIdOf(target.providerId))
   // The settings that a setup would write into a home without droid.
   const changes = ourChanges({ ...fileOf(files, 'settings'), bytes: null }, target)
   const entry = changes
@@ -42,12 +42,12 @@ export function launchSettings(
   const settings = {
     customModels: [
       overlaid({}, [
-        { path: ['id'], value: idOf(runId) },
+        { path: ['id'], value: runEntryId },
         ...entry,
         { path: ['apiKey'], value: `\${${launchKeyVariable}}` },
       ]),
     ],
-    sessionDefaultSettings: { model: idOf(runId) },
+    sessionDefaultSettings: { model: runEntryId },
   }
 
   const name = 'droid.json'

@@ -1,12 +1,11 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/types.ts'
-import { isSameButVersion, ofProtocol } from '../../gateway/base-urls.ts'
-import type { Protocol } from '../../gateway/types.ts'
+import { ofProtocol } from '../../gateway/base-urls.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { parseFile } from '../files/parse-file.ts'
-import { textIn } from '../files/tables.ts'
+import { type Table, textIn } from '../files/tables.ts'
 import { offeredIn } from '../models/picker.ts'
 import { droidName } from '../names.ts'
 import { planOneFile } from '../plan/edit-file.ts'
@@ -23,8 +22,9 @@ import {
   apiOf,
   defaultModelPath,
   defaultOutputTokens,
-  idOf,
-  modelPath,
+  entryIdOf,
+  entryPath,
+  partsOf,
   protocolOfEntry,
   readSettings,
 } from './settings.ts'
@@ -38,14 +38,14 @@ export const plan = planOneFile({
 })
 
 /**
- * The changes to `customModels` and to the default model. The entry of the model that droid starts with has the
- * ID of the provider. Each other model of the gateway has an entry `PROVIDER/MODEL`. For example, a setup chooses
- * `b` at a gateway that has `a` and `b`; before, it chose `a`:
+ * The changes to `customModels` and to the default model. The model that droid starts with has the entry
+ * `custom:PROVIDER`. Each other model of the gateway has an entry `custom:PROVIDER/MODEL`. For example, a setup
+ * chooses `b` at a gateway that has `a` and `b`; before, it chose `a`:
  *
- *     entry        model before    model after
- *     gateway      a               b
- *     gateway/a                    a
- *     gateway/b    b               removed
+ *     entry               model before    model after
+ *     custom:gateway      a               b
+ *     custom:gateway/a                    a
+ *     custom:gateway/b    b               removed
  */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { providerId, resolved } = target
@@ -61,48 +61,52 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
 
   return [
     ...removedEntries(file, removed, target),
-    ...modelChanges(file, providerId, started, target),
+    ...modelChanges(file, entryIdOf(providerId), started, target),
     ...otherModels.flatMap((model) =>
-      modelChanges(file, `${providerId}/${model.id}`, model, target),
+      modelChanges(file, entryIdOf(providerId, model.id), model, target),
     ),
-    { path: defaultModelPath, value: idOf(providerId) },
+    { path: defaultModelPath, value: entryIdOf(providerId) },
   ]
 }
 
-/** The entries `PROVIDER/MODEL` that the file has now. */
+/** The models of the entries `custom:PROVIDER/MODEL` that the file has now. */
 function otherModelEntries(
   file: LoadedFile,
   { providerId, resolved, baseUrls }: SetupTarget,
-): readonly (OtherEntry & { readonly id: string; readonly protocol: Protocol })[] {
+): readonly (OtherEntry & Pick<OfferedModel, 'id' | 'protocol'>)[] {
   return readSettings(file).models.flatMap(({ entryId, entry }) => {
-    if (!entryId?.startsWith(`${providerId}/`)) return []
+    const parts = partsOf(entryId)
+    if (entryId === undefined || parts?.providerId !== providerId) return []
+    const { otherModelId: id } = parts
+    if (id === undefined) return []
+
     const protocol = protocolOfEntry(entry) ?? resolved.protocol
-    const isOtherGateway = !isSameButVersion(
-      String(entry['baseUrl']),
-      ofProtocol(baseUrls, protocol),
-    )
-    const id = entryId.slice(providerId.length + 1)
-    return [{ id, protocol, path: modelPath(entryId), isOtherGateway, isMarked: true as const }]
+    const isOtherGateway = isForOther(entry, ofProtocol(baseUrls, protocol))
+    return [{ id, protocol, path: entryPath(entryId), isOtherGateway, isMarked: true as const }]
   })
 }
 
-/** @param id of the entry: not the model's */
+/** Whether an entry has the address of another gateway. */
+function isForOther(entry: Table, baseUrl: string): boolean {
+  return pointsElsewhere(textIn(entry, ['baseUrl']), baseUrl)
+}
+
 function modelChanges(
   file: LoadedFile,
-  id: string,
+  entryId: string,
   model: OfferedModel,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const path = modelPath(id)
+  const path = entryPath(entryId)
   const now = parseFile(file).table(path) ?? {}
-  const url = textIn(now, ['baseUrl'])
   const { protocol } = model
   const baseUrl = ofProtocol(target.baseUrls, protocol)
-  const isOtherGateway = pointsElsewhere(url, baseUrl)
+  const isOtherGateway = isForOther(now, baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
 
   const isNamed = textIn(now, ['displayName']) !== undefined
-  const name = id === target.providerId ? 'Gateway' : (model.displayName ?? model.id)
+  const isStarted = entryId === entryIdOf(target.providerId)
+  const name = isStarted ? 'Gateway' : (model.displayName ?? model.id)
   const output = Math.min(
     model.maxOutputTokens ?? defaultOutputTokens,
     model.contextWindow ?? Number.POSITIVE_INFINITY,

@@ -1,5 +1,5 @@
 import type { SensitiveSettings } from '../contract/config.ts'
-import { idOf } from './settings.ts'
+import { entryIdOf } from './settings.ts'
 
 const tried = '0.215.0 and 0.225.2, 2026-11-22'
 
@@ -10,7 +10,7 @@ const folder = ['project']
 
 export const sensitiveSettings: SensitiveSettings = {
   codeWord: 'settings',
-  providerTable: idOf,
+  providerTable: (providerId) => entryIdOf(providerId),
   rows: [
     // An entry with our ID replaces our whole entry.
     { path: 'customModels.:provider.baseUrl', role: 'address', fileKinds: all, source: tried },

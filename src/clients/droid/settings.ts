@@ -5,20 +5,45 @@ import { textOf, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, textIn } from '../files/tables.ts'
 
-/** The prefix of the IDs of the user's own models. */
-const prefix = 'custom:'
+/**
+ * How droid reads its settings. With the provider ID `gateway`, a setup writes, for example:
+ *
+ *     {
+ *       "customModels": [
+ *         { "id": "custom:gateway", "model": "glm-5", "displayName": "Gateway", "baseUrl": "https://…/v1", … },
+ *         { "id": "custom:gateway/glm-4.7", "model": "glm-4.7", "displayName": "GLM 4.7", … }
+ *       ],
+ *       "sessionDefaultSettings": { "model": "custom:gateway" }
+ *     }
+ *
+ * The *entry ID* is the member `id`. The *model ID* is the member `model`, which droid sends to the gateway.
+ */
+
+/** The entry IDs of the user's own models begin with it. */
+export const customPrefix = 'custom:'
 
 /**
- * The ID of our entry, from its member `id`. Without `id`, droid derives the ID of an entry from its name and its
- * position (`custom:Gateway-0`), so it changes with the other entries. When its screen starts, droid writes `id`
- * and `index` into every entry and removes the comments from the file; it keeps an existing ID (0.225.2).
+ * The entry ID of the model that droid starts with, or of another model of the provider. If an entry has no `id`,
+ * droid derives its ID from its name and its position (`custom:Gateway-0`), so it changes with the other entries.
+ * When its screen starts, droid writes `id` and `index` into every entry and removes the comments from the file;
+ * it keeps an existing ID (0.225.2).
  */
-export function idOf(entryId: string): string {
-  return prefix + entryId
+export function entryIdOf(providerId: string, otherModelId?: string): string {
+  const name = otherModelId === undefined ? providerId : `${providerId}/${otherModelId}`
+  return customPrefix + name
 }
 
-export function modelPath(entryId: string): SettingPath {
-  return ['customModels', { element: { id: idOf(entryId) } }]
+/** The parts of `entryIdOf`. Undefined: the entry has no ID of that form. */
+export function partsOf(
+  entryId: string | undefined,
+): { readonly providerId: string; readonly otherModelId: string | undefined } | undefined {
+  if (!entryId?.startsWith(customPrefix)) return undefined
+  const [providerId = '', ...rest] = entryId.slice(customPrefix.length).split('/')
+  return { providerId, otherModelId: rest.length === 0 ? undefined : rest.join('/') }
+}
+
+export function entryPath(entryId: string): SettingPath {
+  return ['customModels', { element: { id: entryId } }]
 }
 
 export const defaultModelPath: SettingPath = ['sessionDefaultSettings', 'model']
@@ -52,7 +77,7 @@ export interface DroidSettings extends StrictFile {
 
 /** An entry of `customModels`. */
 export interface CustomModel {
-  /** The part of its `id` after `custom:`. Undefined: it has no such `id`. */
+  /** Undefined: it has none, or one that does not begin with `custom:`. */
   readonly entryId: string | undefined
   readonly entry: Table
 }
@@ -74,7 +99,7 @@ export function readSettings(file: LoadedFile): DroidSettings {
 
 function customModel(entry: Table): CustomModel {
   const id = textIn(entry, ['id'])
-  return { entryId: id?.startsWith(prefix) ? id.slice(prefix.length) : undefined, entry }
+  return { entryId: id?.startsWith(customPrefix) ? id : undefined, entry }
 }
 
 /**
@@ -83,18 +108,18 @@ function customModel(entry: Table): CustomModel {
  */
 export function modelCalled(
   { models }: DroidSettings,
-  id: string | undefined,
+  entryId: string | undefined,
 ): CustomModel | undefined {
-  if (!id?.startsWith(prefix)) return undefined
+  if (!entryId?.startsWith(customPrefix)) return undefined
 
-  const called = id.slice(prefix.length)
+  const called = entryId.slice(customPrefix.length)
   const names = models.map(({ entry }) => nameOf(entry))
   const counted = names.map((name, index) => {
     return `${name}-${names.slice(0, index).filter((earlier) => earlier === name).length}`
   })
 
   return (
-    models.find(({ entryId }) => entryId === called) ??
+    models.find((model) => model.entryId === entryId) ??
     models[counted.indexOf(called)] ??
     models[names.findIndex((name, index) => `${name}-${index}` === called)] ??
     models.find(({ entry }) => entry['model'] === called)
