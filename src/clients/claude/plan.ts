@@ -25,7 +25,25 @@ import {
   withoutWindow,
 } from './settings.ts'
 
-/** @param id of the client of the family that is set up */
+/**
+ * A setup with a mapping writes, for example:
+ *
+ *     {
+ *       "env": {
+ *         "ANTHROPIC_AUTH_TOKEN": "sk-…",
+ *         "ANTHROPIC_BASE_URL": "https://…",
+ *         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+ *         "ANTHROPIC_DEFAULT_OPUS_MODEL": "gpt-5.6-sol",
+ *         "ANTHROPIC_DEFAULT_OPUS_MODEL_NAME": "gpt-5.6-sol",
+ *         … the same for the other slots …
+ *         "CLAUDE_CODE_SUBAGENT_MODEL": "gpt-5.4-mini",
+ *         "CLAUDE_CODE_MAX_CONTEXT_TOKENS": "400000"
+ *       },
+ *       "model": "sonnet"
+ *     }
+ *
+ * @param id of the client of the family that is set up
+ */
 export function planAs(id: string): ClientModule['plan'] {
   return planOneFile({
     client: { ...claudeName, id },

@@ -19,13 +19,34 @@ export const plan = planOneFile({
   changes: ourChanges,
 })
 
-/** The changes are in the order in which Cline writes them. */
+/**
+ * The changes to providers.json, in the order in which Cline writes its members. A setup writes, for example:
+ *
+ *     {
+ *       "version": 1,
+ *       "lastUsedProvider": "openai-compatible",
+ *       "modes": {},
+ *       "providers": {
+ *         "openai-compatible": {
+ *           "settings": {
+ *             "provider": "openai-compatible",
+ *             "apiKey": "sk-…",
+ *             "model": "glm-5",
+ *             "contextWindow": 200000,
+ *             "baseUrl": "https://…/v1"
+ *           },
+ *           "updatedAt": "1970-01-01T00:00:00.000Z",
+ *           "tokenSource": "manual"
+ *         }
+ *       }
+ *     }
+ */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { baseUrl, resolved } = target
   const { model, contextWindow } = resolved
   const { root, settings: now } = readProviders(file)
-  const isNew = (name: string) => root[name] === undefined
-  const stamp = textIn(root, [...providerPath, 'updatedAt'])
+  const isMissing = (name: string) => root[name] === undefined
+  const updatedAt = textIn(root, [...providerPath, 'updatedAt'])
 
   const isOtherGateway = pointsElsewhere(textIn(now, ['baseUrl']), baseUrl)
   const entry = {
@@ -46,14 +67,20 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   ]
 
   return [
-    ...(isNew('version') ? [{ path: ['version'], value: 1 }] : []),
+    ...(isMissing('version') ? [{ path: ['version'], value: 1 }] : []),
     { path: usedPath, value: providerId },
     // Cline would add it itself.
-    ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
+    ...(isMissing('modes') ? [{ path: ['modes'], value: {} }] : []),
     ...entryChanges(entry, members, { id: model, ...compact({ contextWindow }) }, target),
     // Cline requires both. It writes the time of each start.
-    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
-    ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
+    {
+      path: [...providerPath, 'updatedAt'],
+      value: updatedAt ?? unknownTime,
+      rewrittenByClient: true,
+    },
+    ...(updatedAt === undefined
+      ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }]
+      : []),
   ]
 }
 

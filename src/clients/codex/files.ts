@@ -22,7 +22,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
   const whole = { format: 'json', scope: 'whole' } as const
 
   return [
-    // The key precedes the config: a config that names the gateway is never next to another login.
+    // In the order of `plan`, which says why.
     { ...auth, ...whole, path: join(home, 'auth.json') },
     { ...editable, ...whole, kind: 'catalog', path: join(home, modelsFile), isOptional: true },
     { ...editable, kind: 'config', path: join(home, 'config.toml') },

@@ -16,6 +16,27 @@ import { modelsFileChanges, planModelsFile } from './models-file.ts'
 import { isBedrockName } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
+/**
+ * A setup writes two files, and with `--catalog` a third one, in this order:
+ *
+ *     auth.json              { "OPENAI_API_KEY": "sk-…" }
+ *     repoint-models.json    { "models": [ { "slug": "glm-5", … } ] }
+ *     config.toml            model = "glm-5"
+ *                            model_provider = "gateway"
+ *                            openai_base_url = "https://…/v1"
+ *                            model_catalog_json = "…/repoint-models.json"
+ *
+ *                            [model_providers.gateway]
+ *                            name = "Gateway"
+ *                            base_url = "https://…/v1"
+ *                            wire_api = "responses"
+ *                            requires_openai_auth = true
+ *                            supports_websockets = false
+ *
+ * The key comes first, so that Codex never sends an earlier login to the gateway. Codex does not start if
+ * config.toml names a models file that does not exist: a new one comes before config.toml, and an old one leaves
+ * after it.
+ */
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const auth = planAuth(files, target)
   const config = editFile({
@@ -28,7 +49,6 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
   const modelsFile = planModelsFile(files, target)
 
   if (modelsFile === undefined) return [auth, config]
-  // Codex does not start if config.toml names a models file that does not exist.
   return modelsFile.after === null ? [auth, config, modelsFile] : [auth, modelsFile, config]
 }
 
@@ -71,13 +91,13 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
 function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
   const config = parseKind(files, 'config')
   const now = config.table([])
-  const provider = ['model_providers', target.providerId]
-  const name = config.text([...provider, 'name'])
-  const url = config.text([...provider, 'base_url'])
-  const headers = [...provider, 'http_headers']
   const { contextWindow } = target.resolved
-  const isOtherGateway = pointsElsewhere(url, target.baseUrl)
-  const query = [...provider, 'query_params']
+
+  const providerPath = ['model_providers', target.providerId]
+  const headersPath = [...providerPath, 'http_headers']
+  const queryPath = [...providerPath, 'query_params']
+  const name = config.text([...providerPath, 'name'])
+  const isOtherGateway = pointsElsewhere(config.text([...providerPath, 'base_url']), target.baseUrl)
 
   return [
     { path: ['model'], value: target.resolved.model },
@@ -89,15 +109,20 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     { path: ['openai_base_url'], value: target.baseUrl },
     ...withoutOffer(target.resolved.model),
     // Codex does not start with an empty name. A name that the user gave stays.
-    ...(name && !isBedrockName(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'base_url'], value: target.baseUrl },
-    { path: [...provider, 'wire_api'], value: 'responses' },
+    ...(name && !isBedrockName(name)
+      ? []
+      : [{ path: [...providerPath, 'name'], value: 'Gateway' }]),
+    { path: [...providerPath, 'base_url'], value: target.baseUrl },
+    { path: [...providerPath, 'wire_api'], value: 'responses' },
     // Without it Codex sends no Authorization header.
-    { path: [...provider, 'requires_openai_auth'], value: target.keyHeader === 'authorization' },
+    {
+      path: [...providerPath, 'requires_openai_auth'],
+      value: target.keyHeader === 'authorization',
+    },
     // Otherwise Codex tries a WebSocket first and prints errors.
-    { path: [...provider, 'supports_websockets'], value: false },
+    { path: [...providerPath, 'supports_websockets'], value: false },
     // Not `env_http_headers`: the variable would have to be set in every shell.
-    ...headerChanges(headers, config.get(headers), target, isOtherGateway),
-    ...queryChanges(query, config.get(query), target, isOtherGateway),
+    ...headerChanges(headersPath, config.get(headersPath), target, isOtherGateway),
+    ...queryChanges(queryPath, config.get(queryPath), target, isOtherGateway),
   ]
 }

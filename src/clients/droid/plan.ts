@@ -38,9 +38,19 @@ export const plan = planOneFile({
 })
 
 /**
- * The changes to `customModels` and to the default model. The model that droid starts with has the entry
- * `custom:PROVIDER`. Each other model of the gateway has an entry `custom:PROVIDER/MODEL`. For example, a setup
- * chooses `b` at a gateway that has `a` and `b`; before, it chose `a`:
+ * The changes to `customModels` and to the default model. A setup writes, for example:
+ *
+ *     {
+ *       "customModels": [
+ *         { "id": "custom:gateway", "model": "glm-5", "displayName": "Gateway", "baseUrl": "https://…/v1", … },
+ *         { "id": "custom:gateway/glm-4.7", "model": "glm-4.7", "displayName": "GLM 4.7", … }
+ *       ],
+ *       "sessionDefaultSettings": { "model": "custom:gateway" }
+ *     }
+ *
+ * The entry ID of the model that droid starts with is `custom:PROVIDER`. That of every other model of the gateway
+ * is `custom:PROVIDER/MODEL`. For example, a setup chooses `b` at a gateway that has `a` and `b`; before, it chose
+ * `a`:
  *
  *     entry               model before    model after
  *     custom:gateway      a               b

@@ -6,17 +6,8 @@ import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, textIn } from '../files/tables.ts'
 
 /**
- * How droid reads its settings. With the provider ID `gateway`, a setup writes, for example:
- *
- *     {
- *       "customModels": [
- *         { "id": "custom:gateway", "model": "glm-5", "displayName": "Gateway", "baseUrl": "https://…/v1", … },
- *         { "id": "custom:gateway/glm-4.7", "model": "glm-4.7", "displayName": "GLM 4.7", … }
- *       ],
- *       "sessionDefaultSettings": { "model": "custom:gateway" }
- *     }
- *
- * The *entry ID* is the member `id`. The *model ID* is the member `model`, which droid sends to the gateway.
+ * How droid reads its settings. The *entry ID* is the member `id` of an entry in `customModels`. The *model ID* is
+ * its member `model`, which droid sends to the gateway.
  */
 
 /** The entry IDs of the user's own models begin with it. */

@@ -9,6 +9,24 @@ import { editFile } from '../plan/edit-file.ts'
 import { defaultModelPath, providers, readConfig } from './config.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
+/**
+ * A setup writes openclaw.json, here for a model over chat:
+ *
+ *     {
+ *       "models": {
+ *         "providers": {
+ *           "gateway": {
+ *             "baseUrl": "https://…/v1",
+ *             "api": "openai-completions",
+ *             "apiKey": "sk-…",
+ *             "auth": "api-key",
+ *             "models": [ { "id": "glm-5", "name": "GLM 5", "contextWindow": 200000 } ]
+ *           }
+ *         }
+ *       },
+ *       "agents": { "defaults": { "model": { "primary": "gateway/glm-5" } } }
+ *     }
+ */
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const { providerId, resolved, fixes } = target
   const file = fileOf(files, 'config')

@@ -23,7 +23,29 @@ import type { Layout } from './layout.ts'
 import { npmPath, packageOf, sdkBaseUrl, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
-/** @throws UserError `config-invalid`, `config-conflict` */
+/**
+ * A setup writes two files, the key first:
+ *
+ *     auth.json        { "gateway": { "type": "api", "key": "sk-…" } }
+ *     opencode.json    {
+ *                        "$schema": "https://opencode.ai/config.json",
+ *                        "provider": {
+ *                          "gateway": {
+ *                            "npm": "@ai-sdk/openai-compatible",
+ *                            "name": "Gateway",
+ *                            "options": { "baseURL": "https://…/v1" },
+ *                            "models": {
+ *                              "glm-5": { "limit": { "context": 200000, "output": 32000 } },
+ *                              "gpt-5.6-sol": { "provider": { "npm": "@ai-sdk/openai" }, … }
+ *                            }
+ *                          }
+ *                        },
+ *                        "model": "gateway/glm-5",
+ *                        "small_model": "gateway/glm-5"
+ *                      }
+ *
+ * @throws UserError `config-invalid`, `config-conflict`
+ */
 export function plan(layout: Layout, files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const file = fileOf(files, 'config')
   return [
@@ -51,7 +73,7 @@ function planAuth(layout: Layout, files: LoadedFiles, target: SetupTarget): File
     client: layout,
     sensitiveSettings,
     file,
-    changes: keyEntry(file, target),
+    changes: authChanges(file, target),
     fixes: target.fixes,
     read: readAuth,
   })
@@ -60,7 +82,7 @@ function planAuth(layout: Layout, files: LoadedFiles, target: SetupTarget): File
 /**
  * Other members of an entry with a key stay; a setup replaces an entry with another kind of login completely.
  */
-function keyEntry(
+function authChanges(
   file: LoadedFile,
   { key, keyHeader, providerId }: SetupTarget,
 ): readonly SettingChange[] {
@@ -85,40 +107,42 @@ export function ourChanges(
   target: SetupTarget,
 ): readonly SettingChange[] {
   const now = parseFile(file)
-  const { resolved, providerId: id } = target
+  const { resolved, providerId } = target
   const baseUrl = sdkBaseUrl(target)
-  const provider = ['provider', id]
-  const url = now.text([...provider, 'options', 'baseURL'])
-  const isOtherGateway = pointsElsewhere(url, baseUrl)
-  const headers = [...provider, 'options', 'headers']
+  const providerPath = ['provider', providerId]
+  const urlPath = [...providerPath, 'options', 'baseURL']
+  const headersPath = [...providerPath, 'options', 'headers']
+  const isOtherGateway = pointsElsewhere(now.text(urlPath), baseUrl)
   const list = {
-    pathOf: (model: string) => [...provider, 'models', model],
-    now: new Map(now.members([...provider, 'models'])),
+    pathOf: (id: string) => [...providerPath, 'models', id],
+    now: new Map(now.members([...providerPath, 'models'])),
     isOtherGateway,
     hasOtherAddress: () => false,
     membersOf: (model: OfferedModel, entry?: Table) => membersOf(model, target, entry),
   }
 
-  const isNamed = Boolean(now.text([...provider, 'name']))
-  const smallNow = now.text(['small_model'])
+  const isNamed = Boolean(now.text([...providerPath, 'name']))
+  // A small model of this provider stays, unless the setup chooses one.
+  const presentSmall = now.text(['small_model'])
   const small =
-    resolved.smallModel === undefined && smallNow?.startsWith(`${id}/`)
-      ? smallNow
-      : `${id}/${resolved.smallModel ?? resolved.model}`
+    resolved.smallModel === undefined && presentSmall?.startsWith(`${providerId}/`)
+      ? presentSmall
+      : `${providerId}/${resolved.smallModel ?? resolved.model}`
 
-  const [optionsName] = effortPath(resolved.protocol)
-  const options = [...provider, 'models', resolved.model, optionsName]
   const changes = [
     ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
-    { path: [...provider, 'npm'], value: usualPackage },
-    ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: baseUrl },
-    ...headerChanges(headers, now.get(headers), target, isOtherGateway),
+    { path: [...providerPath, 'npm'], value: usualPackage },
+    ...(isNamed ? [] : [{ path: [...providerPath, 'name'], value: 'Gateway' }]),
+    { path: urlPath, value: baseUrl },
+    ...headerChanges(headersPath, now.get(headersPath), target, isOtherGateway),
     ...listChanges(file, list, target),
-    { path: ['model'], value: `${id}/${resolved.model}` },
+    { path: ['model'], value: `${providerId}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
-  return withoutEmptyTable(file, changes, { path: options, now: now.table(options) ?? {} }, target)
+
+  const [effortTable] = effortPath(resolved.protocol)
+  const path = [...providerPath, 'models', resolved.model, effortTable]
+  return withoutEmptyTable(file, changes, { path, now: now.table(path) ?? {} }, target)
 }
 
 /**
@@ -130,7 +154,7 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
   const { id, displayName } = model
   const { resolved, input } = target
   const images = writtenAbility('images', model, target)
-  const seen = images ? ['text', 'image'] : ['text']
+  const inputs = images ? ['text', 'image'] : ['text']
 
   return [
     ...(now === undefined ? [{ path: ['name'], value: displayName || undefined }] : []),
@@ -144,7 +168,7 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
     },
     {
       path: ['modalities'],
-      value: images === undefined ? undefined : { input: seen, output: ['text'] },
+      value: images === undefined ? undefined : { input: inputs, output: ['text'] },
       about: ['images'],
     },
     {

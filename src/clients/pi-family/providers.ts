@@ -71,11 +71,12 @@ export function modelPath(format: ProviderFormat, providerId: string, id: string
 
 /** The effective settings of the provider that the client starts with, except the key. */
 export function effectiveSettings(
-  { table, url: shared, models }: PiProvider,
+  provider: PiProvider,
   model: string | undefined,
 ): Pick<ClientState, 'endpoint' | 'options'> {
-  const entry = modelOf({ table, url: shared, models }, model) ?? {}
-  const url = entry['baseUrl'] ?? shared
+  const { table, models } = provider
+  const entry = modelOf(provider, model) ?? {}
+  const url = entry['baseUrl'] ?? provider.url
   const api = entry['api'] ?? table['api']
   const baseUrl = typeof url === 'string' ? withoutTrailingSlash(url) : undefined
   const { headers, keyed } = readHeaders(table['headers'])
@@ -185,7 +186,7 @@ export function membersOf(
   const isOfProvider = protocol === resolved.protocol
   const baseUrl = ofProtocol(baseUrls, protocol)
   const images = writtenAbility('images', model, target)
-  const seen = images ? ['text', 'image'] : ['text']
+  const inputs = images ? ['text', 'image'] : ['text']
   const reasoning = writtenAbility('reasoning', model, target)
   const compat = reasoning ? compatBy?.[protocol]?.(id) : undefined
   const name = displayName || (namesModels ? id : undefined)
@@ -197,7 +198,7 @@ export function membersOf(
           { path: ['name'], value: name },
         ]
       : []),
-    { path: ['input'], value: images === undefined ? undefined : seen, about: ['images'] },
+    { path: ['input'], value: images === undefined ? undefined : inputs, about: ['images'] },
     { path: ['reasoning'], value: reasoning, about: ['reasoning'] },
     // No option decides this: the user's value stays.
     { path: ['compat'], value: compat, about: [] },

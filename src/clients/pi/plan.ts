@@ -9,8 +9,26 @@ import { editFile } from '../plan/edit-file.ts'
 import { providers, readAuth, readModels, readSettings } from './config.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
+/**
+ * A setup writes two files, here for a model over chat:
+ *
+ *     models.json      {
+ *                        "providers": {
+ *                          "gateway": {
+ *                            "name": "Gateway",
+ *                            "baseUrl": "https://…/v1",
+ *                            "api": "openai-completions",
+ *                            "apiKey": "sk-…",
+ *                            "models": [ { "id": "glm-5", "contextWindow": 200000 } ]
+ *                          }
+ *                        }
+ *                      }
+ *     settings.json    { "defaultProvider": "gateway", "defaultModel": "glm-5" }
+ *
+ * It does not write auth.json, but a fix may remove an earlier login from it. All three must be readable for pi
+ * afterwards.
+ */
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
-  // auth.json has no changes of its own: a fix removes an earlier login from it, if it exists.
   const changesByFile: Readonly<Record<string, readonly SettingChange[]>> = {
     auth: [],
     models: modelsChanges(files, target),

@@ -48,7 +48,23 @@ export const plan = planOneFile({
   changes: ourChanges,
 })
 
-/** The changes of a setup to settings.json, in the order in which a plan shows them: none depends on another. */
+/**
+ * The changes of a setup to settings.json, in the order in which a plan shows them: none depends on another. A setup
+ * writes, for example:
+ *
+ *     {
+ *       "$version": 4,
+ *       "env": { "QWEN_GATEWAY_API_KEY": "sk-…" },
+ *       "modelProviders": {
+ *         "openai": [
+ *           { "envKey": "QWEN_GATEWAY_API_KEY", "id": "glm-5", "name": "Gateway", "baseUrl": "https://…/v1" },
+ *           { "envKey": "QWEN_GATEWAY_API_KEY", "id": "glm-4.7", "name": "GLM 4.7", "baseUrl": "https://…/v1" }
+ *         ]
+ *       },
+ *       "security": { "auth": { "selectedType": "openai" } },
+ *       "model": { "name": "glm-5" }
+ *     }
+ */
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const now = parseFile(file)
   const { resolved } = target

@@ -13,22 +13,8 @@ import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, valueIn } from '../files/tables.ts'
 
 /**
- * How Qwen Code reads its settings: both versions that were run do it the same way. A setup writes, for example:
- *
- *     {
- *       "$version": 4,
- *       "env": { "QWEN_GATEWAY_API_KEY": "sk-…" },
- *       "modelProviders": {
- *         "openai": [
- *           { "envKey": "QWEN_GATEWAY_API_KEY", "id": "glm-5", "name": "Gateway", "baseUrl": "https://…/v1" },
- *           { "envKey": "QWEN_GATEWAY_API_KEY", "id": "glm-4.7", "name": "GLM 4.7", "baseUrl": "https://…/v1" }
- *         ]
- *       },
- *       "security": { "auth": { "selectedType": "openai" } },
- *       "model": { "name": "glm-5" }
- *     }
- *
- * An *entry* is an element of such a list. It is ours if its `envKey` is `keyVariable`.
+ * How Qwen Code reads its settings: both versions that were run do it the same way. An *entry* is an element of a
+ * list in `modelProviders`. It is ours if its `envKey` is `keyVariable`.
  */
 
 /**
