@@ -183,13 +183,15 @@ export class Reply {
         await (delayMsBefore === undefined ? nextTurn() : this.wait(delayMsBefore(index)))
       if (this.#hasEnded) return
       this.#recordPiece(piece)
-      const isLast = index === pieces.length - 1
-      const isTaken = response.write(piece, isLast ? this.#recordDelivery : undefined)
-      if (!isTaken && !isLast) await this.#waitForDrain()
+      if (index < pieces.length - 1 && !response.write(piece)) await this.#waitForDrain()
     }
 
-    if (ending === 'end') response.end()
-    else this.#cut()
+    const lastPiece = pieces.at(-1) ?? ''
+    if (ending === 'end') response.end(lastPiece, this.#recordDelivery)
+    else {
+      response.write(lastPiece)
+      this.#cut()
+    }
   }
 
   /** Forwards a response as it arrives. `onPiece` receives each piece. */
