@@ -39,11 +39,11 @@ export function resolveClaude(
   input: ResolveInput,
   { version }: ProgramFacts = {},
 ): ResolvedOptions {
-  const slot = slotIn(effectiveOptions(input))
-  const pins = usablePins(input, slot)
+  const startSlot = slotIn(effectiveOptions(input))
+  const pins = usablePins(input, startSlot)
   const subagentModel = usableSubagent(input)
 
-  const filled = fillSlots({ input, slot, pins, version })
+  const filled = fillSlots({ input, startSlot, pins, version })
   const catalog = catalogIn(input.gatewayInfo)
   return resolvedWith({
     command: claudeName.id,
@@ -67,8 +67,8 @@ export function resolveClaudeGpt(
   { version }: ProgramFacts = {},
 ): ResolvedOptions {
   const catalog = catalogIn(input.gatewayInfo)
-  const slot = slotIn(effectiveOptions(input))
-  const pins = usablePins(input, slot)
+  const startSlot = slotIn(effectiveOptions(input))
+  const pins = usablePins(input, startSlot)
   const subagentModel = usableSubagent(input)
   const slotModels = fillMapping(input.gatewayInfo, pins)
 
@@ -107,21 +107,22 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = chosen
   const { requested, modelForAll, gatewayInfo } = input
   const options = effectiveOptions(input)
-  const slot = slotIn(options)
+  const startSlot = slotIn(options)
 
   const namesStart = [requested.slot, requested.model, modelForAll].some(
     (name) => name !== undefined,
   )
   const startModel = namesStart ? undefined : options.startModel
-  // The probe uses a model that replaces the start slot as if it were the pin of that slot.
-  const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
+  // For the probe, a `startModel` is the model of the start slot.
+  const modelsBySlot =
+    startModel === undefined ? slotModels : { ...slotModels, [startSlot]: startModel }
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(input, used, windows(version))
 
   const first = firstModel({
     command,
-    slot: startSlot(input, slot, version),
-    pins: idsOf(pins),
+    slot: slotToProbe(input, startSlot, version),
+    pins: idsOf(modelsBySlot),
     catalog: catalogIn(gatewayInfo),
     version,
   })
@@ -132,14 +133,14 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
     otherModels: used.map(withoutWindow),
     offered: [],
     offersWholeCatalog: false,
-    model: pins[slot] ?? slot,
-    start: startModel ?? slot,
+    model: modelsBySlot[startSlot] ?? startSlot,
+    start: startModel ?? startSlot,
     uses,
     ...compact({ subagentModel: subagentModel || undefined }),
     slotModels,
     ...window,
     findings: [
-      ...nameFindings(input, chosenIds(input, slot)),
+      ...nameFindings(input, chosenIds(input, startSlot)),
       ...aboutSlots,
       ...first.findings,
       ...window.notes,
@@ -157,9 +158,9 @@ function windows(version: string | undefined): WindowHandling {
 }
 
 /** The models that the user chose, now or before. */
-function chosenIds(input: ResolveInput, slot: Slot): readonly string[] {
+function chosenIds(input: ResolveInput, startSlot: Slot): readonly string[] {
   const { model, subagentModel } = effectiveOptions(input)
-  const ids = [model, ...Object.values(chosenPins(input, slot)), subagentModel]
+  const ids = [model, ...Object.values(chosenPins(input, startSlot)), subagentModel]
   return ids.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
 
@@ -174,28 +175,29 @@ function usesOfSlots(
   )
 }
 
-/** The slot that Claude Code starts with: its own default if no file names a model, and the user names none. */
-function startSlot(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
+/** The slot of the first request: the client's own default if no file names a model, and the user names none. */
+function slotToProbe(input: ResolveInput, startSlot: Slot, version: string | undefined): Slot {
   const isUnnamed = input.earlier?.unsetOptions?.includes('slot') === true && keepsModels(input)
-  return isUnnamed ? slotWithoutModel(version) : slot
+  return isUnnamed ? slotWithoutModel(version) : startSlot
 }
 
-function usablePins(input: ResolveInput, slot: Slot): Pins {
-  const chosen = chosenPins(input, slot)
+/** The pins that the user chose, as the gateway names their models. */
+function usablePins(input: ResolveInput, startSlot: Slot): Pins {
+  const chosen = chosenPins(input, startSlot)
   const pins: Partial<Record<Slot, string>> = {}
-  for (const name of slots) {
-    const id = chosen[name] ?? input.modelForAll
-    if (id !== undefined) pins[name] = usableAsWritten(input, id)
+  for (const slot of slots) {
+    const id = chosen[slot] ?? input.modelForAll
+    if (id !== undefined) pins[slot] = usableAsWritten(input, id)
   }
   return pins
 }
 
-/** A requested model is the pin of the slot that Claude Code starts with. */
-function chosenPins({ requested, earlier }: ResolveInput, slot: Slot): Pins {
+/** The pins that the user chose, now or before. A requested `model` is the pin of the start slot. */
+function chosenPins({ requested, earlier }: ResolveInput, startSlot: Slot): Pins {
   const { model, slotModels } = requested
   return {
     ...earlier?.options.slotModels,
-    ...compact({ [slot]: model }),
+    ...compact({ [startSlot]: model }),
     ...slotModels,
   }
 }

@@ -7,6 +7,7 @@ import tested from './tested.json' with { type: 'json' }
  * What differs between versions of Claude Code: run, or looked up in its packages, on Linux, 2026-11-22, unless a
  * comment says otherwise. An unknown version counts as the newest.
  */
+
 /**
  * The IDs that Claude Code sends for a slot without a pin, each with the first version that sends it, oldest first.
  * Each boundary was found between adjacent published versions.

@@ -27,11 +27,11 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
 export function fillSlots(options: {
   readonly input: ResolveInput
   /** The slot that the client starts with. */
-  readonly slot: Slot
+  readonly startSlot: Slot
   readonly pins: Pins
   readonly version: string | undefined
 }): Pins {
-  const { input, slot, pins, version } = options
+  const { input, startSlot, pins, version } = options
   const { gatewayInfo, earlier } = input
   const mayBeRejected =
     gatewayInfo.routesToAvoid.length > 0 || (gatewayInfo.noProbeFollows && earlier?.isOtherGateway)
@@ -39,25 +39,25 @@ export function fillSlots(options: {
 
   const catalog = catalogIn(gatewayInfo)
   const only = catalog && onlyModel(catalog, 'messages')
-  if (only === undefined && hasOwnIds(gatewayInfo, slot, pins)) return {}
+  if (only === undefined && hasOwnIds(gatewayInfo, startSlot, pins)) return {}
 
   const tiers = catalog && messagesTiers(catalog, slots)
-  const modelOf = (name: Slot) => pins[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
+  const modelOf = (slot: Slot) => pins[slot] ?? only ?? (tiers && bestMatch(tiers[slot], version))
 
   return Object.fromEntries(
     slots
-      .filter((name) => pins[name] === undefined)
-      .flatMap((name) => {
-        const id = [name, ...standIns[name]].map(modelOf).find((model) => model !== undefined)
-        return id === undefined ? [] : [[name, id]]
+      .filter((slot) => pins[slot] === undefined)
+      .flatMap((slot) => {
+        const id = [slot, ...standIns[slot]].map(modelOf).find((model) => model !== undefined)
+        return id === undefined ? [] : [[slot, id]]
       }),
   )
 }
 
 /** Reports the slots that `fillSlots` filled. */
 export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonly Finding[] {
-  const names = slots.filter((slot) => filled[slot] !== undefined)
-  if (names.length === 0) return []
+  const filledSlots = slots.filter((slot) => filled[slot] !== undefined)
+  if (filledSlots.length === 0) return []
   const why =
     catalog === undefined
       ? "The gateway has no list of models, so repoint cannot check Claude Code's own model IDs"
@@ -67,21 +67,21 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
     {
       code: 'slots-pinned',
       severity: 'note',
-      message: `${why}. repoint pins ${names.map((slot) => `${slot} to ${filled[slot]}`).join(', ')}`,
-      hint: `Choose other models: repoint claude ${names.map((slot) => `--${slot}-model ID`).join(' ')}`,
+      message: `${why}. repoint pins ${filledSlots.map((slot) => `${slot} to ${filled[slot]}`).join(', ')}`,
+      hint: `Choose other models: repoint claude ${filledSlots.map((slot) => `--${slot}-model ID`).join(' ')}`,
     },
   ]
 }
 
 /** Judges by the models of the start slot. If the gateway has none, judges by the models of the others. */
-function hasOwnIds(gatewayInfo: GatewayInfo, slot: Slot, pins: Pins): boolean {
+function hasOwnIds(gatewayInfo: GatewayInfo, startSlot: Slot, pins: Pins): boolean {
   const catalog = catalogIn(gatewayInfo)
   if (catalog === undefined) {
     const ids = Object.values(pins).map(withoutWindow)
     return gatewayInfo.catalogAnswer.kind === 'not-asked' || ids.length === 0 || ids.some(isOwnId)
   }
   const tiers = messagesTiers(catalog, slots)
-  const [first, all] = [tiers[slot], slots.flatMap((name) => tiers[name])]
+  const [first, all] = [tiers[startSlot], slots.flatMap((name) => tiers[name])]
   return (first.length > 0 ? first : all).some(isOwnId)
 }
 

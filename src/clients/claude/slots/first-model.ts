@@ -24,8 +24,9 @@ import {
 export interface Start {
   /** The command that writes such settings. */
   readonly command: string
-  /** The slot that the settings name. */
+  /** The slot of the first request. */
   readonly slot: Slot
+  /** For `slot` also a `startModel`, which overrides the pin. */
   readonly pins: Pins
   readonly catalog: Catalog | undefined
   /** The version of the installed client. Absent: it is not installed, or unknown. */
