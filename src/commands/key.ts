@@ -3,7 +3,7 @@ import { protocolOf } from '../clients/models/protocols.ts'
 import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
-import type { BaseUrls, Gateway } from '../gateway/types.ts'
+import type { BaseUrls } from '../gateway/types.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import { savedGateway } from '../state/saved-gateways.ts'
 import {
@@ -54,13 +54,11 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
 
   const { here, skipped } = await clientsSetUp(session, runs)
-  const candidates = selectClients(here, skipped, ids)
-  const gateway = saved
-    ? expectUsed(saved, candidates)
-    : await gatewayToKey(session, candidates, flags)
+  const clients = selectClients(here, skipped, ids)
+  const { address, name, users } = saved
+    ? keyOfSaved(saved, clients)
+    : await keyToReplace(session, keysInUse(clients), flags)
 
-  const affected = candidates.filter((client) => usesGateway(client, gateway))
-  const { address } = gateway
   const skippedUsers = skipped.filter(({ setup }) => setup.address === address)
   if (ids.length === 0) reportSkipped(session, skippedUsers)
 
@@ -69,9 +67,9 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
     {
       command: 'key',
       flags,
-      clientIds: affected.map(({ client }) => client.id),
+      clientIds: users.map(({ client }) => client.id),
       preset: {
-        gateway: { address, baseUrls: baseUrlsInUse(affected), name: affected[0]?.gateway.name },
+        gateway: { address, baseUrls: baseUrlsInUse(users), name },
         // Enter must not reuse the key that is replaced.
         inUse: [],
       },
@@ -81,19 +79,39 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
   )
 })
 
-/** One address can have several keys. The gateway's name tells them apart, if it is known. */
-type KeyedGateway = Pick<Gateway, 'address' | 'name'>
+/** One key of a gateway, and the clients that use it. */
+interface KeyInUse {
+  readonly address: string
+  /** The saved gateway with this key. */
+  readonly name: string | undefined
+  readonly users: readonly SetUpClient[]
+}
 
-function usesGateway({ gateway }: SetUpClient, { address, name }: KeyedGateway): boolean {
-  return gateway.address === address && (name === undefined || gateway.name === name)
+/**
+ * The keys that these clients use. Several saved gateways can have one address, each with its own key. If
+ * an address has only one name, a client without a name uses the same key, which someone has edited.
+ */
+function keysInUse(clients: readonly SetUpClient[]): readonly KeyInUse[] {
+  const addresses = [...new Set(clients.map(({ gateway }) => gateway.address))]
+  return addresses.flatMap((address): readonly KeyInUse[] => {
+    const users = clients.filter(({ gateway }) => gateway.address === address)
+    const names = [...new Set(users.map(({ gateway }) => gateway.name))]
+    const [onlyName, otherName] = names.filter((name) => name !== undefined)
+    if (otherName === undefined) return [{ address, name: onlyName, users }]
+    return names.map((name) => ({
+      address,
+      name,
+      users: users.filter(({ gateway }) => gateway.name === name),
+    }))
+  })
 }
 
 /** @throws UserError `usage` if no client uses the gateway */
-function expectUsed(
-  { name, address }: SavedGateway,
-  clients: readonly SetUpClient[],
-): KeyedGateway {
-  if (clients.some((client) => usesGateway(client, { name, address }))) return { name, address }
+function keyOfSaved({ name, address }: SavedGateway, clients: readonly SetUpClient[]): KeyInUse {
+  const users = clients.filter(
+    ({ gateway }) => gateway.address === address && gateway.name === name,
+  )
+  if (users.length > 0) return { address, name, users }
   throw new UserError({
     code: 'usage',
     message: `No client points at ${name}`,
@@ -143,46 +161,43 @@ function baseUrlsInUse(clients: readonly SetUpClient[]): BaseUrls | undefined {
 }
 
 /**
- * The one gateway that the new key is for. A key must not be sent to another gateway.
+ * The one key to replace. The new key must not be sent to another gateway.
  *
- * @throws UserError `usage` if it is not clear which gateway that is
+ * @throws UserError `usage` if it is not clear which one that is
  */
-async function gatewayToKey(
+async function keyToReplace(
   session: Session,
-  clients: readonly SetUpClient[],
+  keys: readonly KeyInUse[],
   { baseUrl, allowHttp }: GatewayFlags,
-): Promise<KeyedGateway> {
-  const urls = [...new Set(clients.map(({ gateway }) => gateway.address))]
-  const describe = (url: string) => {
-    const ofUrl = clients.filter(({ gateway }) => gateway.address === url)
-    const names = [...new Set(ofUrl.flatMap(({ gateway }) => gateway.name ?? []))]
-    const labels = ofUrl.map(({ client }) => client.label).join(', ')
-    return `${[...names, url].join('  ')} (${labels})`
-  }
-
+): Promise<KeyInUse> {
   const typed = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
-  if (typed) {
-    const address = normaliseAddress(typed, { allowHttp }).address
-    if (urls.includes(address)) return { address }
+  const typedAddress = typed ? normaliseAddress(typed, { allowHttp }).address : undefined
+  const candidates = keys.filter(({ address }) => (typedAddress ?? address) === address)
+
+  const [first, second] = candidates
+  if (first === undefined)
     throw new UserError({
       code: 'usage',
-      message: `No client points at ${address}`,
-      hint: `The clients point at: ${urls.map(describe).join(', ')}.`,
+      message: `No client points at ${typedAddress}`,
+      hint: `The clients point at: ${keys.map(describeKey).join(', ')}.`,
     })
-  }
+  if (second === undefined) return first
+  if (!session.canAsk)
+    throw new UserError({
+      code: 'usage',
+      message: `For which gateway is the key? The clients use ${candidates.map(describeKey).join(', ')}`,
+      hint: 'Name the gateway, or the clients: repoint key NAME',
+    })
 
-  const [first, second] = urls
-  if (first !== undefined && second === undefined) return { address: first }
-  if (session.canAsk)
-    return {
-      address: await session.platform.ask.search({
-        message: 'Which gateway is the new key for?',
-        choices: urls.map((url) => ({ value: url, name: describe(url) })),
-      }),
-    }
-  throw new UserError({
-    code: 'usage',
-    message: `For which gateway is the key? The clients use ${urls.map(describe).join(', ')}`,
-    hint: 'Name the gateway: repoint key NAME',
+  const answer = await session.platform.ask.search({
+    message: 'Which gateway is the new key for?',
+    choices: candidates.map((key) => ({ value: describeKey(key), name: describeKey(key) })),
   })
+  return candidates.find((key) => describeKey(key) === answer)!
+}
+
+/** For people: `work  https://gw.example (Codex, opencode)`. */
+function describeKey({ address, name, users }: KeyInUse): string {
+  const labels = users.map(({ client }) => client.label).join(', ')
+  return `${name === undefined ? '' : `${name}  `}${address} (${labels})`
 }

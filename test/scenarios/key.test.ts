@@ -177,6 +177,32 @@ describe('clients at two gateways', () => {
   })
 })
 
+test('two keys of one address: the new key replaces only the one that is named', async () => {
+  const home = aHome()
+  await setUp(home, 'codex --name work', gateway)
+  gateway = await replaceGateway(gateway, { key: 'sk-canary-of-mine-0a1b2c3d4e5f' })
+  await setUp(home, 'opencode --name mine', gateway)
+  const before = written(home)
+  await rotateKey()
+
+  for (const line of ['', `--base-url ${gateway.url}`]) {
+    const refused = await changeKey(home, line)
+    expect(refused).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
+    expect(refused.text).toContain(`work  ${gateway.url} (Codex), mine  ${gateway.url} (opencode)`)
+    expect(written(home)).toEqual(before)
+  }
+
+  expect(await changeKey(home, 'codex')).toMatchObject({ status: 0, json: { changed: true } })
+  expect(home.text('.codex/auth.json')).toContain(newCanary)
+  const auth = '.local/share/opencode/auth.json'
+  expect(home.text(auth)).toBe(before[auth])
+  const { json } = await runHere(home, ['status'])
+  const nameOf = (id: string) =>
+    (json['clients'] as { id: string; gateway: string }[]).find((client) => client.id === id)
+      ?.gateway
+  expect(['codex', 'opencode'].map(nameOf)).toEqual(['work', 'mine'])
+})
+
 test.each(['', 'codex'])('reports that repoint has set up nothing: key %s', async (line) => {
   const home = aHome({
     '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}","ANTHROPIC_AUTH_TOKEN":"x"}}`,
