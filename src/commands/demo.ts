@@ -7,10 +7,17 @@ import { demoFiles } from '../clients/demo-files.ts'
 import { loadClients } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
-import type { Platform } from '../platform/platform.ts'
+import type { Files, Machine, Platform } from '../platform/platform.ts'
 import { type Gateway, startGateway } from '../serve/index.ts'
 import { maskSecret, maskSecretsIn, printable, secretMask } from '../text.ts'
-import { createDurably, createFolders, missingFolders, randomName } from '../transaction/files.ts'
+import {
+  createDurably,
+  createFolders,
+  ignoreFileErrors,
+  missingFolders,
+  randomName,
+  wrapFileErrors,
+} from '../transaction/files.ts'
 import { readClientFiles } from './client-state/client-files.ts'
 import { removeFolder } from './client-state/program/temp-folder.ts'
 import { commandOf, examples } from './command-line/command.ts'
@@ -33,9 +40,11 @@ function define() {
 export const command = commandOf(define, async (session) => {
   const clients = (await loadClients()).filter(({ id }) => demoFiles[id] !== undefined)
   const [first, ...others] = clients as [Client, ...Client[]]
+  const { files, machine } = session.platform
+  const home = pathForHome(machine)
   const gateway = await startGateway({ port: 0, families: 'rewritten' })
-  const home = makeThrowawayHome(session.platform, clients)
   try {
+    wrapFileErrors(machine, home, () => makeThrowawayHome(files, home, clients))
     session.say(`A local gateway listens at ${gateway.url}. The temporary home is ${home}.`)
     const inside = sessionIn(session, home, gateway, session.isJson)
     const quiet = sessionIn(session, home, gateway, true)
@@ -82,18 +91,18 @@ export const command = commandOf(define, async (session) => {
     return 0
   } finally {
     await gateway.close()
-    removeFolder(session.platform.files, home)
+    ignoreFileErrors(() => removeFolder(files, home))
   }
 })
 
-/** Makes a home of mode 0700 in the temporary folder, with the example files of the clients. */
-function makeThrowawayHome(
-  { files, machine }: Pick<Platform, 'files' | 'machine'>,
-  clients: readonly Client[],
-): string {
-  const parent =
-    machine.env['TMPDIR'] ?? machine.env['TEMP'] ?? (machine.os === 'win32' ? machine.home : '/tmp')
-  const home = join(parent, `repoint-demo-${randomName()}`)
+/** A path in the temporary folder. */
+function pathForHome({ env, os, home }: Machine): string {
+  const parent = env['TMPDIR'] ?? env['TEMP'] ?? (os === 'win32' ? home : '/tmp')
+  return join(parent, `repoint-demo-${randomName()}`)
+}
+
+/** Makes a home of mode 0700 with the example files of the clients. */
+function makeThrowawayHome(files: Files, home: string, clients: readonly Client[]): void {
   files.mkdir(home, 0o700)
 
   const examples = clients.flatMap(({ id }) => Object.entries(demoFiles[id] ?? {}))
@@ -102,7 +111,6 @@ function makeThrowawayHome(
     createFolders(files, missingFolders(files, dirname(path)))
     createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
   }
-  return home
 }
 
 function sessionIn(

@@ -127,6 +127,13 @@ test('a program that never answers does not report its version either', async ()
   expect({ status, code: JSON.parse(stdout).error?.code }).toEqual({ status: 8, code: unknown })
 })
 
+test('`demo` reports that its home cannot be made, and ends', { timeout: 30_000 }, async () => {
+  const home = aHome()
+  const env = { TMPDIR: home.at('missing') }
+  const { stdout } = await runInProcess(home, ['demo', '--json'], { env })
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'io-failed' } })
+})
+
 test('`demo` starts no client', { timeout: 30_000 }, async () => {
   const home = aHome()
   for (const { program } of clients)
