@@ -44,6 +44,11 @@ export function looksLikeKey(word: string): boolean {
   return beginsLikeKey(word) || /^(?=.*\d)[\w-]{24,}$/.test(word)
 }
 
+/** Whether a word is an address rather than a name, or the start of one. */
+export function looksLikeAddress(word: string): boolean {
+  return /[./:]/.test(word)
+}
+
 /** Whether a setting has a name that is typical of secrets. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name) && !tokenCount.test(name) && !secretLocation.test(name)

@@ -7,7 +7,7 @@ import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
 import type { SavedGateway } from '../state/gateways.ts'
-import { savedGateway, savedGatewaysIfReadable } from '../state/saved-gateways.ts'
+import { isAddress, savedGateway } from '../state/saved-gateways.ts'
 import { counted, listWords } from '../text.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
@@ -97,17 +97,14 @@ async function gatewayToCheck(
   gateway: string | undefined,
   flags: GatewayFlags,
 ): Promise<Pick<FoundGateway, 'access' | 'findings'> & { readonly saved?: SavedGateway }> {
-  // A saved gateway can have its host as its name.
-  const isSaved = savedGatewaysIfReadable(session).some(({ name }) => name === gateway)
-  const isAddress = gateway !== undefined && !isSaved && /[./:]/.test(gateway)
-  if (gateway !== undefined && !isAddress) {
+  if (gateway !== undefined && !isAddress(session, gateway)) {
     const saved = savedGateway(session, gateway)
     return { access: accessToSaved(session, saved, flags.timeout * 1000), findings: [], saved }
   }
 
-  const addressFlags = isAddress ? { ...flags, baseUrl: gateway } : flags
-  const { preset } = await presetUnlessNamed(session, addressFlags, runsSoFar(session))
-  return findGateway(session, addressFlags, preset)
+  const findFlags = gateway === undefined ? flags : { ...flags, baseUrl: gateway }
+  const { preset } = await presetUnlessNamed(session, findFlags, runsSoFar(session))
+  return findGateway(session, findFlags, preset)
 }
 
 /** Whether a client can use the gateway. */

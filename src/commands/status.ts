@@ -8,7 +8,7 @@ import { findingFrom } from '../finding.ts'
 import { assumedBaseUrls } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
 import type { SavedFolder } from '../state/folders.ts'
-import { savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
+import { isAddress, savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
 import { type CheckResult, reportFindings } from './checks/client-checks.ts'
 import { showClients, showTable } from './checks/show.ts'
@@ -68,8 +68,9 @@ export async function status(
   else showTable(session, clients)
   const folder = reportFolder(session)
 
-  const isNoneSetUp =
-    expected !== undefined && clients.every(({ expectedGateway }) => expectedGateway === undefined)
+  const isNotSetUp = ({ examined, expectedGateway }: StatusReport) =>
+    examined.kind === 'checked' && expectedGateway === undefined
+  const isNoneSetUp = expected !== undefined && clients.every(isNotSetUp)
   if (isNoneSetUp)
     session.addFindings({
       code: 'drifted',
@@ -190,8 +191,7 @@ function isNothingHere(session: Session, { client, fileStates, findings }: Check
 
 /** @throws UserError `usage` if the text is neither a gateway's name nor an address */
 function parseExpected(session: Session, text: string): ExpectedGateway {
-  const isAddress = /[:/]/.test(text)
-  if (isAddress) {
+  if (isAddress(session, text)) {
     const { address } = normaliseAddress(text, { allowHttp: true })
     return {
       address,

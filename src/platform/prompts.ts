@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { checkbox, confirm, input, password, search } from '@inquirer/prompts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { beginsLikeKey, maskSecret, secretMask } from '../text.ts'
+import { beginsLikeKey, looksLikeAddress, maskSecret, secretMask } from '../text.ts'
 import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
 
 /** The terminal that shows the questions: `process`, or a test's. */
@@ -157,18 +157,13 @@ export function askSearch(
     const typedChoice = { value: typed, name: term }
     if (beginsLikeKey(term.trim())) return [typedChoice]
     if (isListed(typed)) return matches
-    return isLikeAddress(typed) ? [typedChoice, ...matches] : [...matches, typedChoice]
+    return looksLikeAddress(typed) ? [typedChoice, ...matches] : [...matches, typedChoice]
   }
 
   return askOnce(validateTyped, (validate, { signal }) => {
     const theme = { style: { searchTerm: hidePastedKey, highlight: hideKeyInChoice } }
     return search({ message, source, validate, theme }, { ...contextOn(terminal), signal })
   })
-}
-
-/** Such a text is an address rather than the start of a name. */
-function isLikeAddress(text: string): boolean {
-  return /[./:]/.test(text)
 }
 
 function hideKeyInChoice(line: string): string {

@@ -5,7 +5,7 @@ import { includesHeader } from '../gateway/input/header.ts'
 import { keyOnCommandLineError } from '../gateway/input/key.ts'
 import type { BaseUrls, ExtraHeader, Gateway, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
-import { beginsLikeKey, closestNames, looksLikeKey } from '../text.ts'
+import { beginsLikeKey, closestNames, looksLikeAddress, looksLikeKey } from '../text.ts'
 import type { World } from '../transaction/record.ts'
 import { gatewayNamePattern, readGateways, type SavedGateway } from './gateways.ts'
 
@@ -33,6 +33,13 @@ export function savedGateway(session: MaskingSession, name: string): SavedGatewa
     message: `No saved gateway has the name ${JSON.stringify(name)}`,
     hint: all.length === 0 ? noGatewayHint : listHint,
   })
+}
+
+/** Whether a word of the command line is an address. A saved gateway can have its host as its name. */
+export function isAddress(session: MaskingSession, word: string): boolean {
+  return (
+    looksLikeAddress(word) && savedGatewaysIfReadable(session).every(({ name }) => name !== word)
+  )
 }
 
 /** All saved gateways, the latest first, with their secrets masked. @throws as `readGateways` does */

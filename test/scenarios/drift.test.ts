@@ -228,6 +228,27 @@ describe('status --expect', () => {
     expect(unknown).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
   })
 
+  test('a host without a scheme is an address, as everywhere else', async () => {
+    const home = aHome()
+    await setUpOffline(home, 'codex', { url: 'https://gw.example', key })
+    expect((await drift(home, '--expect', 'gw.example')).status).toBe(0)
+    expect((await drift(home, '--expect', 'other.example')).status).toBe(11)
+  })
+
+  test('a client whose file cannot be read is not called a client that is not set up', async () => {
+    const home = aHome()
+    await setUpOffline(home, 'codex', { url, key })
+    home.put('.codex/config.toml', Buffer.from([0xff, 0xfe, 0x00]))
+    const { status, json } = await runInProcess(home, [
+      'status',
+      'codex',
+      '--expect',
+      url,
+      '--json',
+    ])
+    expect({ status, json }).toMatchObject({ status: 8, json: { drifted: false, warnings: [] } })
+  })
+
   test('if no client, or a named client, is not set up: status 11', async () => {
     const home = aHome()
     expect((await drift(home, '--expect', url)).status).toBe(11)
