@@ -8,13 +8,15 @@ import {
   savedGateway,
   savedGateways,
 } from '../state/saved-gateways.ts'
+import type { Runs } from '../transaction/record.ts'
 import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-report.ts'
-import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
+import { openRecords } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { modelId, timeoutOption } from './command-line/flags.ts'
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import type { Session } from './screen/session.ts'
+import type { SetupRequest } from './setup/context.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
 function define() {
@@ -35,21 +37,22 @@ function define() {
 
 /** Points clients at a gateway, in one run like any setup. Returns the exit status. */
 export const command = commandOf(define, async (session, name, ids, flags) => {
-  recoverAndReport(session)
+  const runs = openRecords(session)
   const saved = savedGateway(session, name ?? (await askName(session)))
-  const clients = ids.length > 0 ? oneOfEachFamily(ids) : await clientsFor(session, name)
+  const clients = ids.length > 0 ? oneOfEachFamily(ids) : await clientsFor(session, runs, name)
 
   const gateway = accessToSaved(session, saved, flags.timeout * 1000)
   const picksModel = flags.model === true
   const model = flags.model === true ? undefined : flags.model
-  return setUpClients(session, {
+  const request: SetupRequest = {
     command: 'use',
     clientIds: clients,
     flags,
     optionsOf: () => compact({ model }),
     picksModel,
     preset: { gateway },
-  }).catch((error) => {
+  }
+  return setUpClients(session, request, { runs }).catch((error) => {
     throw withSavedGatewayHint(saved, error)
   })
 })
@@ -78,8 +81,11 @@ async function askName(session: Session): Promise<string> {
  *
  * @throws UserError `usage`
  */
-async function clientsFor(session: Session, name: string | undefined): Promise<readonly string[]> {
-  const runs = runsSoFar(session)
+async function clientsFor(
+  session: Session,
+  runs: Runs,
+  name: string | undefined,
+): Promise<readonly string[]> {
   const { here, skipped } = await clientsSetUp(session, runs)
   reportSkipped(session, skipped)
   const setUp = here.map(({ client }) => client.id)

@@ -84,6 +84,14 @@ describe('repoint use', () => {
     )
   })
 
+  test('reports a damaged record once', async () => {
+    const home = await aHomeBetween()
+    home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
+    const { json } = await use(home, 'two', '--dry-run')
+    const { warnings } = json as { warnings: readonly { code: string }[] }
+    expect(warnings.filter(({ code }) => code === 'record-damaged')).toHaveLength(1)
+  })
+
   test('leaves out a client whose file cannot be read, and says so', async () => {
     const home = await aHomeBetween()
     home.put('.claude/settings.json', '{ broken')
