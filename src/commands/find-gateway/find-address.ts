@@ -68,7 +68,7 @@ function cleanAddress(text: string, flags: AddressFlags): FoundAddress {
 function askForAddress(
   session: Session,
   flags: AddressFlags,
-  { lastAddress, offersGateways }: Preset,
+  { defaultAddress, offersGateways }: Preset,
   fromEnvironment: string | undefined,
 ): Promise<string> {
   const { ask } = session.platform
@@ -77,27 +77,30 @@ function askForAddress(
   if (offersGateways)
     return ask.search({
       message: 'Gateway address, for example gw.example or openrouter.ai:',
-      choices: gatewayChoices(session, { fromEnvironment, last: lastAddress }),
+      choices: gatewayChoices(session, { fromEnvironment, defaultAddress }),
       validateOther: validate,
     })
   return ask.input({
     message: 'Gateway address:',
-    default: fromEnvironment || lastAddress,
+    default: fromEnvironment || defaultAddress,
     validate,
   })
 }
 
 /**
- * The gateways to choose from: the address in the environment, the last address unless it is saved, and
- * the saved gateways. While the user types, the list also has the known hosts.
+ * The gateways to choose from: the address in the environment, the default address unless it is saved,
+ * and the saved gateways. While the user types, the list also has the known hosts.
  */
 function gatewayChoices(
   session: Session,
-  { fromEnvironment, last }: Record<'fromEnvironment' | 'last', string | undefined>,
+  {
+    fromEnvironment,
+    defaultAddress,
+  }: Record<'fromEnvironment' | 'defaultAddress', string | undefined>,
 ): readonly AskChoice[] {
   const saved = savedGatewaysIfReadable(session)
-  const isSaved = saved.some(({ address }) => address === last)
-  const addresses = new Set([fromEnvironment, isSaved ? undefined : last].filter(Boolean))
+  const isSaved = saved.some(({ address }) => address === defaultAddress)
+  const addresses = new Set([fromEnvironment, isSaved ? undefined : defaultAddress].filter(Boolean))
   return [
     ...[...addresses].map((value) => ({ value: value!, name: value! })),
     ...savedChoices(session.platform, saved),

@@ -3,6 +3,7 @@ import { emptyState } from '../../clients/contract/state.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import type { Gateway, KeyHeader } from '../../gateway/types.ts'
+import { readLastAddress } from '../../state/last-address.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/client-report.ts'
@@ -24,7 +25,7 @@ export interface Preset {
   /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly gateway?: Partial<Gateway> | undefined
   /** The default answer to the question for the address. */
-  readonly lastAddress?: string | undefined
+  readonly defaultAddress?: string | undefined
   /** Where an earlier try found the known key. Absent: it is `given`. */
   readonly keySource?: KeySource | undefined
   /** The gateways of active setups. At the question for a key, Enter reuses the key of the same address. */
@@ -50,14 +51,19 @@ export function namesGateway({ platform }: Session, flags: GatewayFlags): boolea
   return [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY].some(Boolean)
 }
 
-/** The newest gateway in use, or the last base URL as a default, unless the user names a gateway now. */
+/** The default answer to the question for the address: the one that the user typed last, or of the last run. */
+export function defaultAddress({ platform }: Session, runs: Runs): string | undefined {
+  return readLastAddress(platform) ?? runs[0]?.address
+}
+
+/** The newest gateway in use, or else the default address, unless the user names a gateway now. */
 export async function presetUnlessNamed(
   session: Session,
   flags: GatewayFlags,
   runs: Runs,
 ): Promise<{ readonly preset: Preset; readonly inUse?: GatewayInUse | undefined }> {
   const [inUse] = namesGateway(session, flags) ? [] : await gatewaysInUse(session, runs)
-  const preset = inUse ? { gateway: inUse } : { lastAddress: runs[0]?.address }
+  const preset = inUse ? { gateway: inUse } : { defaultAddress: defaultAddress(session, runs) }
   return { preset, inUse }
 }
 

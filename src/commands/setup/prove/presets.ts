@@ -8,9 +8,9 @@ import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Gateway } from '../../../gateway/types.ts'
-import { readLastAddress } from '../../../state/last-address.ts'
 import type { FoundGateway } from '../../find-gateway/find-gateway.ts'
 import {
+  defaultAddress,
   type GatewayInUse,
   gatewaysInUse,
   namesGateway,
@@ -23,7 +23,7 @@ export async function firstPreset(context: SetupContext): Promise<Preset> {
   const { session, request, runs } = context
   const inUse = request.preset?.inUse ?? (await gatewaysInUse(session, runs))
   return {
-    lastAddress: readLastAddress(session.platform) ?? runs[0]?.address,
+    defaultAddress: defaultAddress(session, runs),
     inUse: session.canAsk ? inUse : [],
     gateway: gatewayToKeep(context, inUse),
     // What the command itself knows wins.
@@ -96,5 +96,5 @@ function withoutTypedAddress(
   // A reused or saved key belongs to the address that failed, and must not be sent to another one.
   const isKeyOfAddress = keySource === 'reused' || keySource === 'saved'
   const gateway = { ...preset.gateway, key: isKeyOfAddress ? undefined : key }
-  return { ...preset, gateway, lastAddress: address, keySource }
+  return { ...preset, gateway, defaultAddress: address, keySource }
 }
