@@ -35,6 +35,10 @@ export interface Offer {
   readonly problem?: Finding | undefined
   /** The user must choose its model. */
   readonly needsModel: boolean
+  /** The service that it uses now, for people. */
+  readonly service: string
+  /** Its program is installed, and its files are set up for it rather than for another of its family. */
+  readonly isInUse: boolean
 }
 
 /** Reads a client's files and resolves its options. Sends nothing and writes nothing. */
@@ -44,19 +48,26 @@ export function offerOf(
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {
+  const { session } = context
+  const now = {
+    client,
+    program,
+    needsModel: false,
+    service: describeService(session, client),
+    isInUse: isInstalled(session, client) && isFamilyMemberInUse(session, client),
+  }
+
   const catalog = catalogIn({ catalogAnswer })
   const gatewayInfo = { catalogAnswer, routesToAvoid: [], accessSoFar: access }
   const input = inputFor(context, client, access, gatewayInfo)
   const problem =
     localProblem(context, client, access, program) ??
     (catalog && missingProtocol(client, access, catalog))
-  if (problem !== undefined) return { client, program, problem, needsModel: false }
+  if (problem !== undefined) return { ...now, problem }
 
   const resolution = resolveClient({ client, program: program ?? {}, input })
-  const needsModel = resolution.kind === 'undecided'
-  if (resolution.kind === 'impossible')
-    return { client, program, problem: findingFrom(resolution.error), needsModel }
-  return { client, program, needsModel }
+  if (resolution.kind === 'impossible') return { ...now, problem: findingFrom(resolution.error) }
+  return { ...now, needsModel: resolution.kind === 'undecided' }
 }
 
 /** Reports that the client's files cannot be read, or that something in them blocks the gateway. */
@@ -112,10 +123,10 @@ export function choicesOf(session: Session, offers: readonly Offer[]): readonly 
     const version = program === undefined ? '...' : (program.version ?? '')
     return isInstalled(session, client) ? `${client.label} ${version}`.trim() : client.label
   })
-  const cells = shown.map(({ client, needsModel, problem }) => {
+  const cells = shown.map(({ service, needsModel, problem }) => {
     if (problem !== undefined) return `not possible: ${messageWithLocation(problem)}`
     const modelNote = needsModel ? ', asks for its model' : ''
-    return `${describeService(session, client)}${modelNote}`
+    return `${service}${modelNote}`
   })
 
   // The prompt puts a cursor and a box in front of each line.
@@ -123,13 +134,11 @@ export function choicesOf(session: Session, offers: readonly Offer[]): readonly 
   const rows = names.map((name, index) => [name, session.forPeople(cells[index]!)])
   const linesOfRows = alignRows(rows, columns - boxWidth)
 
-  return shown.map(({ client, needsModel, problem }, index) => {
+  return shown.map(({ client, needsModel, problem, isInUse }, index) => {
     const choice = { value: client.id, short: client.label }
     const name = linesOfRows[index]!.join(`\n${' '.repeat(boxWidth)}`)
     if (problem !== undefined) return { ...choice, name, disabled: noReason }
-    const isChecked =
-      isInstalled(session, client) && !needsModel && isFamilyMemberInUse(session, client)
-    return { ...choice, name, checked: isChecked }
+    return { ...choice, name, checked: isInUse && !needsModel }
   })
 }
 
