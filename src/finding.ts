@@ -5,7 +5,7 @@ import { UserError } from './errors.ts'
 
 /**
  * `error`: it does not work. `warning`: it may not work. `note`: worth knowing. `ok`: it was tested and
- * works; only doctor shows that.
+ * works; only `doctor` and a detailed `status` show that.
  */
 export type Severity = 'error' | 'warning' | 'note' | 'ok'
 

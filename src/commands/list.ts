@@ -12,7 +12,7 @@ export interface CommandEntry {
   readonly group?: string
   /** Other names that people use for it. repoint suggests the command, but does not accept these names. */
   readonly alsoCalled?: readonly string[] | undefined
-  /** On a terminal it begins with questions, so repoint keeps what the user types before the first one. */
+  /** On a terminal it begins with questions, so repoint discards what the user types before the first one. */
   readonly asksFirst?: boolean
   readonly load: () => Promise<{ readonly command: CommandFactory }>
 }

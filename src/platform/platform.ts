@@ -1,6 +1,7 @@
 /**
- * The outside world as one type. Every impure function takes a `Platform` (or the part that it needs),
- * so that tests can replace a single call. `node.ts` is the real implementation.
+ * The outside world as one type. A function that reads or changes it takes a `Platform` (or the part that it
+ * needs), so that tests can replace a single call. Only requests to a gateway, spinners and timers go to Node
+ * themselves. `node.ts` is the real implementation.
  */
 export interface Platform {
   readonly machine: Machine

@@ -73,13 +73,14 @@ const asciiSigns: Readonly<Record<string, string>> = {
   '→': '->',
   '–': '-',
   '•': '*',
+  '·': '|',
   '✔': 'OK',
   '✗': 'X',
 }
 
 function toAscii(text: string): string {
   // `OK` replaces the space before the sign too, so that it ends in the same column as the other marks.
-  return text.replace(/(?<= ) ✔|[’“”…→–•✔✗]/g, (sign) => asciiSigns[sign.trim()] ?? sign)
+  return text.replace(/(?<= ) ✔|[’“”…→–•·✔✗]/g, (sign) => asciiSigns[sign.trim()] ?? sign)
 }
 
 /** Splits `text` into lines of at most `width` columns. A longer word gets a line for itself. */

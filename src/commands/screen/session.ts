@@ -3,7 +3,7 @@
  *
  *                                        on a terminal              in a pipe      with --json
  *     say, sayTable   the result         stdout, wrapped, colours   stdout, whole  -
- *     print           a result that      as say                     as say         as say
+ *     print           a result that      as say                     as say         stdout
  *                     shows a key
  *     remark          warnings, notes    stderr, wrapped, colours   stderr, whole  -
  *     showFindings    as remark

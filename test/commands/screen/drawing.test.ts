@@ -33,6 +33,7 @@ test('the locale decides whether more than ASCII can be shown', () => {
 test('a terminal without UTF-8 gets our symbols as ASCII, and the user’s words unchanged', () => {
   const looks = textStyleFor({ LANG: 'C', TERM: 'dumb' }, true)
   expect(paint('the client’s file → ~/Müller …', looks)).toBe("the client's file -> ~/Müller ...")
+  expect(paint('? unknown · - no', looks)).toBe('? unknown | - no')
   expect(paint('✔ Done\n  ✔ Codex\n  ✗ pi', looks)).toBe('OK Done\n OK Codex\n  X pi')
 })
 
