@@ -1,5 +1,6 @@
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import type { ClientModule } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { valueIn } from '../files/tables.ts'
@@ -50,14 +51,34 @@ export function planAs(id: string): ClientModule['plan'] {
     sensitiveSettings,
     kind: 'settings',
     read: readSettings,
-    changes: (file, target, files) => [
-      ...(target.safeguards === 'unanswered' && !isModeChosen(files) ? askingModeChanges : []),
-      ...ourChanges(readRepairedSettings(file), target),
-    ],
+    changes: (file, target, files) => {
+      const now = readRepairedSettings(file)
+      return [...modeChanges(files, now, target), ...ourChanges(now, target)]
+    },
   })
 }
 
-/** The changes that a setup makes to the settings: the keys that it sets and the keys that it removes. */
+/**
+ * The changes to the permission mode. The asking mode stays while the gateway needs it. If the gateway answers
+ * `safeguards`, the setup restores the mode from before.
+ */
+function modeChanges(
+  files: LoadedFiles,
+  now: ClaudeSettings,
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
+  switch (target.safeguards) {
+    case 'not-asked':
+      return []
+    case 'unanswered':
+      return isModeChosen(files) ? present : askingModeChanges
+    case 'answered':
+      return present.flatMap(({ path }) => changesToValueBefore(isSetUp, path, now, target))
+  }
+}
+
+/** The other changes of a setup, which `repoint run` makes too. */
 export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const variables = [
     ...trafficVariables(target),
@@ -76,7 +97,6 @@ export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly S
       : []),
     ...variables.flatMap((variable) => variableChanges(variable, now, target)),
     ...modelChanges(now, target),
-    ...permissionChanges(now, target),
   ]
 }
 
@@ -279,20 +299,4 @@ function modelChanges(
     typeof model === 'string' && (slotOf(model) === start || withoutWindow(model) === start)
   const keepsSpelling = meansStart && (keepsModels(input) || /\[1m\]$/i.test(model))
   return [{ path: ['model'], value: keepsSpelling ? model : start }]
-}
-
-/**
- * The mode stays ours while the gateway needs it. If the gateway answers `safeguards`, the setup restores the
- * mode from before.
- */
-function permissionChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
-  const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
-  switch (target.safeguards) {
-    case 'not-asked':
-      return []
-    case 'unanswered':
-      return present
-    case 'answered':
-      return present.flatMap(({ path }) => changesToValueBefore(isSetUp, path, now, target))
-  }
 }

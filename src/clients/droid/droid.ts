@@ -18,7 +18,13 @@ import { launchSettings } from './launch-settings.ts'
 import { plan } from './plan.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
-import { isFromVariable, modelCalled, partsOf, protocolOfEntry, readSettings } from './settings.ts'
+import {
+  isFromVariable,
+  modelCalled,
+  protocolOfEntry,
+  providerIdOf,
+  readSettings,
+} from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const sends: SendingRules = {
@@ -119,10 +125,10 @@ export const droid: ClientModule = {
 
     const model = found ? textIn(found.entry, ['model']) : chosen
     // A model of ours that the user chose with `/model` belongs to the same setup.
-    const providerId = partsOf(found?.entryId)?.providerId
+    const providerId = found && providerIdOf(found)
     // Entries with other names are the user's own.
     const ours = settings.models.filter(
-      ({ entryId }) => providerId !== undefined && partsOf(entryId)?.providerId === providerId,
+      (model) => providerId !== undefined && providerIdOf(model) === providerId,
     )
 
     return {

@@ -24,7 +24,6 @@ import {
   defaultOutputTokens,
   entryIdOf,
   entryPath,
-  partsOf,
   protocolOfEntry,
   readSettings,
 } from './settings.ts'
@@ -84,20 +83,18 @@ function otherModelEntries(
   file: LoadedFile,
   { providerId, resolved, baseUrls }: SetupTarget,
 ): readonly (OtherEntry & Pick<OfferedModel, 'id' | 'protocol'>)[] {
+  const prefix = entryIdOf(providerId, '')
   return readSettings(file).models.flatMap(({ entryId, entry }) => {
-    const parts = partsOf(entryId)
-    if (entryId === undefined || parts?.providerId !== providerId) return []
-    const { otherModelId: id } = parts
-    if (id === undefined) return []
-
+    if (!entryId?.startsWith(prefix)) return []
+    const id = entryId.slice(prefix.length)
     const protocol = protocolOfEntry(entry) ?? resolved.protocol
-    const isOtherGateway = isForOther(entry, ofProtocol(baseUrls, protocol))
+    const isOtherGateway = hasOtherAddress(entry, ofProtocol(baseUrls, protocol))
     return [{ id, protocol, path: entryPath(entryId), isOtherGateway, isMarked: true as const }]
   })
 }
 
 /** Whether an entry has the address of another gateway. */
-function isForOther(entry: Table, baseUrl: string): boolean {
+function hasOtherAddress(entry: Table, baseUrl: string): boolean {
   return pointsElsewhere(textIn(entry, ['baseUrl']), baseUrl)
 }
 
@@ -111,7 +108,7 @@ function modelChanges(
   const now = parseFile(file).table(path) ?? {}
   const { protocol } = model
   const baseUrl = ofProtocol(target.baseUrls, protocol)
-  const isOtherGateway = isForOther(now, baseUrl)
+  const isOtherGateway = hasOtherAddress(now, baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
 
   const isNamed = textIn(now, ['displayName']) !== undefined

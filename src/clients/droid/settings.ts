@@ -24,13 +24,9 @@ export function entryIdOf(providerId: string, otherModelId?: string): string {
   return customPrefix + name
 }
 
-/** The parts of `entryIdOf`. Undefined: the entry has no ID of that form. */
-export function partsOf(
-  entryId: string | undefined,
-): { readonly providerId: string; readonly otherModelId: string | undefined } | undefined {
-  if (!entryId?.startsWith(customPrefix)) return undefined
-  const [providerId = '', ...rest] = entryId.slice(customPrefix.length).split('/')
-  return { providerId, otherModelId: rest.length === 0 ? undefined : rest.join('/') }
+/** The provider ID in an entry ID: `gateway` of `custom:gateway/glm-4.7`. */
+export function providerIdOf({ entryId }: CustomModel): string | undefined {
+  return entryId?.slice(customPrefix.length).replace(/\/.*/s, '')
 }
 
 export function entryPath(entryId: string): SettingPath {
