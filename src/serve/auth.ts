@@ -3,11 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import type { AuthHeaders } from './log/entry.ts'
 import { minKeyLength } from './log/secrets.ts'
 
-/**
- * The effective key of a request, without `Bearer `; empty if there is none. On the messages and models
- * routes, `x-api-key` takes precedence. Other routes ignore it.
- */
-export function readRequestKey({ headers }: IncomingMessage, readsApiKey: boolean) {
+export interface RequestKey {
+  readonly auth: AuthHeaders
+  /** The effective key, without `Bearer `; empty if there is none. */
+  readonly key: string
+}
+
+/** @param readsApiKey on the messages and models routes, `x-api-key` takes precedence; others ignore it */
+export function readRequestKey({ headers }: IncomingMessage, readsApiKey: boolean): RequestKey {
   const authorization = headers.authorization ?? ''
   const apiKey = String(headers['x-api-key'] ?? '')
   const usesApiKey = apiKey !== '' && readsApiKey

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { InvalidData } from '../schema.ts'
 import { readRequestKey } from './auth.ts'
-import { acceptFaults } from './faults/fault-members.ts'
+import { readFaults } from './faults/fault-members.ts'
 import { readBody } from './http/body.ts'
 import { createLogStream } from './log/log-stream.ts'
 import type { RequestLog } from './log/request-log.ts'
@@ -94,7 +94,7 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
     }
 
     try {
-      faults.setConfigured(acceptFaults(JSON.parse(body.toString())))
+      faults.setConfigured(readFaults(JSON.parse(body.toString())))
       send(200, faults.list())
     } catch (error) {
       if (!(error instanceof InvalidData || error instanceof SyntaxError)) throw error

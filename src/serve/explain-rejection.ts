@@ -8,7 +8,7 @@ import type { Failure } from './codecs/failure.ts'
 import type { LogEntry } from './log/entry.ts'
 import { isSecretHeader } from './log/request-log.ts'
 import { maskKey } from './log/secrets.ts'
-import type { ServedModels } from './model/catalog.ts'
+import type { ServedCatalog } from './model/catalog.ts'
 import { bareModelName } from './requests/checks/combinations.ts'
 import { findRoute, readsApiKey } from './routes.ts'
 
@@ -88,7 +88,7 @@ export function explainFailure(
   failure: Failure,
   { modelAsked = '', modelServed, protocol, requestBody }: LogEntry,
   contentType: string | undefined,
-  catalog: ServedModels,
+  catalog: ServedCatalog,
 ): string | undefined {
   switch (failure.code) {
     case 'model_not_found': {

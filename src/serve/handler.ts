@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { Inference } from './answers/inference.ts'
-import { readRequestKey } from './auth.ts'
+import { type RequestKey, readRequestKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isAllowedHost } from './control.ts'
 import { explainKey, explainRoute } from './explain-rejection.ts'
@@ -11,7 +11,7 @@ import { Reply } from './http/reply.ts'
 import { requestIds } from './ids.ts'
 import { createEntry, type LogEntry } from './log/entry.ts'
 import type { RequestLog } from './log/request-log.ts'
-import { anthropicModel, openaiModel, type ServedModels } from './model/catalog.ts'
+import { anthropicModel, openaiModel, type ServedCatalog } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
 import { findRoute, type Route, readsApiKey, requestPath } from './routes.ts'
 import type { Recorder } from './scenarios/recorder.ts'
@@ -21,7 +21,7 @@ import { forwardRequest } from './upstream.ts'
 interface HandlerOptions {
   readonly host: string
   readonly limits: Limits
-  readonly catalog: ServedModels
+  readonly catalog: ServedCatalog
   readonly log: RequestLog
   /** The scope of the gateway itself. Its key may change the faults. */
   readonly mainScope: Scope
@@ -60,11 +60,12 @@ export class Handler {
     const requestKey = readRequestKey(request, readsApiKey(requestPath(request)))
     const scope = scopes.find(requestKey.key)
     const entry = this.#createEntry(request, route, requestKey, scope)
+    const isLogged = !isPageLoad(request)
+    if (isLogged) log.add(entry)
     const onEnd = () => {
-      if (entry.number > 0) log.finish(entry)
+      if (isLogged) log.finish(entry)
     }
     const reply = new Reply({ request, response, entry, limits, onEnd })
-    if (!isPageLoad(request)) log.add(entry)
 
     try {
       await this.#answer(reply, route, scope)
@@ -76,7 +77,7 @@ export class Handler {
   #createEntry(
     request: IncomingMessage,
     route: Route,
-    { auth, key }: ReturnType<typeof readRequestKey>,
+    { auth, key }: RequestKey,
     scope?: Scope,
   ): LogEntry {
     const at = new Date()

@@ -2,13 +2,13 @@ import { UserError } from '../errors.ts'
 import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
 import { type Failure, failures } from './codecs/failure.ts'
-import { acceptFaults } from './faults/fault-members.ts'
+import { readFaults } from './faults/fault-members.ts'
 import { type Fault, Faults } from './faults/faults.ts'
 import { generateKey } from './ids.ts'
 import { findMismatch } from './model/sample.ts'
 import { type ScopeOptions, withUsageErrors } from './options.ts'
 import { readJson } from './requests/json.ts'
-import type { ModelRequest, RequestContext } from './requests/model-request.ts'
+import type { ModelRequest, RequestHeaders } from './requests/model-request.ts'
 import { ScenarioPlayer } from './scenarios/player.ts'
 import { toQuestion } from './scenarios/question.ts'
 import { readScenario, recordedModels, type Scenario } from './scenarios/scenario.ts'
@@ -66,7 +66,7 @@ export class Scope {
 
   /** @throws UserError `usage` for an invalid fault */
   setFaults(faults: readonly Fault[]): void {
-    this.faults.setConfigured(withUsageErrors('A fault', () => acceptFaults(faults)))
+    this.faults.setConfigured(withUsageErrors('A fault', () => readFaults(faults)))
   }
 
   /** The paths of the scenario's answers that no request used. */
@@ -78,7 +78,7 @@ export class Scope {
   async play(
     request: ModelRequest,
     protocol: Protocol,
-    headers: RequestContext['headers'],
+    headers: RequestHeaders,
   ): Promise<ScriptedAnswer | Failure | undefined> {
     const answer = await this.#findAnswer(request, protocol, headers)
     if (answer.kind !== 'none') return this.#isStrict ? checkCalls(answer) : answer
@@ -92,7 +92,7 @@ export class Scope {
   async #findAnswer(
     request: ModelRequest,
     protocol: Protocol,
-    headers: RequestContext['headers'],
+    headers: RequestHeaders,
   ): Promise<ScriptedAnswer | Failure | NoAnswer> {
     try {
       if (this.#answer !== undefined) {

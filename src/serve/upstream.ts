@@ -41,7 +41,7 @@ interface ForwardedRequest {
  */
 export function forwardRequest({ reply, upstream, body, recorder }: ForwardedRequest): void {
   const { request, entry } = reply
-  recordModel(entry)
+  logModel(entry)
   const address = new URL(upstream.url)
   const path = upstreamPath(address, request, entry.key)
 
@@ -139,7 +139,7 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
 }
 
 /** Records the requested model in the log, if the body names one. */
-function recordModel(entry: LogEntry): void {
+function logModel(entry: LogEntry): void {
   const body = parseJsonObject(entry.requestBody)
   if (body === undefined) return
   entry.modelAsked = asString(body['model'])

@@ -9,17 +9,17 @@ import type { Codec } from '../codecs/codec.ts'
 import { type Failure, failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
-import { type Fault, faultFailure, group } from '../faults/faults.ts'
+import { type Fault, faultFailure } from '../faults/faults.ts'
 import { buildAnswer } from '../model/build-answer.ts'
-import { type CatalogEntry, type ServedModels, servesProtocol } from '../model/catalog.ts'
+import { type CatalogEntry, type ServedCatalog, servesProtocol } from '../model/catalog.ts'
 import { builtInAnswer } from '../model/model.ts'
 import { asString, isMissing, type JsonObject, readJson, toObject } from '../requests/json.ts'
 import {
   InvalidRequest,
   type ModelRequest,
-  type RequestContext,
+  type RequestHeaders,
 } from '../requests/model-request.ts'
-import { Rejection } from '../requests/rejection.ts'
+import { RequestRejection } from '../requests/rejection.ts'
 import type { ScriptedAnswer } from '../scenarios/scripted-answer.ts'
 import type { Scope } from '../scopes.ts'
 import type { MessageThreads } from '../store/message-threads.ts'
@@ -29,7 +29,7 @@ const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
 
 /** The state that the decision depends on in addition to the request. */
 interface DecisionContext {
-  readonly catalog: ServedModels
+  readonly catalog: ServedCatalog
   readonly scope: Scope
   /** Earlier answers that requests can continue. */
   readonly responses: StoredResponses
@@ -43,7 +43,7 @@ interface InferenceRequest {
   readonly body: string
   /** Whether the Content-Type is JSON. */
   readonly isJson: boolean
-  readonly headers: NonNullable<RequestContext['headers']>
+  readonly headers: RequestHeaders
 }
 
 /** A request whose body was parsed. */
@@ -106,7 +106,7 @@ export async function decide(
 
 /** Finds the model that the request names, if the key may use it. */
 function findModel(
-  catalog: ServedModels,
+  catalog: ServedCatalog,
   parsed: ParsedRequest,
 ): { readonly kind: 'found'; readonly entry: CatalogEntry } | Failure {
   const { json, modelAsked } = parsed
@@ -115,7 +115,7 @@ function findModel(
 
   const entry = catalog.resolve(modelAsked)
   if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
-  if (entry === undefined) return failures.unknownModel(modelAsked, group)
+  if (entry === undefined) return failures.unknownModel(modelAsked)
   return failureAt(parsed, 'at-model') ?? { kind: 'found', entry }
 }
 
@@ -157,13 +157,13 @@ function checkRequest(
   if (checked instanceof InvalidRequest) return failures.invalidRequest(checked.message)
   const failure = checkServedModel(entry, parsed)
   if (failure !== undefined) return failure
-  return checked instanceof Rejection ? failures.rejected(checked) : checked
+  return checked instanceof RequestRejection ? failures.rejected(checked) : checked
 }
 
 /**
  * Reads a request together with the conversation that it continues.
  *
- * @throws InvalidRequest, Rejection
+ * @throws InvalidRequest, RequestRejection
  */
 function readRequest(
   { responses, threads, scope: { families } }: DecisionContext,
@@ -197,7 +197,7 @@ function composeAnswer(
 
   const builtIn = () => ({ utterances: builtInAnswer(request, facts.model) })
   const script = scripted?.script ?? catchRejection(builtIn)
-  if (script instanceof Rejection) return failures.rejected(script)
+  if (script instanceof RequestRejection) return failures.rejected(script)
   return { ...facts, kind: 'answer', answer: buildAnswer(script, request, newCallId) }
 }
 
@@ -234,12 +234,12 @@ function failurePoint({ error }: Fault): FailurePoint {
   }
 }
 
-/** Returns the result of `work`, or the `Rejection` that it throws. */
-export function catchRejection<Result>(work: () => Result): Result | Rejection {
+/** Returns the result of `work`, or the `RequestRejection` that it throws. */
+export function catchRejection<Result>(work: () => Result): Result | RequestRejection {
   try {
     return work()
   } catch (error) {
-    if (error instanceof Rejection) return error
+    if (error instanceof RequestRejection) return error
     throw error
   }
 }

@@ -6,7 +6,7 @@ import { type Fault, faultFailure } from '../faults/faults.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
-import type { ServedModels } from '../model/catalog.ts'
+import type { ServedCatalog } from '../model/catalog.ts'
 import type { Limits } from '../options.ts'
 import type { StoredRoute } from '../routes.ts'
 import type { RawReply } from '../scenarios/scenario.ts'
@@ -16,7 +16,7 @@ import { StoredResponses } from '../store/stored-responses.ts'
 import { decide, type ModelAnswer } from './decide.ts'
 
 interface InferenceOptions {
-  readonly catalog: ServedModels
+  readonly catalog: ServedCatalog
   readonly limits: Limits
 }
 
@@ -96,9 +96,7 @@ export class Inference {
 
   #sendWhole(reply: Reply, modelAnswer: ModelAnswer, fault: Fault | undefined): void {
     const { codec, body, answer } = modelAnswer
-    const text = JSON.stringify(
-      codec.document(body, this.#recordAnswer(reply, modelAnswer), answer),
-    )
+    const text = JSON.stringify(codec.document(body, this.#createFacts(reply, modelAnswer), answer))
     if (fault?.errorAfter !== undefined) reply.fail(failures.badVendorStatus(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
     else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
@@ -116,7 +114,7 @@ export class Inference {
     }
 
     const { codec, body, model, answer } = modelAnswer
-    const facts = this.#recordAnswer(reply, modelAnswer)
+    const facts = this.#createFacts(reply, modelAnswer)
     const allFrames = codec.streamFrames(body, facts, answer)
     const frames = fault === undefined ? allFrames : endByFault({ allFrames, codec, fault, model })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
@@ -137,7 +135,7 @@ export class Inference {
   }
 
   /** Creates the facts of an answer, logs its tokens, and stores it if later requests can continue it. */
-  #recordAnswer({ entry }: Reply, modelAnswer: ModelAnswer): AnswerFacts {
+  #createFacts({ entry }: Reply, modelAnswer: ModelAnswer): AnswerFacts {
     const { codec, body, model, answer } = modelAnswer
     entry.inputTokens = answer.usage.inputTokens
     entry.outputTokens = answer.usage.outputTokens

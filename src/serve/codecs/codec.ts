@@ -15,7 +15,7 @@ import type { Failure } from './failure.ts'
  */
 export interface Codec {
   readonly protocol: Protocol
-  /** @throws InvalidRequest, Rejection */
+  /** @throws InvalidRequest, RequestRejection */
   readRequest(body: JsonObject, context?: RequestContext): ModelRequest
   /** The document of a whole answer, for a request without streaming. */
   document(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object

@@ -1,5 +1,5 @@
 import type { Protocol } from '../../protocols.ts'
-import type { Rejection } from '../requests/rejection.ts'
+import type { RequestRejection } from '../requests/rejection.ts'
 
 /**
  * A failure as the imitated gateway returns it. The shapes come from the source of New API (2026-11-21):
@@ -50,26 +50,22 @@ export const failures = {
   noSuchModel: (id: string) =>
     invalidRoute(200, 'model_not_found', `The model '${id}' does not exist`, 'model'),
   invalidToken: () => gateFailure(401, '', 'Invalid token'),
-  rateLimited: (maxRequests = 60, minutes = 1) =>
-    gateFailure(
-      429,
-      '',
-      `You have reached the request limit: maximum ${maxRequests} requests in ${minutes} minutes`,
-    ),
+  rateLimited: () =>
+    gateFailure(429, '', 'You have reached the request limit: maximum 60 requests in 1 minutes'),
   notJson: () => gateFailure(400, '', 'Invalid request: invalid JSON request body'),
   modelNotAString: () => gateFailure(400, '', 'Invalid request: field model must be a string'),
   noModelNamed: () => gateFailure(400, '', 'Model name not specified, model name cannot be empty'),
   modelForbidden: (model: string) =>
     gateFailure(403, '', `This token has no access to model ${model}`),
-  unknownModel: (model: string, group = 'default') =>
+  unknownModel: (model: string) =>
     gateFailure(
       503,
       'model_not_found',
-      `No available channel for model ${model} under group ${group} (distributor)`,
+      `No available channel for model ${model} under group default (distributor)`,
     ),
   bodyTooLarge: () => relayFailure(413, 'read_request_body_failed', 'request body too large'),
   invalidRequest: (message: string) => relayFailure(500, 'invalid_request', message),
-  rejected: ({ message, param, code, status }: Rejection) =>
+  rejected: ({ message, param, code, status }: RequestRejection) =>
     forwardedFailure(status, code, message, param),
   noSuchResponse: (id: string) =>
     forwardedFailure(404, null, `Response with id '${id}' not found.`),

@@ -44,7 +44,7 @@ const memberValues = { ...selection, ...effects }
 export const faultSchema = object(memberValues)
 
 /** @throws InvalidData */
-export function acceptFaults(input: unknown): readonly Fault[] {
+export function readFaults(input: unknown): readonly Fault[] {
   const faults = Array.isArray(input) ? input : [input]
   return faults.map((fault, index) => parseData(faultSchema, fault, ['faults', index]))
 }

@@ -44,15 +44,12 @@ export interface FaultEffects {
   readonly errorAfter?: number
 }
 
-/** The group of every key of this gateway. */
-export const group = 'default'
-
 /** The imitated gateway's errors that a fault can cause, in the order of its checks. */
 const gatewayErrors = {
   'invalid-token': () => failures.invalidToken(),
   'rate-limited': () => failures.rateLimited(),
   'model-forbidden': (model) => failures.modelForbidden(model),
-  'model-unknown': (model) => failures.unknownModel(model, group),
+  'model-unknown': (model) => failures.unknownModel(model),
   'invalid-request': () => failures.invalidRequest('field messages is required'),
   'no-price': (model) => failures.noPrice(model),
   quota: () => failures.outOfQuota(),

@@ -90,6 +90,13 @@ export async function decompress(
   }
 }
 
+export interface RemainingUpload {
+  /** The number of bytes that the client sent. */
+  readonly bytes: number
+  /** Decompressed. */
+  readonly text: string
+}
+
 /** How long an upload may continue after the response, in ms. */
 const lingerMs = 1000
 
@@ -99,9 +106,11 @@ const lingerMs = 1000
  * Then the connection is dropped. Call this before writing the response, because Node discards unread
  * data then.
  *
- * @returns the number of bytes sent, and the decompressed text; undefined if the request is complete
+ * @returns undefined if the request is complete
  */
-export function readRemainingUpload(request: IncomingMessage) {
+export function readRemainingUpload(
+  request: IncomingMessage,
+): Promise<RemainingUpload> | undefined {
   const { 'content-length': contentLength, 'transfer-encoding': transferEncoding } = request.headers
   if (request.complete || request.destroyed) return undefined
   if (contentLength === undefined && transferEncoding === undefined) return undefined

@@ -10,7 +10,7 @@ import type { LogEntry } from '../log/entry.ts'
 import { maxLoggedBody } from '../log/request-log.ts'
 import type { Limits } from '../options.ts'
 import { page } from '../page/page.ts'
-import { readRemainingUpload } from './body.ts'
+import { type RemainingUpload, readRemainingUpload } from './body.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
 const jsonType = 'application/json; charset=utf-8'
@@ -65,7 +65,7 @@ export class Reply {
   /** A piece of bytes may end in the middle of a character. */
   #decoder: StringDecoder | undefined
   /** The part of the request that arrives after the response. */
-  #remainingUpload: ReturnType<typeof readRemainingUpload>
+  #remainingUpload: Promise<RemainingUpload> | undefined
 
   constructor(options: ReplyOptions) {
     this.request = options.request
@@ -82,7 +82,7 @@ export class Reply {
   send({ status = 200, type, text, headers = {} }: TextResponse): void {
     this.#remainingUpload = readRemainingUpload(this.request)
     this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...headers })
-    this.#recordPiece(text)
+    this.#logPiece(text)
     this.#response.end(text)
     this.#end('done')
   }
@@ -133,7 +133,7 @@ export class Reply {
   sendHalf(text: string): void {
     this.#writeHead(200, 'application/json', { 'Content-Length': Buffer.byteLength(text) })
     const half = text.slice(0, text.length / 2)
-    this.#recordPiece(half)
+    this.#logPiece(half)
     this.#response.write(half)
     this.#cut()
   }
@@ -182,12 +182,12 @@ export class Reply {
       if (index > 0)
         await (delayMsBefore === undefined ? nextTurn() : this.wait(delayMsBefore(index)))
       if (this.#hasEnded) return
-      this.#recordPiece(piece)
+      this.#logPiece(piece)
       if (index < pieces.length - 1 && !response.write(piece)) await this.#waitForDrain()
     }
 
     const lastPiece = pieces.at(-1) ?? ''
-    if (ending === 'end') response.end(lastPiece, this.#recordDelivery)
+    if (ending === 'end') response.end(lastPiece, this.#confirmDelivery)
     else {
       response.write(lastPiece)
       this.#cut()
@@ -206,14 +206,14 @@ export class Reply {
 
     answer.on('data', (piece: Buffer) => {
       onPiece(piece)
-      this.#recordPiece(piece)
+      this.#logPiece(piece)
     })
     answer.once('error', () => response.destroy())
-    answer.pipe(response).once('finish', this.#recordDelivery)
+    answer.pipe(response).once('finish', this.#confirmDelivery)
   }
 
   /** Node calls back, and emits `finish`, even if the client has disconnected (20.20, 2026-11-25). */
-  readonly #recordDelivery = () => {
+  readonly #confirmDelivery = () => {
     this.#isDelivered = !this.request.socket.destroyed
   }
 
@@ -240,7 +240,7 @@ export class Reply {
   }
 
   /** Counts a piece, and adds it to the text for the log. */
-  #recordPiece(piece: Buffer | string): void {
+  #logPiece(piece: Buffer | string): void {
     this.entry.responseBytes += Buffer.byteLength(piece)
     if (this.#sentText.length > maxLoggedBody) return
     if (typeof piece !== 'string') this.#decoder ??= new StringDecoder()

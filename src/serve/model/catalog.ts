@@ -39,7 +39,7 @@ export function servesProtocol(entry: CatalogEntry, protocol: Protocol): boolean
 }
 
 /** A catalog with lookups and the two responses of GET /v1/models. */
-export type ServedModels = ReturnType<typeof createCatalog>
+export type ServedCatalog = ReturnType<typeof createCatalog>
 
 export function createCatalog(entries: readonly CatalogEntry[]) {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))

@@ -1,7 +1,7 @@
 import type { Utterance } from '../codecs/answer.ts'
 import { parseJsonObject } from '../requests/json.ts'
 import type { ModelRequest, Tool } from '../requests/model-request.ts'
-import { Rejection } from '../requests/rejection.ts'
+import { RequestRejection } from '../requests/rejection.ts'
 import { callNames, newestTurns, type ToolResult } from '../requests/turns/turns.ts'
 import { findSample } from './sample.ts'
 import { lastUserText } from './user-text.ts'
@@ -157,11 +157,11 @@ function isJsonAnswerTool({ name, description }: Tool): boolean {
   return name === 'json' && description === 'Respond with a JSON object.'
 }
 
-/** @throws Rejection if no value fits */
+/** @throws RequestRejection if no value fits */
 function sampleText(schema: unknown, purpose: string): string {
   const sample = findSample(schema)
   if (sample !== undefined) return JSON.stringify(sample)
-  throw new Rejection(
+  throw new RequestRejection(
     `The built-in model finds no value that fits the schema of ${purpose}.`,
     null,
     'invalid_json_schema',

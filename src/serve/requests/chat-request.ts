@@ -19,7 +19,7 @@ import {
   thinkingForEffort,
 } from './openai.ts'
 import { createReader } from './reader.ts'
-import { Rejection } from './rejection.ts'
+import { RequestRejection } from './rejection.ts'
 import { readChatTurns } from './turns/chat-turns.ts'
 
 /** Reads the body of POST /v1/chat/completions. */
@@ -59,7 +59,7 @@ function checkMessage(message: JsonObject, index: number): void {
   const mayLackContent = role === 'assistant' && hasOtherContent
 
   if (isMissing(content) && !mayLackContent)
-    throw new Rejection(
+    throw new RequestRejection(
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,
     )
@@ -87,19 +87,19 @@ function checkChatToolTurns(messages: readonly JsonObject[]): void {
 
   function checkResult(id: unknown, index: number): void {
     if (calls === undefined)
-      throw new Rejection(
+      throw new RequestRejection(
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
         `messages.[${index}].role`,
       )
 
     const place = `messages.[${index}].tool_call_id`
     if (!calls.has(id))
-      throw new Rejection(
+      throw new RequestRejection(
         `Invalid parameter: 'tool_call_id' of '${String(id)}' not found in 'tool_calls' of previous message.`,
         place,
       )
     if (!openCalls.delete(id))
-      throw new Rejection(
+      throw new RequestRejection(
         `Invalid parameter: Duplicate value for 'tool_call_id' of '${String(id)}'.`,
         place,
       )
@@ -107,7 +107,7 @@ function checkChatToolTurns(messages: readonly JsonObject[]): void {
 
   function checkAllAnswered(index: number): void {
     if (openCalls.size > 0)
-      throw new Rejection(
+      throw new RequestRejection(
         `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...openCalls].join(', ')}`,
         `messages.[${index}].role`,
       )
@@ -131,7 +131,7 @@ function readChatFormat(body: JsonObject, messages: readonly JsonObject[]): unkn
   const format = toObject(body['response_format'])
   const contents = messages.map(({ content }) => content)
   if (lacksWordJson(format, contents))
-    throw new Rejection(
+    throw new RequestRejection(
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
       'messages',
     )

@@ -1,7 +1,8 @@
 /** A parsed JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-// Functions that read members of a body. A member of a different type counts as absent.
+// Functions that read members of a body. A member of a different type counts as absent: they return
+// undefined, or an empty list or object.
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

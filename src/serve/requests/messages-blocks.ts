@@ -1,6 +1,6 @@
 /** The blocks of the messages in POST /v1/messages: each call of a tool must have its result in the right place. */
 import { type JsonObject, listObjects } from './json.ts'
-import { Rejection } from './rejection.ts'
+import { RequestRejection } from './rejection.ts'
 
 /** A block of a message with its place. */
 export interface LocatedBlock {
@@ -53,17 +53,17 @@ export function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
 
     const { type, id, tool_use_id: callId } = block
     if (role === 'assistant' && type === 'tool_use') {
-      if (allCalls.has(id)) throw new Rejection(`${place}: \`tool_use\` ids must be unique`)
+      if (allCalls.has(id)) throw new RequestRejection(`${place}: \`tool_use\` ids must be unique`)
       allCalls.add(id)
       lastCalls.add(id)
       openCalls.set(id, messageIndex)
     } else if (role !== 'assistant' && type === 'tool_result') {
       if (!lastCalls.has(callId))
-        throw new Rejection(
+        throw new RequestRejection(
           `${place}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(callId)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
         )
       if (!openCalls.has(callId))
-        throw new Rejection(
+        throw new RequestRejection(
           `${place}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(callId)}`,
         )
       if (!hasOtherBlock) openCalls.delete(callId)
@@ -77,7 +77,7 @@ function checkAllAnswered(openCalls: ReadonlyMap<unknown, number>): void {
   const [firstMessage] = openCalls.values()
   if (firstMessage === undefined) return
   const ids = [...openCalls.keys()].join(', ')
-  throw new Rejection(
+  throw new RequestRejection(
     `messages.${firstMessage}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
   )
 }
@@ -92,7 +92,7 @@ export function checkServerTools(blocks: readonly LocatedBlock[]): void {
     const { type, id, tool_use_id: callId } = block
     if (type === 'server_tool_use') callIds.add(id)
     if (/^(?!mcp).+_tool_result$/.test(String(type)) && !callIds.has(callId))
-      throw new Rejection(
+      throw new RequestRejection(
         `${place}: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(callId)}. Each \`${String(type)}\` block must have a corresponding \`server_tool_use\` block before it.`,
       )
   }
@@ -104,7 +104,7 @@ export function checkServerTools(blocks: readonly LocatedBlock[]): void {
   )
   for (const { messageIndex, block } of blocks)
     if (block['type'] === 'server_tool_use' && !answeredIds.has(block['id']))
-      throw new Rejection(
+      throw new RequestRejection(
         `messages.${messageIndex}: \`${String(block['name'])}\` tool use with id \`${String(block['id'])}\` was found without a corresponding \`${String(block['name'])}_tool_result\` block`,
       )
 }

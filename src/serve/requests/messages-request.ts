@@ -18,7 +18,7 @@ import {
 import { readMessagesTools, readToolChoice } from './messages-tools.ts'
 import { endsWithResults, type ModelRequest } from './model-request.ts'
 import { createReader } from './reader.ts'
-import { anthropicRejection, Rejection } from './rejection.ts'
+import { anthropicRejection, RequestRejection } from './rejection.ts'
 import { createSeal } from './seal.ts'
 import { readMessagesTurns } from './turns/messages-turns.ts'
 import type { Turn } from './turns/turns.ts'
@@ -76,7 +76,7 @@ function checkMedia({ type, source }: JsonObject, place: string, imageCount: num
   if (sourceType !== 'base64') return
   const media = { type: String(mediaType), data: String(data) }
   const problem = anthropicMediaProblem(media, imageCount)
-  if (problem !== undefined) throw new Rejection(`${place}.${type}.source.base64${problem}`)
+  if (problem !== undefined) throw new RequestRejection(`${place}.${type}.source.base64${problem}`)
 }
 
 const maxCacheMarks = 4
@@ -93,25 +93,25 @@ function checkCacheMarks({ system, tools, messages }: JsonObject): void {
   // In the order in which the vendor reads them.
   const marks = marksIn([tools, system, messages])
   if (marks.length > maxCacheMarks)
-    throw new Rejection(
+    throw new RequestRejection(
       `A maximum of ${maxCacheMarks} blocks with cache_control may be provided. Found ${marks.length}.`,
     )
 
   const firstShort = marks.findIndex(({ ttl = '5m' }) => ttl === '5m')
   if (firstShort !== -1 && marks.slice(firstShort).some(({ ttl }) => ttl === '1h'))
-    throw new Rejection(
+    throw new RequestRejection(
       "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
     )
 }
 
-function findAlteredThought(blocks: readonly LocatedBlock[]): Rejection | undefined {
+function findAlteredThought(blocks: readonly LocatedBlock[]): RequestRejection | undefined {
   for (const { place, block } of blocks) {
     const { type, thinking, signature } = block
     if (type === 'thinking' && signature !== createSeal(String(thinking)))
-      return new Rejection(`${place}: Invalid \`signature\` in \`thinking\` block`)
+      return new RequestRejection(`${place}: Invalid \`signature\` in \`thinking\` block`)
     // This gateway sends none (https://github.com/anthropics/claude-code/issues/56708).
     if (type === 'redacted_thinking')
-      return new Rejection(`${place}: Invalid \`data\` in \`redacted_thinking\` block`)
+      return new RequestRejection(`${place}: Invalid \`data\` in \`redacted_thinking\` block`)
   }
   return undefined
 }
@@ -128,7 +128,7 @@ function readThinking(
   if (type !== 'enabled') return 'sometimes'
 
   if (typeof limit === 'number' && limit <= (budget as number))
-    throw new Rejection(
+    throw new RequestRejection(
       `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. Please consult our documentation at ${thinkingGuide}#max-tokens-and-context-window-size`,
     )
   checkThoughtsAreReturned(turns)
@@ -145,7 +145,7 @@ function checkThoughtsAreReturned(turns: readonly Turn[]): void {
 
   const messageIndex = turns.filter(({ role }) => role !== 'system').lastIndexOf(lastAnswer!)
   const blockType = firstType === 'text' ? 'text' : 'tool_use'
-  throw new Rejection(
+  throw new RequestRejection(
     `messages.${messageIndex}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${blockType}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${thinkingGuide}`,
   )
 }
@@ -158,6 +158,6 @@ function readMessagesFormat(body: JsonObject): unknown {
   if (!isObject(schema)) return undefined
 
   const problem = closedProblem(schema) ?? complexityProblem([schema])
-  if (problem !== undefined) throw new Rejection(`${place}.schema: ${problem}`)
+  if (problem !== undefined) throw new RequestRejection(`${place}.schema: ${problem}`)
   return schema
 }

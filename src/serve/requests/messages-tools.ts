@@ -3,7 +3,7 @@ import { checkSearch, isSkippedTool } from './checks/hosted-tools.ts'
 import { closedProblem, complexityProblem, invalidKeyword } from './checks/json-schemas.ts'
 import { asString, type JsonObject, toObject } from './json.ts'
 import type { Tool, ToolChoice } from './model-request.ts'
-import { Rejection, unsupportedFeature } from './rejection.ts'
+import { RequestRejection, unsupportedFeature } from './rejection.ts'
 
 export function readMessagesTools(
   offeredTools: readonly JsonObject[],
@@ -13,7 +13,7 @@ export function readMessagesTools(
   const tools = offeredTools.flatMap(readMessagesTool)
   checkToolsTogether(offeredTools)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
-    throw new Rejection('tools: Tool names must be unique.')
+    throw new RequestRejection('tools: Tool names must be unique.')
   return tools
 }
 
@@ -36,15 +36,15 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
   const propertyNames = Object.keys(toObject(parameters['properties']))
   // https://github.com/n8n-io/n8n/issues/30590
   if (!propertyNames.every((property) => propertyNamePattern.test(property)))
-    throw new Rejection(
+    throw new RequestRejection(
       `${place}.properties: Property keys should match pattern '${propertyNamePattern.source}'`,
     )
   if (invalidKeyword(parameters) !== undefined)
-    throw new Rejection(
+    throw new RequestRejection(
       `${place}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
     )
   const problem = strict === true ? closedProblem(parameters) : undefined
-  if (problem !== undefined) throw new Rejection(`${place}: ${problem}`)
+  if (problem !== undefined) throw new RequestRejection(`${place}: ${problem}`)
 
   return [{ name, kind: 'function', description: asString(description), parameters }]
 }
@@ -57,18 +57,18 @@ function checkToolsTogether(tools: readonly JsonObject[]): void {
   const deferred = tools.filter((tool) => tool['defer_loading'] === true)
   // https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
   if (tools.length > 0 && deferred.length === tools.length)
-    throw new Rejection(
+    throw new RequestRejection(
       'tools: All tools have defer_loading set. At least one tool must be non-deferred.',
     )
 
   const strict = tools.filter((tool) => tool['strict'] === true)
   // https://github.com/elizaOS/eliza/issues/16499
   if (strict.length > maxStrictTools)
-    throw new Rejection(
+    throw new RequestRejection(
       `tools: Too many strict tools (${strict.length}). The maximum number of strict tools supported is ${maxStrictTools}.`,
     )
   const problem = complexityProblem(strict.map((tool) => toObject(tool['input_schema'])))
-  if (problem !== undefined) throw new Rejection(problem)
+  if (problem !== undefined) throw new RequestRejection(problem)
 }
 
 export function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): ToolChoice {
@@ -78,6 +78,6 @@ export function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[
   if (type === 'auto') return 'auto'
 
   if (!tools.some((tool) => tool.name === name))
-    throw new Rejection(`tool_choice: Tool '${String(name)}' not found in provided tools`)
+    throw new RequestRejection(`tool_choice: Tool '${String(name)}' not found in provided tools`)
   return { name: String(name) }
 }

@@ -1,13 +1,15 @@
 /** The types that the protocols share for requests: a body becomes a `ModelRequest`. */
-import { Rejection } from './rejection.ts'
+import { RequestRejection } from './rejection.ts'
 import type { Part, Turn } from './turns/turns.ts'
+
+/** The headers of a request. The names are in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Everything except the body that decides how a request is read. */
 export interface RequestContext {
   /** Replaces the member `input`: the stored conversation that it continues is added (responses only). */
   readonly input?: unknown
-  /** The names are in lower case. */
-  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly headers?: RequestHeaders
   /** `rewritten` accepts what only some families of models reject. Absent: `vendor`. */
   readonly families?: 'vendor' | 'rewritten'
 }
@@ -29,7 +31,7 @@ export interface ModelRequest {
    * The client returned altered thoughts. The request is rejected, unless the answer was recorded from
    * a vendor with the vendor's own signature.
    */
-  readonly alteredThought?: Rejection | undefined
+  readonly alteredThought?: RequestRejection | undefined
   /** In tokens. Undefined: no limit. */
   readonly maxOutputTokens: number | undefined
   readonly stopSequences: readonly string[]
@@ -53,7 +55,7 @@ export interface Tool {
 }
 
 /** A JSON body that the imitated gateway itself rejects, with 500. */
-export class InvalidRequest extends Rejection {}
+export class InvalidRequest extends RequestRejection {}
 
 /** Whether a conversation ends with the results of tools. */
 export function endsWithResults(turns: readonly Turn[]): boolean {

@@ -3,7 +3,7 @@ import { openaiProblem, strictProblem } from './checks/json-schemas.ts'
 import { dataUrlType } from './checks/media.ts'
 import { asString, isObject, type JsonObject, listObjects, toObject } from './json.ts'
 import type { ModelRequest, Tool } from './model-request.ts'
-import { Rejection } from './rejection.ts'
+import { RequestRejection } from './rejection.ts'
 
 /** Whether a model thinks with this reasoning effort. */
 export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'never' {
@@ -11,13 +11,13 @@ export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'ne
   return typeof effort === 'string' ? 'always' : 'sometimes'
 }
 
-/** @throws Rejection if the vendor rejects the schema */
+/** @throws RequestRejection if the vendor rejects the schema */
 export function functionTool(tool: JsonObject, place: string, namespace?: string): Tool {
   const { description, parameters, strict } = tool
   const name = String(tool['name'])
   const problem = isObject(parameters) ? schemaProblem(parameters, strict) : undefined
   if (problem !== undefined)
-    throw new Rejection(
+    throw new RequestRejection(
       `Invalid schema for function '${name}': ${problem}`,
       `${place}.parameters`,
       'invalid_function_parameters',
@@ -41,7 +41,7 @@ export function lacksWordJson({ type }: JsonObject, messages: unknown): boolean 
  * The schema of the answer. Undefined: free text.
  *
  * @param place the path of the member with name and schema
- * @throws Rejection if it is not the schema of an object, because the vendor accepts no other
+ * @throws RequestRejection if it is not the schema of an object, because the vendor accepts no other
  */
 export function answerSchema(format: JsonObject, place: string): unknown {
   const { type } = format
@@ -52,7 +52,7 @@ export function answerSchema(format: JsonObject, place: string): unknown {
   if (!isObject(schema)) return { type: 'object' }
   const problem = schemaProblem(schema, strict, true)
   if (problem === undefined) return schema
-  throw new Rejection(
+  throw new RequestRejection(
     `Invalid schema for response_format '${String(name)}': ${problem}`,
     `${place}.schema`,
     'invalid_json_schema',
@@ -62,20 +62,20 @@ export function answerSchema(format: JsonObject, place: string): unknown {
 /**
  * Checks an image: an address, or one of the four types in base64.
  *
- * @throws Rejection
+ * @throws RequestRejection
  */
 export function checkImage(url: unknown, place: string): void {
   if (typeof url !== 'string' || /^https?:\/\//i.test(url)) return
   const type = dataUrlType(url)
   // https://github.com/Alibaba-NLP/OmniSearch/issues/3
   if (type === undefined)
-    throw new Rejection(
+    throw new RequestRejection(
       `Invalid image URL: '${place}'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.`,
       place,
       'invalid_value',
     )
   if (!type.startsWith('image/'))
-    throw new Rejection(
+    throw new RequestRejection(
       "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
       place,
       'invalid_image_format',
@@ -85,12 +85,12 @@ export function checkImage(url: unknown, place: string): void {
 /**
  * Checks a PDF in a request.
  *
- * @throws Rejection
+ * @throws RequestRejection
  */
 export function checkFile(data: unknown, place: string): void {
   if (typeof data !== 'string' || !data.startsWith('data:application/pdf')) return
   if (dataUrlType(data) !== 'application/pdf')
-    throw new Rejection(
+    throw new RequestRejection(
       `Invalid file data: '${place}'. The PDF could not be read.`,
       place,
       'invalid_value',
@@ -120,13 +120,13 @@ export function chooseTools(
  * Finds the tool for `{type, name}`, for `{type: T, T: {name}}` of chat, or for `{name}` as before
  * November 2023.
  *
- * @throws Rejection if no tool has that name
+ * @throws RequestRejection if no tool has that name
  */
 function findToolName(tools: readonly Tool[], choice: JsonObject): string {
   const { type, name = toObject(choice[String(type)])['name'] } = choice
   const chosenTool = tools.find((tool) => tool.name === name)
   if (chosenTool !== undefined) return chosenTool.name
-  throw new Rejection(
+  throw new RequestRejection(
     `Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`,
     'tool_choice',
   )

@@ -1,7 +1,8 @@
 /**
  * How a body becomes a `ModelRequest`: `checks/` has the checks that the protocols share, with the rules in
  * `data/`; `chat-request.ts`, `messages-request.ts` and `responses-request.ts` check and read what is
- * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a `Rejection`.
+ * particular to a protocol; `turns/` reads the conversation. A check throws the vendor's error, a
+ * `RequestRejection`.
  */
 import type { Protocol } from '../../protocols.ts'
 import { checkMembers } from './checks/check-members.ts'
@@ -12,8 +13,9 @@ import {
   InvalidRequest,
   type ModelRequest,
   type RequestContext,
+  type RequestHeaders,
 } from './model-request.ts'
-import { Rejection } from './rejection.ts'
+import { RequestRejection } from './rejection.ts'
 
 /**
  * Creates the function that reads the bodies of a protocol. It runs the shared checks before and after
@@ -22,7 +24,7 @@ import { Rejection } from './rejection.ts'
 export function createReader(protocol: Protocol, readBody: (body: JsonObject) => ModelRequest) {
   const combinations = createCombinationChecks(protocol)
 
-  /** @throws InvalidRequest, Rejection */
+  /** @throws InvalidRequest, RequestRejection */
   return (sentBody: JsonObject, context: RequestContext = {}): ModelRequest => {
     const { input, headers = {}, families = 'vendor' } = context
     // With the stored conversation, whose items may have members that a client must not send.
@@ -61,24 +63,26 @@ const contextWindows: readonly (readonly [modelPattern: RegExp, tokens: number])
 ]
 
 /** The errors for a conversation that exceeds the window (from the vendors' references). */
-const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number) => Rejection>> = {
+const windowExceeded: Readonly<
+  Record<Protocol, (tokens: number, window: number) => RequestRejection>
+> = {
   chat: (tokens, window) =>
-    new Rejection(
+    new RequestRejection(
       `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
       'messages',
       'context_length_exceeded',
     ),
   responses: () =>
-    new Rejection(
+    new RequestRejection(
       'Your input exceeds the context window of this model. Please adjust your input and try again.',
       'input',
       'context_length_exceeded',
     ),
   messages: (tokens, window) =>
-    new Rejection(`prompt is too long: ${tokens} tokens > ${window} maximum`),
+    new RequestRejection(`prompt is too long: ${tokens} tokens > ${window} maximum`),
 }
 
-/** @throws Rejection if the conversation exceeds the model's context window */
+/** @throws RequestRejection if the conversation exceeds the model's context window */
 function checkWindow(protocol: Protocol, request: ModelRequest): void {
   const id = bareModelName(request.model)
   const window = contextWindows.find(([modelPattern]) => modelPattern.test(id))?.[1]
@@ -103,21 +107,19 @@ const betaNamePattern = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
  * Checks the headers of version and betas.
  *
  * @returns the version
- * @throws Rejection for an invalid version or beta
+ * @throws RequestRejection for an invalid version or beta
  */
-function readProtocolVersion(
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-): string {
+function readProtocolVersion(headers: RequestHeaders): string {
   const version = String(headers['anthropic-version'] ?? versions[1])
   if (!versions.includes(version))
-    throw new Rejection(`anthropic-version: "${version}" is not a valid version.`)
+    throw new RequestRejection(`anthropic-version: "${version}" is not a valid version.`)
 
   const betas = String(headers['anthropic-beta'] ?? '').split(',')
   const unknown = betas
     .map((beta) => beta.trim())
     .find((beta) => beta !== '' && !betaNamePattern.test(beta))
   if (unknown !== undefined)
-    throw new Rejection(
+    throw new RequestRejection(
       `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,
     )
   return version

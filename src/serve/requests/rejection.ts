@@ -4,9 +4,9 @@ import { isObject } from './json.ts'
 
 /**
  * The vendor's rejection of a request: an `invalid_request_error`, by default with status 400. The client
- * gets the message unchanged.
+ * gets the message unchanged. `InvalidRequest` is a rejection by the imitated gateway.
  */
-export class Rejection extends Error {
+export class RequestRejection extends Error {
   /** The member that is wrong. */
   readonly param: string | null
   readonly code: string | null
@@ -65,10 +65,10 @@ export function problemAt(step: string | number, problem: Problem): Problem {
  * Supported values are: …", `input[0].content[0].type`, `invalid_value`
  * (https://github.com/MervinPraison/PraisonAI/issues/3934, read 2026-11-22).
  */
-export function openaiRejection(problem: Problem): Rejection {
+export function openaiRejection(problem: Problem): RequestRejection {
   const { path, value } = problem
   const place = formatPath(path)
-  const rejection = (code: string, message: string) => new Rejection(message, place, code)
+  const rejection = (code: string, message: string) => new RequestRejection(message, place, code)
   const wrongType = (expected: string) =>
     rejection(
       'invalid_type',
@@ -118,8 +118,8 @@ export function openaiRejection(problem: Problem): Rejection {
 
 function wrongLength(
   { type, path, value, limit }: Problem & { readonly limit: number },
-  rejection: (code: string, message: string) => Rejection,
-): Rejection {
+  rejection: (code: string, message: string) => RequestRejection,
+): RequestRejection {
   const place = formatPath(path)
   if (isObject(value))
     return rejection(
@@ -173,12 +173,12 @@ function joinChoices(choices: readonly string[], word: 'and' | 'or'): string {
  * The error of messages for a problem. That vendor's API returns the messages of its validator (pydantic),
  * such as "max_tokens: Input should be greater than or equal to 1".
  */
-export function anthropicRejection(problem: Problem): Rejection {
+export function anthropicRejection(problem: Problem): RequestRejection {
   const { path, value } = problem
   if (problem.type === 'unknown-tag' && problem.name !== 'type')
     return anthropicRejection({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
   if (problem.type === 'unsupported') return unsupportedFeature(problem.feature, path.join('.'))
-  return new Rejection(`${path.join('.')}: ${pydanticMessage(problem, value)}`)
+  return new RequestRejection(`${path.join('.')}: ${pydanticMessage(problem, value)}`)
 }
 
 function pydanticMessage(problem: Problem, value: unknown): string {
@@ -224,8 +224,8 @@ const pydanticKinds: Readonly<Partial<Record<ExpectedKind, string>>> = {
 }
 
 /** The error for a feature that this gateway does not support. */
-export function unsupportedFeature(feature: string, param: string): Rejection {
-  return new Rejection(
+export function unsupportedFeature(feature: string, param: string): RequestRejection {
+  return new RequestRejection(
     `The local gateway does not do this: ${feature}. The service may: try it there.`,
     param,
     'unsupported_by_local_gateway',

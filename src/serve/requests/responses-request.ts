@@ -11,7 +11,7 @@ import {
   thinkingForEffort,
 } from './openai.ts'
 import { createReader } from './reader.ts'
-import { Rejection, unsupportedFeature } from './rejection.ts'
+import { RequestRejection, unsupportedFeature } from './rejection.ts'
 import { isSeal } from './seal.ts'
 import { readResponsesTurns } from './turns/responses-turns.ts'
 
@@ -61,7 +61,7 @@ function checkReasoning(items: readonly JsonObject[]): void {
     if (type !== 'reasoning' || typeof seal === 'string') continue
     const next = items.slice(index + 1).find((item) => item['type'] !== 'reasoning')
     if (next === undefined || isInput(next))
-      throw new Rejection(
+      throw new RequestRejection(
         `Item '${String(id)}' of type 'reasoning' was provided without its required following item.`,
         'input',
       )
@@ -77,20 +77,20 @@ function checkUnique(items: readonly JsonObject[]): void {
   const ids = items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
   const repeated = ids.find((id, index) => ids.indexOf(id) < index)
   if (repeated !== undefined)
-    throw new Rejection(
+    throw new RequestRejection(
       `Duplicate item found with id ${repeated}. Remove duplicate items from your input and try again.`,
       'input',
     )
 }
 
-function findAlteredReasoning(items: readonly JsonObject[]): Rejection | undefined {
+function findAlteredReasoning(items: readonly JsonObject[]): RequestRejection | undefined {
   const altered = items.find(
     ({ type, encrypted_content: seal }) =>
       type === 'reasoning' && typeof seal === 'string' && !isSeal(seal),
   )
   return (
     altered &&
-    new Rejection(
+    new RequestRejection(
       `The encrypted content for item ${String(altered['id'])} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
       null,
       'invalid_encrypted_content',
@@ -126,12 +126,15 @@ function checkResponsesToolTurns(items: readonly JsonObject[]): void {
     }
 
     if (calls.get(call_id) !== kind)
-      throw new Rejection(`No tool call found for ${kind} output with call_id ${call_id}.`, 'input')
+      throw new RequestRejection(
+        `No tool call found for ${kind} output with call_id ${call_id}.`,
+        'input',
+      )
     openCalls.delete(call_id)
   }
 
   for (const [id, kind] of openCalls)
-    throw new Rejection(`No tool output found for ${kind} ${id}.`, 'input')
+    throw new RequestRejection(`No tool output found for ${kind} ${id}.`, 'input')
 }
 
 /**
@@ -179,7 +182,7 @@ function nestedTools(description: string): readonly string[] {
 function readResponsesFormat(body: JsonObject): unknown {
   const format = toObject(toObject(body['text'])['format'])
   if (lacksWordJson(format, body['input']))
-    throw new Rejection(
+    throw new RequestRejection(
       "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
       'input',
     )

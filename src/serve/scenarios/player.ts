@@ -1,8 +1,8 @@
 import type { Protocol } from '../../protocols.ts'
-import type { ModelRequest } from '../requests/model-request.ts'
-import { type RequestHeaders, toQuestion } from './question.ts'
-import type { AnswerCondition, Scenario, ScenarioRule, ScenarioStep } from './scenario.ts'
-import { fitStep, type NoAnswer, type ScriptedAnswer } from './scripted-answer.ts'
+import type { ModelRequest, RequestHeaders } from '../requests/model-request.ts'
+import { toQuestion } from './question.ts'
+import type { AnswerCondition, Scenario, ScenarioReply, ScenarioRule } from './scenario.ts'
+import { fitReply, type NoAnswer, type ScriptedAnswer } from './scripted-answer.ts'
 import type { GatewayQuestion } from './written-scenario.ts'
 
 interface RuleState {
@@ -22,9 +22,7 @@ export class ScenarioPlayer {
   /** The paths of the answers that no request used. */
   unused(): readonly string[] {
     return this.#states.flatMap(({ rule, answerCount }, ruleIndex) =>
-      rule.reply
-        .map((_, stepIndex) => `answers[${ruleIndex}].reply[${stepIndex}]`)
-        .slice(answerCount),
+      rule.reply.map((_, index) => `answers[${ruleIndex}].reply[${index}]`).slice(answerCount),
     )
   }
 
@@ -55,13 +53,13 @@ export class ScenarioPlayer {
 }
 
 function nextAnswer(state: RuleState, request: ModelRequest): ScriptedAnswer | NoAnswer {
-  const step = nextStep(state)
-  return step === undefined
+  const reply = nextReply(state)
+  return reply === undefined
     ? { kind: 'none', problem: 'It has no answer left.' }
-    : fitStep(step, request)
+    : fitReply(reply, request)
 }
 
-function nextStep({ rule, answerCount }: RuleState): ScenarioStep | undefined {
+function nextReply({ rule, answerCount }: RuleState): ScenarioReply | undefined {
   const { reply, repeat } = rule
   if (answerCount < reply.length) return reply[answerCount]
   if (repeat === 'never') return undefined

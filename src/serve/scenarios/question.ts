@@ -3,12 +3,10 @@ import { lastUserText } from '../model/user-text.ts'
 import {
   endsWithResults,
   type ModelRequest,
-  type RequestContext,
+  type RequestHeaders,
 } from '../requests/model-request.ts'
 import { newestTurns, type Turn } from '../requests/turns/turns.ts'
 import type { GatewayQuestion } from './written-scenario.ts'
-
-export type RequestHeaders = NonNullable<RequestContext['headers']>
 
 /** A request as rules and answer functions see it. Members are computed when a rule reads them. */
 export function toQuestion(

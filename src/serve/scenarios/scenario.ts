@@ -1,8 +1,14 @@
 /**
  * A scenario has rules: when a request matches the condition of a rule, the gateway gives the rule's next
- * answer. This file reads a scenario from plain data, `player.ts` finds the rule for a request,
- * `question.ts` has what conditions look at, and `scripted-answer.ts` fits a written answer to the tools
- * that the request offers. `recorder.ts` writes scenario files with the answers of an upstream.
+ * answer. It goes through these types:
+ *
+ * 1. `WrittenReply` (`written-scenario.ts`) is an answer as people write it.
+ * 2. `ScenarioReply` is the same, checked by this file, which reads a scenario from plain data.
+ * 3. `ScriptedAnswer` (`scripted-answer.ts`) is fitted to the tools that the request offers. `player.ts`
+ *    finds the rule for the request, by a condition on a `GatewayQuestion` (`question.ts`).
+ * 4. `WholeAnswer` (`model/build-answer.ts`) is cut by the limits of the request, with its count of tokens.
+ *
+ * `recorder.ts` writes scenario files with the answers of an upstream.
  */
 import { RE2JS } from 're2js'
 import * as v from 'valibot'
@@ -46,10 +52,10 @@ const rawReplySchema = object({
 
 export type RawReply = v.InferOutput<typeof rawReplySchema>
 
-/** A step needs one of these members to be an answer. */
+/** A reply needs one of these members to be an answer. */
 const answerMembers = ['text', 'call', 'refusal', 'raw', ...Object.keys(effects)]
 
-const stepSchema = v.pipe(
+const replySchema = v.pipe(
   object({
     text: v.exactOptional(text),
     call: v.exactOptional(text),
@@ -84,16 +90,16 @@ const stepSchema = v.pipe(
 )
 
 /** One written answer. */
-export type ScenarioStep = v.InferOutput<typeof stepSchema>
+export type ScenarioReply = v.InferOutput<typeof replySchema>
 
 /** A string is an answer with that text. */
-export const stepOrTextSchema = textOr('text', stepSchema)
+export const replyOrTextSchema = textOr('text', replySchema)
 
-const stepsSchema = v.lazy((reply) =>
+const repliesSchema = v.lazy((reply) =>
   Array.isArray(reply)
-    ? v.pipe(list(stepOrTextSchema), v.minLength(1, 'must have at least one answer'))
+    ? v.pipe(list(replyOrTextSchema), v.minLength(1, 'must have at least one answer'))
     : v.pipe(
-        stepOrTextSchema,
+        replyOrTextSchema,
         v.transform((single) => [single]),
       ),
 )
@@ -148,7 +154,7 @@ const conditionOrShortSchema = v.pipe(
 const ruleSchema = object({
   when: v.optional(conditionOrShortSchema, {}),
   /** The answers in order, one for each matching request. */
-  reply: stepsSchema,
+  reply: repliesSchema,
   /** After the last answer: repeat it, start again, or stop matching. */
   repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
 })

@@ -4,7 +4,7 @@ import type { Utterance } from '../codecs/answer.ts'
 import type { Fault } from '../faults/faults.ts'
 import type { Script } from '../model/build-answer.ts'
 import type { ModelRequest, Tool } from '../requests/model-request.ts'
-import { type RawReply, type ScenarioStep, stepOrTextSchema } from './scenario.ts'
+import { type RawReply, replyOrTextSchema, type ScenarioReply } from './scenario.ts'
 
 /** An answer from a scenario or a function: its contents, or the bytes of a recorded answer. */
 export type ScriptedAnswer = { readonly fault?: Fault } & (
@@ -23,15 +23,15 @@ export interface NoAnswer {
  *
  * @throws InvalidData if it is not an answer, Error if it calls a tool that the request does not offer
  */
-export function toScriptedAnswer(reply: unknown, request: ModelRequest): ScriptedAnswer {
-  const answer = fitStep(parseData(stepOrTextSchema, reply, ['the answer']), request)
+export function toScriptedAnswer(result: unknown, request: ModelRequest): ScriptedAnswer {
+  const answer = fitReply(parseData(replyOrTextSchema, result, ['the answer']), request)
   if (answer.kind === 'none') throw new Error(answer.problem)
   return answer
 }
 
 /** Fits a written answer to a request. The request must offer the tools that it calls. */
-export function fitStep(step: ScenarioStep, request: ModelRequest): ScriptedAnswer | NoAnswer {
-  const { text, thinking, refusal, finish, usage, raw, ...callsAndFault } = step
+export function fitReply(reply: ScenarioReply, request: ModelRequest): ScriptedAnswer | NoAnswer {
+  const { text, thinking, refusal, finish, usage, raw, ...callsAndFault } = reply
   const { call, with: input, calls = [], ...fault } = callsAndFault
   const writtenCalls = call === undefined ? calls : [{ tool: call, with: input }, ...calls]
 
@@ -54,9 +54,9 @@ export function fitStep(step: ScenarioStep, request: ModelRequest): ScriptedAnsw
   for (const writtenCall of writtenCalls)
     utterances.push(toCall(toolsByName.get(writtenCall.tool)!, writtenCall.with))
 
-  const faultOfStep = Object.keys(fault).length > 0 ? { fault } : {}
-  if (raw !== undefined) return { kind: 'recorded', raw, ...faultOfStep }
-  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, ...faultOfStep }
+  const faultOfReply = Object.keys(fault).length > 0 ? { fault } : {}
+  if (raw !== undefined) return { kind: 'recorded', raw, ...faultOfReply }
+  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, ...faultOfReply }
 }
 
 /** A custom tool gets text, and a function gets an object, no matter which of them the file has. */

@@ -1,6 +1,6 @@
 import { messages } from '../codecs/messages.ts'
 import { asList, isMissing, isObject, type JsonObject } from '../requests/json.ts'
-import { Rejection } from '../requests/rejection.ts'
+import { RequestRejection } from '../requests/rejection.ts'
 import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
 
 /** The members that a thread takes from its first request. */
@@ -21,22 +21,27 @@ export class MessageThreads {
   /**
    * The request with the earlier turns of its thread. Undefined if it belongs to no thread.
    *
-   * @throws Rejection
+   * @throws RequestRejection
    */
   wholeRequest({ thread, ...body }: JsonObject): JsonObject | undefined {
     if (isMissing(thread)) return undefined
     const type = isObject(thread) ? thread['type'] : undefined
     if (type === 'create') return body
     if (type !== 'continue')
-      throw new Rejection("thread.type: Input should be 'create' or 'continue'", 'thread')
+      throw new RequestRejection("thread.type: Input should be 'create' or 'continue'", 'thread')
 
     const id = String((thread as JsonObject)['previous_message_id'])
     const previous = this.#answers.find(id)
     if (previous === undefined)
-      throw new Rejection(`thread: message ${id} not found`, 'thread', 'thread_not_found', 404)
+      throw new RequestRejection(
+        `thread: message ${id} not found`,
+        'thread',
+        'thread_not_found',
+        404,
+      )
     const repeated = creationMembers.find((name) => body[name] !== undefined)
     if (repeated !== undefined)
-      throw new Rejection(`${repeated}: a thread keeps what it was created with`, repeated)
+      throw new RequestRejection(`${repeated}: a thread keeps what it was created with`, repeated)
     if (!Array.isArray(body['messages'])) return body
 
     const { body: previousBody, facts, answer } = previous

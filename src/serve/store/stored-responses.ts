@@ -1,6 +1,6 @@
 import { responses } from '../codecs/responses.ts'
 import { asList, isMissing, isObject, type JsonObject } from '../requests/json.ts'
-import { Rejection } from '../requests/rejection.ts'
+import { RequestRejection } from '../requests/rejection.ts'
 import { inputItems } from '../requests/responses-request.ts'
 import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
 
@@ -37,13 +37,13 @@ export class StoredResponses {
    * The whole input of a request: the conversation that it continues, then the input that it sends, with
    * references replaced by the stored items.
    *
-   * @throws Rejection if a response or an item is not stored (any more)
+   * @throws RequestRejection if a response or an item is not stored (any more)
    */
   wholeInput({ input, previous_response_id: previousId }: JsonObject): unknown {
     if (typeof previousId !== 'string') return this.#resolveReferences(input)
     const previous = this.#answers.find(previousId)
     if (previous === undefined)
-      throw new Rejection(
+      throw new RequestRejection(
         `Previous response with id '${previousId}' not found.`,
         'previous_response_id',
         'previous_response_not_found',
@@ -87,8 +87,8 @@ function isReference(item: unknown): item is JsonObject {
   return isObject(item) && (item['type'] === 'item_reference' || item['type'] === 'reasoning')
 }
 
-function itemNotFound(message: string): Rejection {
-  return new Rejection(message, 'input', null, 404)
+function itemNotFound(message: string): RequestRejection {
+  return new RequestRejection(message, 'input', null, 404)
 }
 
 function itemWithId(item: JsonObject, id: string): JsonObject {

@@ -21,7 +21,7 @@ import { selectAlternatives } from './select-alternatives.ts'
  * Checks each member of a body, at any depth: its name, its kind and its choices by the types of the
  * official SDKs, and its value by the rules of the protocol. `combinations.ts` checks members together.
  *
- * @throws Rejection with the vendor's message
+ * @throws RequestRejection with the vendor's message
  */
 export function checkMembers(protocol: Protocol, body: JsonObject): void {
   const problem = bodyChecks[protocol](body)

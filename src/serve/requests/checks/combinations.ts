@@ -4,7 +4,7 @@ import { formatPath } from '../../../schema.ts'
 import combinations from '../data/combinations.json' with { type: 'json' }
 import families from '../data/families.json' with { type: 'json' }
 import { isMissing, type JsonObject } from '../json.ts'
-import { Rejection, unsupportedFeature } from '../rejection.ts'
+import { RequestRejection, unsupportedFeature } from '../rejection.ts'
 import {
   countSharedLists,
   entryRange,
@@ -86,7 +86,7 @@ const allChecks = allCombinations.flatMap((combination) =>
   combination.paths.split(' ').map((path) => createCheck(combination, path.split('.'))),
 )
 
-/** Creates the checks of a protocol. `reader.ts` says when each of them runs. They throw Rejection. */
+/** Creates the checks of a protocol. `reader.ts` says when each of them runs. They throw RequestRejection. */
 export function createCombinationChecks(protocol: Protocol) {
   const checks = allChecks.filter(({ combination }) => combination.protocols.includes(protocol))
   const generalChecks = checks.filter(({ combination }) => combination.models === undefined)
@@ -157,7 +157,7 @@ function createTree(checks: readonly CombinationCheck[]): PathNode {
   return root
 }
 
-/** @throws Rejection */
+/** @throws RequestRejection */
 function checkTree(body: JsonObject, tree: PathNode): void {
   checkNode(body, tree, [])
 
@@ -189,7 +189,7 @@ interface RejectedValue {
 function createRejection(
   { combination, steps }: CombinationCheck,
   { body, value, positions }: RejectedValue,
-): Rejection {
+): RequestRejection {
   const { message = '', unsupported, param, code, maximum, minimum } = combination
   const placeholders: JsonObject = {
     model: requestedModel(body),
@@ -206,7 +206,7 @@ function createRejection(
 
   const place = param === undefined ? formatPath(memberPlace(steps, positions)) : fill(param)
   if (unsupported !== undefined) return unsupportedFeature(unsupported, place)
-  return new Rejection(fill(message), place, code ?? null)
+  return new RequestRejection(fill(message), place, code ?? null)
 }
 
 type BodyCondition = (positions: readonly number[], body: JsonObject) => boolean

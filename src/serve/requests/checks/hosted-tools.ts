@@ -11,7 +11,7 @@ export function isSkippedTool({ type }: JsonObject): boolean {
   return skippedTypePattern.test(String(type))
 }
 
-/** @throws Rejection if a request offers only web search, or forces it */
+/** @throws RequestRejection if a request offers only web search, or forces it */
 export function checkSearch(tools: readonly JsonObject[], choice: JsonObject): void {
   const isSearch = ({ type }: JsonObject) => String(type).startsWith('web_search')
   const isForced = tools.some((tool) => isSearch(tool) && tool['name'] === choice['name'])

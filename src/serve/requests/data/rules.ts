@@ -1,5 +1,10 @@
 import type { Protocol } from '../../../protocols.ts'
-import { anthropicRejection, openaiRejection, type Problem, Rejection } from '../rejection.ts'
+import {
+  anthropicRejection,
+  openaiRejection,
+  type Problem,
+  RequestRejection,
+} from '../rejection.ts'
 import limits from './limits.json' with { type: 'json' }
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
@@ -73,10 +78,10 @@ function rulesOfProtocol(protocol: Protocol): MemberRules {
 }
 
 /** Chat has a different message for an unknown member of the body itself. */
-function chatRejection(problem: Problem): Rejection {
+function chatRejection(problem: Problem): RequestRejection {
   const { type, path } = problem
   return type === 'unknown' && path.length === 1
-    ? new Rejection(`Unrecognized request argument supplied: ${path[0]}`)
+    ? new RequestRejection(`Unrecognized request argument supplied: ${path[0]}`)
     : openaiRejection(problem)
 }
 
