@@ -389,6 +389,14 @@ describe('a setup', () => {
     expect(model.name).toBe(ours.id)
   })
 
+  test('keeps two entries for one model, of which Qwen Code uses the first', () => {
+    const copy = { ...entry, name: 'copy' }
+    const disk = home({ modelProviders: { openai: [entry, copy, { ...copy, id: 'gone' }] } })
+    const catalog = { models: [{ id: 'big' }] }
+    const { modelProviders } = settingsAfter(disk, { catalog, options: { protocol: 'chat' } })
+    expect(modelProviders).toEqual({ openai: [entry, copy] })
+  })
+
   test('uses chat with a version that has no other protocols, and rejects --protocol', () => {
     const gatewayInfo = { catalogAnswer: { kind: 'not-asked' }, routesToAvoid: [] } as const
     const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }

@@ -31,8 +31,8 @@ import {
   type InUse,
   inUse,
   isBehindAnother,
-  isCurrentLayout,
   keyVariable,
+  lacksOnlyVersion,
   layoutVersion,
   listPath,
   loginTypes,
@@ -180,7 +180,7 @@ function* checkSameId(file: ParsedFile, route: ModelRoute): Findings {
 
 function* checkOldLayout(file: ParsedFile): Findings {
   const root = file.document?.root
-  if (root === undefined || root['$version'] === layoutVersion || isCurrentLayout(file)) return
+  if (root === undefined || root['$version'] === layoutVersion || lacksOnlyVersion(file)) return
 
   yield findingAt(file, ['$version'], {
     code: 'qwen-rewrites',

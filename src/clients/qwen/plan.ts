@@ -28,7 +28,7 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   entryPath,
   isBehindAnother,
-  isCurrentLayout,
+  lacksOnlyVersion,
   layoutVersion,
   loginTypes,
   newFirstPath,
@@ -77,7 +77,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   return [
     ...unplannedRemoved(file, ours, planned, target),
     // Only Qwen Code itself can migrate a file of an older layout.
-    ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
+    ...(lacksOnlyVersion(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: target.key, isSecret: true },
     ...planned.flatMap((entry) => plannedChanges(file, entry, target)),
     { path: paths.type, value: loginTypes[resolved.protocol] },
@@ -156,16 +156,17 @@ function startPath(id: string, protocol: Protocol, present: OurEntry | undefined
   return ourFirstPath(protocol)
 }
 
-/** Removes our entries that become no planned one. */
+/** Removes our entries that become no planned one. Of two with one path, both stay: Qwen Code uses the first. */
 function unplannedRemoved(
   file: LoadedFile,
   ours: readonly OurEntry[],
   planned: readonly PlannedEntry[],
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const replaced = new Set(planned.map(({ present }) => present))
+  const isPlanned = ({ id, protocol }: OurEntry) =>
+    planned.some(({ present }) => present?.id === id && present.protocol === protocol)
   const unplanned = ours
-    .filter((entry) => !replaced.has(entry))
+    .filter((entry) => !isPlanned(entry))
     .map(({ id, protocol, table }) => ({
       path: entryPath(protocol, id),
       isOtherGateway: hasOtherAddress(table, ofProtocol(target.baseUrls, protocol)),
@@ -226,6 +227,7 @@ export function membersOf(
   const limit = limitToWrite(model, target)
 
   return [
+    // The first entry may get another ID. The others have theirs in their paths.
     ...(id === target.resolved.model ? [{ path: ['id'], value: id }] : []),
     ...(isNamed ? [] : [{ path: ['name'], value: name }]),
     { path: ['baseUrl'], value: ofProtocol(target.baseUrls, protocol) },

@@ -52,8 +52,8 @@ const currentKeys: readonly string[] = [
   'advanced',
 ]
 
-/** Whether a file without a version certainly has the current layout. */
-export function isCurrentLayout({ document }: ParsedFile): boolean {
+/** Whether a file has no version, and otherwise certainly the current layout. */
+export function lacksOnlyVersion({ document }: ParsedFile): boolean {
   const root = document?.root ?? {}
   const isKnown = (name: string) =>
     currentKeys.includes(name) ||
