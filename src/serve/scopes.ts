@@ -74,15 +74,15 @@ export class Scope {
     return this.#player?.unused() ?? []
   }
 
-  /** The written answer for a request. Undefined if there is none, so that the built-in model answers. */
+  /** The written answer for a request. `none`: the built-in model answers. */
   async play(
     request: ModelRequest,
     protocol: Protocol,
     headers: RequestHeaders,
-  ): Promise<ScriptedAnswer | Failure | undefined> {
+  ): Promise<ScriptedAnswer | Failure | NoAnswer> {
     const answer = await this.#findAnswer(request, protocol, headers)
-    if (answer.kind !== 'none') return this.#isStrict ? checkCalls(answer) : answer
-    if (!this.#isStrict) return undefined
+    if (!this.#isStrict) return answer
+    if (answer.kind !== 'none') return checkCalls(answer)
 
     const question = describeQuestion(toQuestion(request, protocol))
     return failures.unanswered(question + answer.problem)

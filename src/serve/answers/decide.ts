@@ -20,7 +20,7 @@ import {
   type RequestHeaders,
 } from '../requests/model-request.ts'
 import { RequestRejection } from '../requests/rejection.ts'
-import type { ScriptedAnswer } from '../scenarios/scripted-answer.ts'
+import type { NoAnswer, ScriptedAnswer } from '../scenarios/scripted-answer.ts'
 import type { Scope } from '../scopes.ts'
 import type { MessageThreads } from '../store/message-threads.ts'
 import type { StoredResponses } from '../store/stored-responses.ts'
@@ -128,14 +128,14 @@ async function answerModel(
   const checked = checkRequest(context, parsed, entry)
   if (checked.kind === 'failure') return { result: checked, fault: parsed.fault }
 
-  const scripted = await context.scope.play(checked.request, parsed.protocol, parsed.headers)
-  if (scripted?.kind === 'failure') return { result: scripted, fault: parsed.fault }
+  const written = await context.scope.play(checked.request, parsed.protocol, parsed.headers)
+  if (written.kind === 'failure') return { result: written, fault: parsed.fault }
 
-  const fault =
-    scripted?.fault === undefined ? parsed.fault : { ...parsed.fault, ...scripted.fault }
+  const writtenFault = written.kind === 'none' ? undefined : written.fault
+  const fault = writtenFault === undefined ? parsed.fault : { ...parsed.fault, ...writtenFault }
   const result =
     faultResult({ ...parsed, fault }) ??
-    composeAnswer(context, { ...checked, model: entry.id }, scripted)
+    composeAnswer(context, { ...checked, model: entry.id }, written)
   return { result, fault }
 }
 
@@ -186,25 +186,25 @@ function checkServedModel(entry: CatalogEntry, parsed: ParsedRequest): Failure |
   return entry.isNotForChat ? failures.notAChatModel() : undefined
 }
 
-/** The scripted answer, or the built-in model's. */
+/** The written answer, else that of the built-in model. */
 function composeAnswer(
   { newCallId }: DecisionContext,
   { request, ...facts }: CheckedRequest & { readonly model: string },
-  scripted: ScriptedAnswer | undefined,
+  written: ScriptedAnswer | NoAnswer,
 ): ModelAnswer | RecordedAnswer | Failure {
-  if (scripted?.kind === 'recorded') return scripted
+  if (written.kind === 'recorded') return written
   if (request.alteredThought !== undefined) return failures.rejected(request.alteredThought)
 
   const builtIn = () => ({ utterances: builtInAnswer(request, facts.model) })
-  const script = scripted?.script ?? catchRejection(builtIn)
+  const script = written.kind === 'script' ? written.script : catchRejection(builtIn)
   if (script instanceof RequestRejection) return failures.rejected(script)
   return { ...facts, kind: 'answer', answer: buildAnswer(script, request, newCallId) }
 }
 
-/** The failure that a fault causes at this check. */
-function failureAt(parsed: ParsedRequest, check: FailurePoint): Failure | undefined {
+/** The failure that the fault causes at this point, if it causes one here. */
+function failureAt(parsed: ParsedRequest, point: FailurePoint): Failure | undefined {
   const { fault } = parsed
-  return fault !== undefined && failurePoint(fault) === check ? faultResult(parsed) : undefined
+  return fault !== undefined && failurePoint(fault) === point ? faultResult(parsed) : undefined
 }
 
 /** The failure that a fault causes, unless it occurs inside the stream. */
@@ -219,6 +219,7 @@ function faultResult({
   return faultFailure(fault, { route: protocol, model: modelAsked })
 }
 
+/** The check of the imitated gateway at which the error of a fault becomes the result. */
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'
 
 function failurePoint({ error }: Fault): FailurePoint {
