@@ -1,7 +1,8 @@
 /**
  * File contents as an undo sees them. A `FileVersion` names contents by hash, `Copies` holds their bytes,
- * and `Contents` says which version each path has: now, or after a step of a plan. So an undo of several
- * runs is computed in memory, and no file changes before the whole plan is known.
+ * and `Contents` says which version each path has. So an undo of several runs is computed in memory, step by
+ * step, and no file changes before the whole plan is known. In each step, `now` is what it finds (the files on
+ * the disk, or the result of the previous step), and `result` is what it leaves.
  */
 import type { ConfigDocument } from '../edits/edit.ts'
 import { documentOf } from '../edits/format.ts'
@@ -17,22 +18,22 @@ import { readIfExists, resolveFile } from './resolve-file.ts'
  */
 export type FileContents = ReadonlyMap<string, Bytes | null>
 
-/** The same thing before an undo and after it. */
-export interface StartAndResult<T> {
-  readonly start: T
+/** The same thing as a step of an undo finds it, and as it leaves it. */
+export interface NowAndResult<T> {
+  readonly now: T
   readonly result: T
 }
 
-/** The version of each file: the current one, or the one after a plan. */
+/** The version of each file: on the disk, or after some steps of a plan. */
 export interface Contents {
   readonly copies: Copies
   /** @throws UserError if the file cannot be read */
   readonly get: (path: string) => FileVersion | null
-  /** The versions that a plan gives its files, so far. */
+  /** The versions that those steps give their files. */
   readonly planned: ReadonlyMap<string, FileVersion | null>
 }
 
-/** The current files. Each is read once, when it is needed. */
+/** The files on the disk. Each is read once, when it is needed. */
 export function currentContents(world: World): Contents {
   const copies = savedCopies(world)
   const versions = new Map<string, FileVersion | null>()
@@ -68,12 +69,12 @@ export function withChanges(
   }
 }
 
-/** The bytes of the files that a plan has changed so far, before the step from `start` to `result` and after it. */
-export function plannedBytes(start: Contents, result: Contents): StartAndResult<FileContents> {
+/** The bytes of the files that a plan has changed so far, before and after the step from `now` to `result`. */
+export function plannedBytes(now: Contents, result: Contents): NowAndResult<FileContents> {
   const paths = [...result.planned.keys()]
   const bytesIn = ({ copies, get }: Contents): FileContents =>
     new Map(paths.map((path) => [path, copies.bytesOf(get(path))]))
-  return { start: bytesIn(start), result: bytesIn(result) }
+  return { now: bytesIn(now), result: bytesIn(result) }
 }
 
 /** The copies in the state folder. Each is read when it is needed. */

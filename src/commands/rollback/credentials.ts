@@ -8,7 +8,7 @@ import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, usesSameCredentials } from '../../clients/contract/state.ts'
 import { documentOf } from '../../edits/format.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
-import type { StartAndResult } from '../../transaction/contents.ts'
+import type { NowAndResult } from '../../transaction/contents.ts'
 import {
   isAddress,
   isUndoOrRedo,
@@ -48,7 +48,7 @@ export function earlierCredentials(
 
 /** Which login or key a client would send to a gateway that repoint wrote. */
 export function credentialSituations(
-  { start, result }: StartAndResult<ClientState>,
+  { now, result }: NowAndResult<ClientState>,
   earlier: EarlierCredentials,
 ): readonly Situation[] {
   const { baseUrl, key } = result.endpoint
@@ -56,7 +56,7 @@ export function credentialSituations(
     baseUrl !== undefined && earlier.baseUrls.some((ours) => isSameButVersion(ours, baseUrl))
   if (!isOurGateway) return []
 
-  if (usesSameCredentials(start, result)) return ['same-credentials']
+  if (usesSameCredentials(now, result)) return ['same-credentials']
   if (result.login === undefined && key !== undefined && earlier.isWrittenKey(key))
     return ['our-key']
   const wasUsers = earlier.statesOfUser().some((state) => usesSameCredentials(state, result))

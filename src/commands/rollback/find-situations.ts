@@ -9,7 +9,7 @@ import { textOf } from '../../clients/files/parse-file.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import type { FileEdit } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import type { FileContents, StartAndResult } from '../../transaction/contents.ts'
+import type { FileContents, NowAndResult } from '../../transaction/contents.ts'
 import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
 import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
 import type { FindSituations } from '../../transaction/undo/undo-client.ts'
@@ -60,10 +60,10 @@ function clientHistoryOf(
 
 function situationsOf(
   history: ClientHistory,
-  contents: StartAndResult<FileContents>,
+  contents: NowAndResult<FileContents>,
 ): readonly Situation[] {
   const states = {
-    start: stateWith(history, contents.start),
+    now: stateWith(history, contents.now),
     result: stateWith(history, contents.result),
   }
   return [
@@ -86,13 +86,13 @@ function stateWith({ client, files }: ClientHistory, contents: FileContents): Cl
 /** Whether the client could not read its files after the undo, and whether it could before. */
 function unreadableSituations(
   { session, client, files, runs }: ClientHistory,
-  { start, result }: StartAndResult<ClientState>,
+  { now, result }: NowAndResult<ClientState>,
 ): readonly Situation[] {
   const problem = whyUnreadable(result)
   if (problem === undefined) return []
 
   const wasSoBefore =
-    whyUnreadable(start) !== undefined ||
+    whyUnreadable(now) !== undefined ||
     runs.some((run) => {
       const beforeRun = client.read(asRecorded(session, files, run.files, 'before'))
       return whyUnreadable(beforeRun) === problem
@@ -107,9 +107,9 @@ function unreadableSituations(
  */
 function movedAddressSituations(
   { files, runs, earlier }: ClientHistory,
-  { start, result }: StartAndResult<FileContents>,
+  { now, result }: NowAndResult<FileContents>,
 ): readonly Situation[] {
-  const isGone = (path: string) => result.get(path) === null && start.get(path) === null
+  const isGone = (path: string) => result.get(path) === null && now.get(path) === null
   const isAddressGone = runs
     .flatMap((run) => run.files)
     .some((file) => wroteAddress(file) && isGone(file.path))
@@ -142,7 +142,7 @@ export function refuseUnsafe(
 ): void {
   const { session, runs } = context
   const contents = {
-    start: new Map(edits.map(({ path, before }) => [path, before])),
+    now: new Map(edits.map(({ path, before }) => [path, before])),
     result: new Map(edits.map(({ path, after }) => [path, after])),
   }
   for (const { client, now, undoneState } of clientUndos) {

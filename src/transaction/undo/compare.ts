@@ -12,16 +12,15 @@ import {
   type RecordedSetting,
 } from '../record.ts'
 
-/** A file as a run recorded it, and its version now. */
+/** A file as a run recorded it, and the version that its undo finds (`now`). */
 export interface FileHistory {
   readonly copies: Copies
   readonly file: RecordedFile
   readonly now: FileVersion | null
 }
 
-/** The history of a recorded file, with its version in `contents` as the one of now. */
-export function historyOf(contents: Contents, file: RecordedFile): FileHistory {
-  return { copies: contents.copies, file, now: contents.get(file.path) }
+export function historyOf(now: Contents, file: RecordedFile): FileHistory {
+  return { copies: now.copies, file, now: now.get(file.path) }
 }
 
 /** Decides whether a model that someone chose since the run counts as ours, and so is undone with it. */
@@ -32,19 +31,17 @@ export type ModelCheck = (setting: RecordedSetting, value: string) => boolean
  * gateway is ours, because it does not exist at the earlier service. A model of another provider stays. If
  * there is one, models that do not name their provider stay too.
  */
-export function modelCheckFor(files: readonly RecordedFile[], start: Contents): ModelCheck {
+export function modelCheckFor(files: readonly RecordedFile[], now: Contents): ModelCheck {
   return ({ ourPrefix }, model) => {
-    if (!connectsToGateway(files, start)) return false
-    return ourPrefix === undefined
-      ? !usesAnotherProvider(files, start)
-      : model.startsWith(ourPrefix)
+    if (!connectsToGateway(files, now)) return false
+    return ourPrefix === undefined ? !usesAnotherProvider(files, now) : model.startsWith(ourPrefix)
   }
 }
 
 /** Whether the run changed the client's address or provider. */
-function connectsToGateway(files: readonly RecordedFile[], start: Contents): boolean {
+function connectsToGateway(files: readonly RecordedFile[], now: Contents): boolean {
   return files.some((file) => {
-    const history = historyOf(start, file)
+    const history = historyOf(now, file)
     return file.settings
       .filter(isAddress)
       .some(
@@ -58,11 +55,11 @@ function connectsToGateway(files: readonly RecordedFile[], start: Contents): boo
 }
 
 /** Whether a model that names its provider names another one now. */
-function usesAnotherProvider(files: readonly RecordedFile[], start: Contents): boolean {
+function usesAnotherProvider(files: readonly RecordedFile[], now: Contents): boolean {
   return files.some((file) =>
     file.settings.some(({ role, path, ourPrefix }) => {
       if (role !== 'model' || ourPrefix === undefined) return false
-      const model = valueInVersion(historyOf(start, file), 'now', path)
+      const model = valueInVersion(historyOf(now, file), 'now', path)
       return typeof model === 'string' && !model.startsWith(ourPrefix)
     }),
   )

@@ -22,28 +22,28 @@ import type { Situation } from './undo-safety.ts'
  * replaced the key.
  *
  * @param files the client's files in the run
- * @param start all files before the undo
+ * @param now all files, as the undo finds them
  */
 export function endpointSituations(
   files: readonly RecordedFile[],
-  start: Contents,
+  now: Contents,
 ): readonly Situation[] {
-  const changed = files.flatMap((file) => changedEndpoint(file, start))
+  const changed = files.flatMap((file) => changedEndpoint(file, now))
   if (changed.length === 0) return []
 
   const isOnlyKeyGone = changed.every((value) => value.setting.isSecret && !value.now)
   if (!isOnlyKeyGone) return ['endpoint-changed']
-  return [hadAddress(files, start) ? 'key-gone-earlier-address' : 'key-gone']
+  return [hadAddress(files, now) ? 'key-gone-earlier-address' : 'key-gone']
 }
 
 /** The endpoint settings of a file that someone changed since the run. */
-function changedEndpoint(file: RecordedFile, start: Contents): readonly ComparedSetting[] {
+function changedEndpoint(file: RecordedFile, now: Contents): readonly ComparedSetting[] {
   const { scope, before, written } = file
   if (!file.settings.some(decidesEndpoint)) return []
-  const now = start.get(file.path)
-  if (isSameContent(now, written) || isSameContent(now, before)) return []
+  const current = now.get(file.path)
+  if (isSameContent(current, written) || isSameContent(current, before)) return []
 
-  const settings = compareSettings(historyOf(start, file)).filter(({ setting }) =>
+  const settings = compareSettings(historyOf(now, file)).filter(({ setting }) =>
     decidesEndpoint(setting),
   )
   // config.toml: an address with its earlier value is undone already.
@@ -55,28 +55,28 @@ function changedEndpoint(file: RecordedFile, start: Contents): readonly Compared
   return settings.filter(({ isOurs }) => !isOurs)
 }
 
-function hadAddress(files: readonly RecordedFile[], start: Contents): boolean {
+function hadAddress(files: readonly RecordedFile[], now: Contents): boolean {
   return files.some((file) =>
     file.settings
       .filter(isAddress)
-      .some(({ path }) => valueInVersion(historyOf(start, file), 'before', path) !== undefined),
+      .some(({ path }) => valueInVersion(historyOf(now, file), 'before', path) !== undefined),
   )
 }
 
 /**
  * Finds whether an undo keeps a whole file that still has a key as the run wrote it.
  *
- * @param start all files before the undo
+ * @param now all files, as the undo finds them
  * @param kept the settings that it keeps
  */
 export function keptKeySituations(
   files: readonly RecordedFile[],
-  start: Contents,
+  now: Contents,
   kept: readonly KeptSetting[],
 ): readonly Situation[] {
   const isKept = ({ path }: RecordedFile) => kept.some(({ file }) => file === path)
   const keptFiles = files.filter((file) => file.scope === 'whole' && isKept(file))
-  return keptFiles.some((file) => hasKeyOfRun(historyOf(start, file))) ? ['our-key-stays'] : []
+  return keptFiles.some((file) => hasKeyOfRun(historyOf(now, file))) ? ['our-key-stays'] : []
 }
 
 function hasKeyOfRun(history: FileHistory): boolean {

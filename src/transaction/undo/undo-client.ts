@@ -13,8 +13,8 @@
 import {
   type Contents,
   type FileContents,
+  type NowAndResult,
   plannedBytes,
-  type StartAndResult,
   withChanges,
 } from '../contents.ts'
 import type { FileVersion, KeptSetting, RecordedFile } from '../record.ts'
@@ -35,15 +35,15 @@ export interface UndoOptions {
 /**
  * Finds the situations of a client after an undo. The command does so, because it reads all files of the client.
  *
- * @param contents the files that the undo has changed so far: before the step for this client, and after it
+ * @param contents the files that the rollback has changed so far: before the step for this client, and after it
  */
 export type FindSituations = (
   client: string,
-  contents: StartAndResult<FileContents>,
+  contents: NowAndResult<FileContents>,
 ) => readonly Situation[]
 
 export interface UndoneClient {
-  /** All files after the undo. */
+  /** All files, as this undo leaves them. */
   readonly result: Contents
   readonly kept: readonly KeptSetting[]
   /** The client loses a whole table, including what others wrote into it. */
@@ -54,41 +54,41 @@ export interface UndoneClient {
  * Undoes one run in the files of a client, in memory.
  *
  * @param files the client's files in the run
- * @param start all files before the undo
+ * @param now all files, as this undo finds them
  */
 export function undoClient(
   client: string,
   files: readonly RecordedFile[],
-  start: Contents,
+  now: Contents,
   { force, findSituations }: UndoOptions,
 ): UndoneClient {
-  if (force) return undoFiles(files, start, 'restore-copies')
-  if (!isSafe(endpointSituations(files, start))) return undoFiles(files, start, 'keep-all')
+  if (force) return undoFiles(files, now, 'restore-copies')
+  if (!isSafe(endpointSituations(files, now))) return undoFiles(files, now, 'keep-all')
 
   for (const way of sharedTableWays) {
-    const outcome = undoFiles(files, start, way)
+    const outcome = undoFiles(files, now, way)
     const situations = [
-      ...keptKeySituations(files, start, outcome.kept),
-      ...(findSituations?.(client, plannedBytes(start, outcome.result)) ?? []),
+      ...keptKeySituations(files, now, outcome.kept),
+      ...(findSituations?.(client, plannedBytes(now, outcome.result)) ?? []),
     ]
     if (isSafe(situations)) return outcome
   }
 
-  return undoFiles(files, start, 'keep-all')
+  return undoFiles(files, now, 'keep-all')
 }
 
-function undoFiles(files: readonly RecordedFile[], start: Contents, way: UndoWay): UndoneClient {
-  const isOurModel = modelCheckFor(files, start)
+function undoFiles(files: readonly RecordedFile[], now: Contents, way: UndoWay): UndoneClient {
+  const isOurModel = modelCheckFor(files, now)
   const undone = files.map((file) => ({
     path: file.path,
-    ...undoFile(historyOf(start, file), way, isOurModel),
+    ...undoFile(historyOf(now, file), way, isOurModel),
   }))
   const versions = new Map<string, FileVersion | null>(
     undone.map(({ path, result }) => [path, result]),
   )
 
   return {
-    result: withChanges(start, versions),
+    result: withChanges(now, versions),
     kept: undone.flatMap(({ kept }) => kept),
     losesTables: way === 'remove-table',
   }

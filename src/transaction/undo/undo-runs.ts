@@ -68,17 +68,17 @@ export function undoRuns(runs: Runs, now: Contents, options: UndoOptions): UndoP
 /**
  * Undoes one run, or the part of it that belongs to the given clients.
  *
- * @param start all files before this step: on the disk, or after the undo of newer runs
+ * @param now all files: on the disk, or after the undo of newer runs
  */
 export function undoRun(
   run: RunRecord,
-  start: Contents,
+  now: Contents,
   options: UndoOptions,
 ): Omit<UndoPlan, 'runs'> {
   const files = run.files.filter(({ client }) => isSelected(client, options.clients))
   const clients = clientsOf(files)
 
-  let result = start
+  let result = now
   const kept: KeptSetting[] = []
   const clientsLosingTables: string[] = []
 

@@ -33,12 +33,12 @@ function situationsAfter(
         text === null ? null : bytesOf(text),
       ]),
     )
-  const start = Object.fromEntries(
+  const now = Object.fromEntries(
     Object.keys(result).map((name) => [name, sourceIn(home).text(name)]),
   )
 
   const findSituations = situationsFinder({ session, runs: listRuns(world).runs, clients })
-  return findSituations(client, { start: asContents(start), result: asContents(result) })
+  return findSituations(client, { now: asContents(now), result: asContents(result) })
 }
 
 /** Claude Code's settings with a gateway and a key. */
