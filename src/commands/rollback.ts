@@ -22,8 +22,9 @@ import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { clientUndosOf, isHereCheck, type RollbackContext } from './rollback/context.ts'
-import { refuseUnknownClient, refuseUnsafe, situationsFinder } from './rollback/find-situations.ts'
+import { situationsFinder } from './rollback/find-situations.ts'
 import { showRunList, withPickedRun } from './rollback/list-runs.ts'
+import { refuseUnknownClient, refuseUnsafe } from './rollback/refuse.ts'
 import {
   changesAny,
   isChanged,

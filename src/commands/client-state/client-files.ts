@@ -17,7 +17,7 @@ import { ifPossible, UserError, valueOrError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import type { FileStatus, Files } from '../../platform/platform.ts'
 import { toFileError } from '../../transaction/files.ts'
-import type { RecordedFile } from '../../transaction/record.ts'
+import type { RunRecord } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import { readIfExists } from '../../transaction/resolve-file.ts'
 import type { Session } from '../screen/session.ts'
@@ -113,16 +113,32 @@ export function readShellProfiles(session: Session): readonly { path: string; te
   })
 }
 
-/** The files with the contents that runs recorded. If one file has several records, the first counts. */
-export function asRecorded(
+/** Runs, newest first, of which only the recorded files matter. */
+type RunFiles = readonly Pick<RunRecord, 'files'>[]
+
+/** The files before these runs: each as the oldest of its runs found it. A file without a run stays. */
+export function asBefore(
   { platform }: Session,
   files: LoadedFiles,
-  records: readonly RecordedFile[],
-  when: 'before' | 'written',
+  newestFirst: RunFiles,
 ): LoadedFiles {
+  const recorded = newestFirst.flatMap((run) => run.files)
   return files.map((file) => {
-    const record = records.find(({ path }) => path === file.path)
-    return record ? { ...file, bytes: contentsIfAvailable(platform, record[when]) } : file
+    const oldest = recorded.findLast(({ path }) => path === file.path)
+    return oldest ? { ...file, bytes: contentsIfAvailable(platform, oldest.before) } : file
+  })
+}
+
+/** The files after these runs: each as the newest of its runs wrote it. A file without a run stays. */
+export function asWritten(
+  { platform }: Session,
+  files: LoadedFiles,
+  newestFirst: RunFiles,
+): LoadedFiles {
+  const recorded = newestFirst.flatMap((run) => run.files)
+  return files.map((file) => {
+    const newest = recorded.find(({ path }) => path === file.path)
+    return newest ? { ...file, bytes: contentsIfAvailable(platform, newest.written) } : file
   })
 }
 

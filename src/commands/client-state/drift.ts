@@ -23,7 +23,7 @@ import { savedExtras } from '../../state/saved-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'
-import { asRecorded } from './client-files.ts'
+import { asWritten } from './client-files.ts'
 import { type ClientReport, gatewayOf, shownAddress } from './client-report.ts'
 import { changedSince, lastSetupOrOff, type WrittenFile } from './written-files.ts'
 
@@ -129,7 +129,7 @@ export function gatewayOfLastSetup(
   const recordedFiles = editable.flatMap(({ path }) => lastSetupOrOff(path, runs)?.file ?? [])
   if (recordedFiles.length === 0) return undefined
 
-  const state = client.read(asRecorded(session, files, recordedFiles, 'written'))
+  const state = client.read(asWritten(session, files, [{ files: recordedFiles }]))
   const gateway = gatewayOf(session, client, state, runs)
   const saved = savedExtras(session)
   const { key } = state.endpoint

@@ -1,3 +1,7 @@
+/**
+ * The clients of a rollback, and their files: all that a client reads, and not only those that a run recorded.
+ * The records know no client, so the command reads these, to find out what an undo would mean for a client.
+ */
 import { posix, win32 } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'

@@ -19,7 +19,7 @@ import {
 } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
-import { asRecorded } from '../client-state/client-files.ts'
+import { asBefore, asWritten } from '../client-state/client-files.ts'
 import { hasWrittenBaseUrl, writtenBaseUrls } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -94,8 +94,8 @@ function* keysWritten(
   const emptyFiles = files.map((file) => ({ ...file, bytes: null }))
   for (const [index, run] of runs.entries()) {
     if (isUndoOrRedo(run)) continue
-    const recorded = runs.slice(index).flatMap((run) => run.files)
-    yield client.read(asRecorded(session, emptyFiles, recorded, 'written')).endpoint.key
+    const upToThis = runs.slice(index)
+    yield client.read(asWritten(session, emptyFiles, upToThis)).endpoint.key
   }
 }
 
@@ -109,22 +109,20 @@ function statesOfUser(
   files: LoadedFiles,
   runs: Runs,
 ): readonly ClientState[] {
-  const oldestFirst = runs.toReversed()
-  const recorded = oldestFirst.flatMap((run) => run.files)
-
-  let current = filesBeforeFirstRun(session, files, recorded)
+  let current = filesBeforeFirstRun(session, files, runs)
 
   const states: ClientState[] = []
   const earlierRuns: RunRecord[] = []
-  for (const run of oldestFirst) {
-    current = asRecorded(session, current, run.files, 'before')
+  for (const run of runs.toReversed()) {
+    // Someone may have written a file since the previous run.
+    current = asBefore(session, current, [run])
     const state = client.read(current)
     const isUsersOwn =
       state.endpoint.baseUrl !== undefined && !hasWrittenBaseUrl(client, state, earlierRuns)
     if (isUsersOwn) states.push(state)
 
     earlierRuns.push(run)
-    current = asRecorded(session, current, run.files, 'written')
+    current = asWritten(session, current, [run])
   }
   return states
 }
@@ -136,18 +134,13 @@ function statesOfUser(
  *     config.toml            as run 1 wrote it      the copy that run 1 recorded
  *     profile.toml           the user's settings    the same, because no run wrote it
  *     copy-of-config.toml    what run 1 wrote       missing, because someone copied it since
- *
- * @param recorded the files of all runs, oldest first
  */
-function filesBeforeFirstRun(
-  session: Session,
-  files: LoadedFiles,
-  recorded: readonly RecordedFile[],
-): LoadedFiles {
+function filesBeforeFirstRun(session: Session, files: LoadedFiles, runs: Runs): LoadedFiles {
+  const recorded = runs.flatMap((run) => run.files)
   const withoutCopies = files.map((file) =>
     isCopyOfOurs(session, file, recorded) ? { ...file, bytes: null } : file,
   )
-  return asRecorded(session, withoutCopies, recorded, 'before')
+  return asBefore(session, withoutCopies, runs)
 }
 
 /** Whether a file that no run wrote has all the settings that a run wrote into another one. */

@@ -6,32 +6,27 @@ import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, whyUnreadable } from '../../clients/contract/state.ts'
 import { textOf } from '../../clients/files/parse-file.ts'
-import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
-import type { FileEdit } from '../../edits/types.ts'
-import { UserError } from '../../errors.ts'
+import { familyIds } from '../../clients/list.ts'
 import type { FileContents, NowAndResult } from '../../transaction/contents.ts'
-import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
 import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
 import type { FindSituations } from '../../transaction/undo/undo-client.ts'
-import { isRefused, type Situation } from '../../transaction/undo/undo-safety.ts'
-import { asRecorded, readClientFiles } from '../client-state/client-files.ts'
-import { gatewayOf, runsOf, shownAddress } from '../client-state/client-report.ts'
+import type { Situation } from '../../transaction/undo/undo-safety.ts'
+import { asBefore } from '../client-state/client-files.ts'
+import { runsOf } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
-import { type ClientUndo, type RollbackContext, readAllFiles } from './context.ts'
+import { type RollbackContext, readAllFiles } from './context.ts'
 import { credentialSituations, type EarlierCredentials, earlierCredentials } from './credentials.ts'
 
 /** Finds the situations of each client that the recorded runs changed. */
 export function situationsFinder(context: RollbackContext): FindSituations {
-  const { session, runs, clients } = context
+  const { clients } = context
   // Each client's files and records are read once for all attempts of an undo.
   const histories = new Map<string, ClientHistory>()
 
   return (id, contents) => {
     const client = clients.find((candidate) => familyIds(candidate.id).includes(id))
     if (client === undefined) return []
-    const history =
-      histories.get(client.id) ??
-      clientHistoryOf(context, client, readAllFiles(session, client, runs))
+    const history = histories.get(client.id) ?? clientHistoryOf(context, client)
     histories.set(client.id, history)
     return situationsOf(history, contents)
   }
@@ -51,8 +46,8 @@ interface ClientHistory {
 function clientHistoryOf(
   { session, runs: allRuns }: RollbackContext,
   client: Client,
-  files: LoadedFiles,
 ): ClientHistory {
+  const files = readAllFiles(session, client, allRuns)
   const runs = runsOf(client, allRuns)
   const earlier = earlierCredentials(session, client, files, runs)
   return { session, client, files, runs, earlier }
@@ -94,7 +89,7 @@ function unreadableSituations(
   const wasSoBefore =
     whyUnreadable(now) !== undefined ||
     runs.some((run) => {
-      const beforeRun = client.read(asRecorded(session, files, run.files, 'before'))
+      const beforeRun = client.read(asBefore(session, files, [run]))
       return whyUnreadable(beforeRun) === problem
     })
   return [wasSoBefore ? 'unreadable-before' : 'unreadable']
@@ -127,58 +122,4 @@ function movedAddressSituations(
 
 function wroteAddress({ written, settings }: RecordedFile): boolean {
   return written !== null && settings.some(isAddress)
-}
-
-/**
- * Rejects a forced rollback after which a client would send a wrong key. A forced rollback restores
- * copies whatever else changed, so that the plan itself does not check this.
- *
- * @throws UserError `config-conflict`
- */
-export function refuseUnsafe(
-  context: RollbackContext,
-  { plan: { edits } }: RollbackPlan,
-  clientUndos: readonly ClientUndo[],
-): void {
-  const { session, runs } = context
-  const contents = {
-    now: new Map(edits.map(({ path, before }) => [path, before])),
-    result: new Map(edits.map(({ path, after }) => [path, after])),
-  }
-  for (const { client, now, undoneState } of clientUndos) {
-    const history = clientHistoryOf(context, client, now)
-    if (!isRefused(situationsOf(history, contents))) continue
-
-    const { endpoint, login } = undoneState
-    const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
-    const { address } = gatewayOf(session, client, undoneState, runs)!
-    throw new UserError({
-      code: 'config-conflict',
-      message: `${client.label} would use ${shownAddress(client, undoneState)} with ${login ?? key}`,
-      hint: `Set it up instead: repoint ${client.id} --base-url ${address}`,
-    })
-  }
-}
-
-/**
- * Rejects the rollback of a run by another version of repoint, if it wrote for a client that this version
- * does not know into a file of a client that it knows. Only that version can tell what the undo means for
- * the known client.
- *
- * @throws UserError `config-conflict`
- */
-export async function refuseUnknownClient(session: Session, { plan }: RollbackPlan): Promise<void> {
-  const isUnknown = (edit: FileEdit) => clientRows.every(({ id }) => id !== edit.client)
-  const unknownEdits = plan.edits.filter(isUnknown)
-  if (unknownEdits.length === 0) return
-
-  const clients = await loadClients(familyRows)
-  const knownFiles = clients.flatMap((client) => readClientFiles(session, client))
-  const edit = unknownEdits.find(({ path }) => knownFiles.some((file) => file.path === path))
-  if (edit === undefined) return
-  throw new UserError({
-    code: 'config-conflict',
-    message: `This version of repoint does not know the client ${edit.client}, for which ${session.showPath(edit.path)} was written`,
-    hint: 'Use the version of repoint that wrote it, or a newer one.',
-  })
 }
