@@ -4,16 +4,7 @@ import { editDocument } from '../edits/describe.ts'
 import { UserError } from '../errors.ts'
 import { exitStatusFor, type Finding, findingFrom, messageWithLocation } from '../finding.ts'
 import { closeIdleConnections } from '../gateway/http/request.ts'
-import {
-  asWarning,
-  type CheckResult,
-  checkInstalled,
-  reportFindings,
-} from './checks/client-checks.ts'
-import { checkGateway } from './checks/gateway-checks.ts'
-import { askGateways } from './checks/shared-gateways.ts'
-import { type ShownClient, showClients, showFindings } from './checks/show.ts'
-import { clientsInUse } from './client-state/client-report.ts'
+import { oneClientPerFamily } from './client-state/client-report.ts'
 import {
   type CheckedClient,
   type ExaminedClient,
@@ -26,7 +17,17 @@ import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { timeoutOption } from './command-line/flags.ts'
 import { type FixResult, fixProblems } from './doctor/fix.ts'
+import { checkGateway } from './doctor/gateway-checks.ts'
+import { requestCatalogs } from './doctor/shared-gateways.ts'
 import type { Consent, Session } from './screen/session.ts'
+import {
+  asWarning,
+  type CheckResult,
+  checkInstalled,
+  isAbsent,
+  resultsOf,
+} from './status/check-results.ts'
+import { type ShownClient, showChecks, showClients } from './status/show-clients.ts'
 
 function define() {
   return new Command('doctor')
@@ -61,7 +62,7 @@ export async function doctor(
   // A fix that is not recorded could not be undone.
   if (records instanceof UserError && flags.fix) throw records
   const runs = records instanceof UserError ? undefined : records
-  const clients = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
+  const clients = await oneClientPerFamily(session, runs ?? [], id && rowOf(id).family)
   session.addFindings(...wslFinding(session.platform))
 
   const consent = consentToFix(session, flags)
@@ -91,7 +92,7 @@ export async function doctor(
     ...client,
     findings: client.findings.filter((finding) => !isOfMachine(finding)),
   }))
-  showFindings(session, checks.filter(isOfMachine), true)
+  showChecks(session, checks.filter(isOfMachine), true)
   showClients(session, ofClients, flags.all === true || id !== undefined)
 
   session.document({
@@ -137,7 +138,7 @@ async function checkAll(
 ): Promise<readonly ShownClient[]> {
   const readable = clients.filter(isChecked)
   for (const { state } of readable) if (state.endpoint.key) session.hide(state.endpoint.key)
-  const gateways = flags.verify ? askGateways(session, readable, flags) : undefined
+  const gateways = flags.verify ? requestCatalogs(session, readable, flags) : undefined
 
   const checkOne = async (examined: ExaminedClient): Promise<readonly CheckResult[]> => {
     if (examined.kind === 'unreadable') return [findingFrom(examined.failure)]
@@ -148,14 +149,15 @@ async function checkAll(
       gateways && (await checkGateway(session, examined, { program, shared, flags }))
     return [
       checkInstalled(session, examined, program),
-      ...reportFindings(examined, isFixTried),
+      ...resultsOf(examined, isFixTried),
       ...(gatewayChecks ?? []),
     ]
   }
   const shown = clients.map(async (examined): Promise<ShownClient> => {
     const checks = await checkOne(examined)
     const findings = checks.map((check) => ({ about: examined.client.family, ...check }))
-    return { examined, findings, isAbsent: !isNamed && isAbsent(findings) }
+    const isHidden = !isNamed && isChecked(examined) && isAbsent(session, examined)
+    return { examined, findings, isAbsent: isHidden }
   })
 
   try {
@@ -163,14 +165,6 @@ async function checkAll(
   } finally {
     for (const { access } of new Set(gateways?.values())) await closeIdleConnections(access)
   }
-}
-
-/** The client has neither a program nor a setup here, and no problem to report. */
-function isAbsent(findings: readonly CheckResult[]): boolean {
-  return (
-    findings.some((finding) => finding.isAbsent) &&
-    findings.every(({ severity }) => severity === 'ok')
-  )
 }
 
 /** A check as `--json` prints it. */

@@ -10,19 +10,18 @@ import { normaliseAddress } from '../gateway/input/address.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import { isAddress, savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
-import { type CheckResult, reportFindings } from './checks/client-checks.ts'
-import { showClients, showTable } from './checks/show.ts'
-import { clientsInUse } from './client-state/client-report.ts'
+import { oneClientPerFamily } from './client-state/client-report.ts'
 import { driftFrom, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
-import { type CheckedClient, examineClient } from './client-state/examine-client.ts'
-import { isInstalled } from './client-state/program/installed-program.ts'
+import { examineClient } from './client-state/examine-client.ts'
 import { runsOrError } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientsArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { folderDocument, folderHere, shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
+import { type CheckResult, isAbsent, resultsOf } from './status/check-results.ts'
 import { clientDocument, detailsOf, type StatusReport } from './status/report.ts'
+import { showClients, showTable } from './status/show-clients.ts'
 
 function define() {
   return new Command('status')
@@ -60,7 +59,7 @@ export async function status(
   session.addFindings(...wslFinding(session.platform))
 
   const expected = expect === undefined ? undefined : parseExpected(session, expect)
-  const clients = (await clientsInUse(session, runs ?? []))
+  const clients = (await oneClientPerFamily(session, runs ?? []))
     .filter(({ family }) => !isNamed || families.includes(family))
     .map((client) => reportOf(session, client, { runs, expected, isNamed, isJudged }))
 
@@ -163,7 +162,7 @@ function reportOf(
   const drift = expectedGateway ? driftFrom(session, examined, expectedGateway) : []
 
   // Another finding can report the same reason. Then it is not repeated, unless the user asked for drift.
-  const findings = reportFindings(examined)
+  const findings = resultsOf(examined)
   const isDriftReported = findings.some(({ code }) => code === 'drifted')
   const unreported = drift.filter(
     ({ kind }) => isJudged || (kind === 'setting' && !isDriftReported),
@@ -176,17 +175,10 @@ function reportOf(
     examined,
     findings: [...findings, ...driftFindings],
     details: detailsOf(session, examined),
-    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, examined),
+    isAbsent: !isNamed && expectedGateway === undefined && isAbsent(session, examined),
     expectedGateway,
     drift,
   }
-}
-
-/** Neither a program nor a file of the client is on this machine, and nothing needs attention. */
-function isNothingHere(session: Session, { client, fileStates, findings }: CheckedClient): boolean {
-  const isAnyFound = findings.some(({ severity }) => severity !== 'ok')
-  if (isInstalled(session, client) || isAnyFound) return false
-  return fileStates.every((file) => file.state === 'absent')
 }
 
 /** @throws UserError `usage` if the text is neither a gateway's name nor an address */

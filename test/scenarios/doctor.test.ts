@@ -51,7 +51,9 @@ describe('repoint status', () => {
   test('clients that are not installed share a line, unless they are named', async () => {
     const home = aHome({ '.claude/settings.json': '{"model":"opus"}' })
     await setUp(home, 'codex', gateway)
-    const others = familyRows.filter(({ id }) => id !== 'codex').map(({ label }) => label)
+    const others = familyRows
+      .filter(({ id }) => id !== 'codex' && id !== 'claude')
+      .map(({ label }) => label)
     const linesOf = async (...args: string[]) => (await runInProcess(home, args)).stdout.split('\n')
 
     const status = await linesOf('status')
@@ -59,7 +61,7 @@ describe('repoint status', () => {
       `  CLIENT       GATEWAY                 MODEL        STATE`,
       `✔ Codex        ${gateway.url.padEnd(22)}  gpt-5.6-sol  ok`,
       `✔ Claude Code  its own service         opus         ok`,
-      `Not installed: ${others.filter((label) => label !== 'Claude Code').join(', ')}`,
+      `Not installed: ${others.join(', ')}`,
       '',
     ])
     expect(await linesOf('status', 'kilo')).toEqual([

@@ -127,7 +127,7 @@ export async function clientsSetUp(
 ): Promise<{ readonly here: readonly SetUpClient[]; readonly skipped: readonly SkippedClient[] }> {
   const here: SetUpClient[] = []
   const skipped: SkippedClient[] = []
-  for (const client of await clientsInUse(session, runs)) {
+  for (const client of await oneClientPerFamily(session, runs)) {
     const now = valueOrError(() => clientReport(session, client, runs))
     const reason = whySkipped(now)
     const setup = activeSetup(client, runs)
@@ -192,7 +192,7 @@ export function configuredOptions(client: Client, state: ClientState, runs: Runs
  * One client of each family, with the family's label: the one that the files are set up for. The newest
  * setup decides first, because files of the first client can look like another's.
  */
-export async function clientsInUse(
+export async function oneClientPerFamily(
   session: Session,
   runs: Runs,
   family?: string,
@@ -219,7 +219,7 @@ export async function clientReports(
   session: Session,
   runs: Runs,
 ): Promise<readonly ClientReport[]> {
-  return (await clientsInUse(session, runs)).flatMap((client) => {
+  return (await oneClientPerFamily(session, runs)).flatMap((client) => {
     const now = valueOrError(() => clientReport(session, client, runs))
     return now instanceof UserError ? [] : [now]
   })

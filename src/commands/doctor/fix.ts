@@ -10,12 +10,12 @@ import { type FileFix, messageWithLocation } from '../../finding.ts'
 import { customBaseUrls } from '../../gateway/base-urls.ts'
 import { applyPlan } from '../../transaction/apply-plan.ts'
 import type { Runs } from '../../transaction/record.ts'
-import type { CheckResult } from '../checks/client-checks.ts'
 import { secretFiles } from '../client-state/check-client.ts'
 import { hasWrittenBaseUrl } from '../client-state/client-report.ts'
 import { describeDrift, driftSinceSetup } from '../client-state/drift.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import type { Consent, Session } from '../screen/session.ts'
+import type { CheckResult } from '../status/check-results.ts'
 
 /** The result of `--fix`. */
 export interface FixResult {

@@ -17,7 +17,7 @@ import { type FilesBeforeRuns, filesBeforeRuns } from '../../transaction/before-
 import type { FileContents } from '../../transaction/contents.ts'
 import { type Runs, settingChange } from '../../transaction/record.ts'
 import { readClientFiles } from '../client-state/client-files.ts'
-import { clientsInUse } from '../client-state/client-report.ts'
+import { oneClientPerFamily } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 import { remainingFindings } from './remaining.ts'
 
@@ -71,7 +71,7 @@ async function selectClients(
 ): Promise<readonly Client[]> {
   const isSelected = (id: string) => ids.length === 0 || ids.includes(id)
   const families = clientRows.flatMap(({ id }) => (isSelected(id) ? rowOf(id).family : []))
-  const clients = await clientsInUse(session, runs)
+  const clients = await oneClientPerFamily(session, runs)
   const others = await loadClients(environmentRows.filter(({ id }) => isSelected(id)))
   return [...clients.filter(({ family }) => families.includes(family)), ...others]
 }

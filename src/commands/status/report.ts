@@ -8,12 +8,12 @@ import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { formatHeader, headerDocument, unusualKeyHeader } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
 import { maskSecret } from '../../text.ts'
-import type { ShownClient } from '../checks/show.ts'
 import { shownAddress } from '../client-state/client-report.ts'
 import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import type { FileReport } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
+import type { ShownClient } from './show-clients.ts'
 
 /** A client, the gateway that it should use, and why it does not. */
 export interface StatusReport extends ShownClient {

@@ -23,7 +23,7 @@ export interface SharedGateway {
 }
 
 /** Requests the model lists of all clients' gateways in parallel. The result is by client ID. */
-export function askGateways(
+export function requestCatalogs(
   session: Session,
   clients: readonly CheckedClient[],
   flags: RequestFlags,

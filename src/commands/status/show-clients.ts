@@ -9,7 +9,7 @@ import {
 import { counted } from '../../text.ts'
 import type { ExaminedClient } from '../client-state/examine-client.ts'
 import type { Session } from '../screen/session.ts'
-import type { CheckResult } from './client-checks.ts'
+import type { CheckResult } from './check-results.ts'
 
 /** A client, with what `status` or `doctor` shows about it and its gateway. */
 export interface ShownClient {
@@ -42,7 +42,7 @@ export function showClients(
       severity === 'ok' && brief ? [brief] : [],
     )
     session.say(facts.length === 0 ? heading : `${heading}  ${facts.join(', ')}`)
-    showFindings(session, shared, isDetailed)
+    showChecks(session, shared, isDetailed)
 
     const isShared = ({ message }: CheckResult) =>
       shared.some((finding) => finding.message === message)
@@ -146,7 +146,7 @@ function problemsIn(findings: readonly CheckResult[]): readonly CheckResult[] {
 }
 
 /** Shows findings about this machine or about a gateway, each on a separate line. */
-export function showFindings(
+export function showChecks(
   session: Session,
   findings: readonly CheckResult[],
   isDetailed: boolean,

@@ -32,7 +32,7 @@ import { awaitCatalog } from '../probes/early-probes.ts'
 import { loadSenders, type ProbeAnswer, Probes } from '../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
-import { asWarning, type CheckResult } from './client-checks.ts'
+import { asWarning, type CheckResult } from '../status/check-results.ts'
 import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
 
 /**

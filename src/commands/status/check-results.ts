@@ -1,4 +1,3 @@
-import { whyUnreadable } from '../../clients/contract/state.ts'
 import { isBefore } from '../../clients/program/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
@@ -18,8 +17,6 @@ export interface CheckResult extends Finding {
   readonly brief?: string
   /** The result is the same for every client of the gateway, and is shown once. */
   readonly isAboutGateway?: true
-  /** The client has neither a program nor a setup on this machine. */
-  readonly isAbsent?: true
 }
 
 /**
@@ -27,7 +24,7 @@ export interface CheckResult extends Finding {
  *
  * @param isFixTried `doctor --fix` has run already, so that no hint names it again
  */
-export function reportFindings(
+export function resultsOf(
   { client, findings }: CheckedClient,
   isFixTried = false,
 ): readonly CheckResult[] {
@@ -61,10 +58,7 @@ export function checkInstalled(
 
   if (!isInstalled(session, client)) {
     const isSetUp = state.endpoint.baseUrl !== undefined
-    const isUnknown = whyUnreadable(state) !== undefined
-    const message = `${label} is not installed`
-    if (!isSetUp && !isUnknown) return { code, severity: 'ok', message, isAbsent: true }
-    return { code, severity: isSetUp ? 'warning' : 'ok', message }
+    return { code, severity: isSetUp ? 'warning' : 'ok', message: `${label} is not installed` }
   }
 
   const [problem] = versionFindings(client, installed)
@@ -84,6 +78,18 @@ export function checkInstalled(
     return { ...result, severity: 'warning', message, hint: 'If something fails, update repoint.' }
   }
   return { ...result, severity: 'ok' }
+}
+
+/** Whether neither the program nor a file of a client is on this machine, and nothing needs attention. */
+export function isAbsent(
+  session: Session,
+  { client, fileStates, findings }: CheckedClient,
+): boolean {
+  if (isInstalled(session, client)) return false
+  return (
+    fileStates.every((file) => file.state === 'absent') &&
+    findings.every(({ severity }) => severity === 'ok')
+  )
 }
 
 export function asWarning(finding: Finding): Finding {
