@@ -63,17 +63,12 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
   })
 
   let problem = 'no answer'
-  let hasEnded = false
-  reply.onEnd(() => {
-    hasEnded = true
-    outgoing.destroy()
-  })
+  reply.onEnd(() => outgoing.destroy())
   outgoing.once('error', (error) => {
     problem = error.message
   })
   outgoing.once('close', () => {
-    if (!hasEnded && entry.status === undefined)
-      reply.fail(failures.upstreamUnreachable(`do request failed: ${problem}`))
+    if (reply.isPending) reply.fail(failures.upstreamUnreachable(`do request failed: ${problem}`))
   })
   outgoing.once('response', (answer) => {
     if ((answer.statusCode ?? 0) < 200) {

@@ -78,6 +78,11 @@ export class Reply {
     })
   }
 
+  /** Nothing was sent so far, and the client is connected. */
+  get isPending(): boolean {
+    return this.entry.status === undefined && !this.#hasEnded
+  }
+
   /** Sends a whole text. */
   send({ status = 200, type, text, headers = {} }: TextResponse): void {
     this.#remainingUpload = readRemainingUpload(this.request)
@@ -125,7 +130,7 @@ export class Reply {
   /** Reports a bug in repoint: with a 500, or by ending a response that has begun. */
   crash(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
-    if (this.entry.status === undefined) this.fail(failures.internal(message))
+    if (this.isPending) this.fail(failures.internal(message))
     else this.#response.destroy()
   }
 
