@@ -54,7 +54,7 @@ test('a setup writes it, later setups keep or update it, --no-catalog removes it
   expect(again.json).toMatchObject({ changed: false })
   const status = await repoint(home, gateway, 'status', 'codex')
   expect(status.json).toMatchObject({
-    clients: [{ ownCatalog: true, files: [{}, { state: 'as-written' }, {}], obstacles: [] }],
+    clients: [{ hasModelsFile: true, files: [{}, { state: 'as-written' }, {}], obstacles: [] }],
   })
   expect((await repoint(home, gateway, 'doctor', 'codex')).status).toBe(0)
 

@@ -123,7 +123,7 @@ export const codex: ClientModule = {
         providerId,
         contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
         ...readSettingOptions(settingOptions, config.table([])),
-        ownCatalog: usesModelsFile(files, config) || undefined,
+        hasModelsFile: usesModelsFile(files, config) || undefined,
       },
       offered: offeredByModelsFile(files),
       sources: {

@@ -71,11 +71,11 @@ export function withModelsFile(
 ): ResolvedOptions {
   const { requested, gatewayInfo } = input
   const table = entriesIn(printedTable)
-  if (!effectiveOptions(input).ownCatalog)
+  if (!effectiveOptions(input).hasModelsFile)
     return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
 
   // Without the gateway's catalog, the existing file stays: nothing new is known about its models.
-  if (table.length === 0 || (catalogIn(gatewayInfo) === undefined && !requested.ownCatalog))
+  if (table.length === 0 || (catalogIn(gatewayInfo) === undefined && !requested.hasModelsFile))
     return resolved
 
   // The picker offers the models that the gateway lists for responses. If the gateway does not say that of

@@ -24,7 +24,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
   return [
     // In the order of `plan`, which says why.
     { ...auth, ...whole, path: join(home, 'auth.json') },
-    { ...editable, ...whole, kind: 'catalog', path: join(home, modelsFile), isOptional: true },
+    { ...editable, ...whole, kind: 'models', path: join(home, modelsFile), isOptional: true },
     { ...editable, kind: 'config', path: join(home, 'config.toml') },
     ...layersOfCodex(machine, disk, home).filter(({ path }) => disk.exists(path)),
   ]

@@ -27,7 +27,7 @@ export function firstRequest(
   const config = parseKind(files, 'config')
   // The file that a setup with --catalog writes replaces the table in the program.
   const hasModelsFile = usesModelsFile(files, config)
-  const table = hasModelsFile ? textOf(fileOf(files, 'catalog')) : modelTable
+  const table = hasModelsFile ? textOf(fileOf(files, 'models')) : modelTable
   const entry = entryOf(entriesIn(table), model)
   const kind = kindOf(model, { table, entry, hasModelsFile })
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })

@@ -10,7 +10,7 @@ import {
 declare module '../contract/options.ts' {
   interface ClientOptions {
     /** Codex reads its models from a file of repoint's. */
-    readonly ownCatalog?: boolean | undefined
+    readonly hasModelsFile?: boolean | undefined
     /** The earlier provider keeps its old key, in config.toml. */
     readonly keepOldGateway?: boolean | undefined
   }
@@ -26,7 +26,7 @@ export const settingOptions: readonly SettingOption[] = [
 const catalogFlags = switchFlags(
   'catalog',
   { on: "list the gateway's models instead of Codex's own", off: "list Codex's own models again" },
-  (ownCatalog) => ({ ownCatalog }),
+  (hasModelsFile) => ({ hasModelsFile }),
 )
 
 const keepOldGatewayFlag: ClientFlag = {

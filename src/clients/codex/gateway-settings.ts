@@ -32,7 +32,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
       ...(hasModelsFile ? [modelsFilePath] : []),
       ...(isKeyForced ? [['forced_login_method']] : []),
     ],
-    catalog: hasModelsFile && fileOf(files, 'catalog').bytes !== null ? [wholeFile] : [],
+    models: hasModelsFile && fileOf(files, 'models').bytes !== null ? [wholeFile] : [],
     auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
   }
 }

@@ -20,9 +20,9 @@ export const modelsFilePath = ['model_catalog_json']
  * longer does. Undefined: the file stays unchanged.
  */
 export function planModelsFile(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
-  const { path, bytes } = fileOf(files, 'catalog')
+  const { path, bytes } = fileOf(files, 'models')
   const { modelsFile } = target.resolved
-  if (target.input.requested.ownCatalog && modelsFile === undefined)
+  if (target.input.requested.hasModelsFile && modelsFile === undefined)
     throw new UserError({
       code: 'client-failed',
       message: '--catalog needs Codex to print its models, and this Codex cannot',
@@ -44,12 +44,12 @@ export function planModelsFile(files: LoadedFiles, target: SetupTarget): FileEdi
 }
 
 function dropsModelsFile({ input: { requested, resetToDefaults = false } }: SetupTarget): boolean {
-  return requested.ownCatalog === false || resetToDefaults
+  return requested.hasModelsFile === false || resetToDefaults
 }
 
 /** The changes in config.toml. A file of the user stays configured. */
 export function modelsFileChanges(files: LoadedFiles, config: ParsedFile, target: SetupTarget) {
-  const { path } = fileOf(files, 'catalog')
+  const { path } = fileOf(files, 'models')
   if (target.resolved.modelsFile) return [{ path: modelsFilePath, value: path }]
   const isDropped = usesModelsFile(files, config) && dropsModelsFile(target)
   return isDropped ? [{ path: modelsFilePath, value: undefined }] : []
@@ -57,13 +57,13 @@ export function modelsFileChanges(files: LoadedFiles, config: ParsedFile, target
 
 /** Whether Codex reads the file that a setup writes. */
 export function usesModelsFile(files: LoadedFiles, config: ParsedFile): boolean {
-  return config.text(modelsFilePath) === fileOf(files, 'catalog').path
+  return config.text(modelsFilePath) === fileOf(files, 'models').path
 }
 
 /** Reports a file with which Codex, or some of its versions, does not start. */
 export function* checkModelsFile(files: LoadedFiles, config: ParsedFile): Findings {
   if (!usesModelsFile(files, config)) return
-  const file = fileOf(files, 'catalog')
+  const file = fileOf(files, 'models')
   const { path, bytes } = file
   const entries = entriesIn(textOf(file))
   const misfit = entries.find((entry) => !isForAll(entry))
@@ -105,7 +105,7 @@ export function* checkOtherModelsFile(
 /** The models in the file that a setup wrote. */
 export function offeredByModelsFile(files: LoadedFiles): readonly string[] {
   if (!usesModelsFile(files, parseKind(files, 'config'))) return []
-  return entriesIn(textOf(fileOf(files, 'catalog'))).map(({ slug }) => slug)
+  return entriesIn(textOf(fileOf(files, 'models'))).map(({ slug }) => slug)
 }
 
 /**
@@ -120,7 +120,7 @@ export function* checkStaleModelsFile({ files }: ClientContext, config: ParsedFi
   yield {
     code: 'codex-catalog-stale',
     message: `Codex's catalog does not describe ${model}, which Codex uses`,
-    location: fileOf(files, 'catalog').path,
+    location: fileOf(files, 'models').path,
     hint: 'Write the catalog again: repoint codex',
     severity: 'warning',
   }

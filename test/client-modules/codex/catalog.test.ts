@@ -35,7 +35,7 @@ function setUp(disk: Disk, setup: Setup & { options?: object } = {}) {
   return { edits, target, disk: written(disk, aMachine(), edits) }
 }
 
-const withCatalog = { options: { model: 'glm-5', ownCatalog: true } }
+const withCatalog = { options: { model: 'glm-5', hasModelsFile: true } }
 
 interface Entry {
   readonly slug: string
@@ -156,7 +156,7 @@ describe('an existing catalog file', () => {
   })
 
   test.each([
-    ['--no-catalog', { earlier: previousOn(before), options: { ownCatalog: false } }],
+    ['--no-catalog', { earlier: previousOn(before), options: { hasModelsFile: false } }],
     ['--defaults', { options: {}, target: { input: { requested: {}, resetToDefaults: true } } }],
   ])('%s removes it from config.toml, then deletes it', (_, setup) => {
     const { edits, disk } = setUp(before, setup)
