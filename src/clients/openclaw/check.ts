@@ -20,7 +20,7 @@ import {
   agentsWithModel,
   loginsFor,
   prefersKey,
-  providers,
+  providerFormat,
   readConfig,
   readKey,
   startingModel,
@@ -33,7 +33,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   const view = viewOf(context, providerId, resolved.model)
   yield* checkSurroundings(context, view.models)
   yield* checkIncludes(view.models)
-  yield* proxyFindings(providers.client, baseUrl, context.machine.env)
+  yield* proxyFindings(providerFormat.client, baseUrl, context.machine.env)
 
   yield* checkOtherLogin(view, true)
   yield* checkProviderForSetup(view, target)
@@ -55,7 +55,7 @@ export function* checkNow(context: ClientContext): Findings {
   if (url === undefined) return
 
   yield* checkIncludes(file)
-  yield* proxyFindings(providers.client, url, context.machine.env)
+  yield* proxyFindings(providerFormat.client, url, context.machine.env)
   yield* checkOtherLogin(view, false)
   yield* checkTransport(view)
   yield* checkProviderNow(view, url)
@@ -63,13 +63,13 @@ export function* checkNow(context: ClientContext): Findings {
 
 function viewOf(context: ClientContext, providerId: string, model: string): ProviderView {
   const models = readConfig(context.files)
-  const provider = providerOf(providers, models, providerId)
+  const provider = providerOf(providerFormat, models, providerId)
   const { apiKey } = provider.table
   const configuredKey = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
     context,
-    format: providers,
+    format: providerFormat,
     models,
     providerId,
     provider,
@@ -117,7 +117,7 @@ function* checkOtherLogin(view: ProviderView, isSetUp: boolean): Findings {
   const [login] = loginsFor(models, providerId)
   if (login === undefined || prefersKey(provider.table)) return
 
-  const path = [...providerPath(providers, providerId), 'auth']
+  const path = [...providerPath(providerFormat, providerId), 'auth']
   const canUseKey = isSetUp || view.sent.key !== undefined
   yield findingAt(models, ['auth', 'profiles', login], {
     code: 'openclaw-other-key',
@@ -137,7 +137,7 @@ function* checkOtherLogin(view: ProviderView, isSetUp: boolean): Findings {
 function* checkTransport({ models, providerId, provider }: ProviderView): Findings {
   if (provider.table['request'] === undefined) return
 
-  const path = [...providerPath(providers, providerId), 'request']
+  const path = [...providerPath(providerFormat, providerId), 'request']
   yield findingAt(models, path, {
     code: 'openclaw-request',
     message: `request of ${providerId} can change the address and the key`,

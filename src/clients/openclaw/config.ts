@@ -8,7 +8,7 @@ import { openclawName } from '../names.ts'
 import { type ProviderFormat, providerOf } from '../pi-family/providers.ts'
 
 /** The key precedes a login in OpenClaw's database only with `auth`. */
-export const providers: ProviderFormat = {
+export const providerFormat: ProviderFormat = {
   client: openclawName,
   path: ['models', 'providers'],
   always: { auth: 'api-key' },
@@ -32,7 +32,7 @@ export function readConfig(files: LoadedFiles): StrictFile {
 }
 
 function problemOfProviders(root: Table): string | undefined {
-  for (const [id, provider] of Object.entries(tableIn(root, providers.path))) {
+  for (const [id, provider] of Object.entries(tableIn(root, providerFormat.path))) {
     const at = `models.providers.${id}`
     if (!isTable(provider)) return `${at} is not an object`
     const { baseUrl, api, models } = provider
@@ -117,7 +117,7 @@ export const interpretedValue =
  * tells.
  */
 export function readKey(file: StrictFile, providerId: string): SentKey | undefined {
-  const { table } = providerOf(providers, file, providerId)
+  const { table } = providerOf(providerFormat, file, providerId)
   const { apiKey } = table
   const isKeyElsewhere =
     typeof apiKey !== 'string' ||

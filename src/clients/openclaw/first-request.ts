@@ -5,7 +5,7 @@ import { numberIn, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
-import { providers, readConfig, startingModel } from './config.ts'
+import { providerFormat, readConfig, startingModel } from './config.ts'
 
 /** In tokens: the limit that OpenClaw sends for a model without one. */
 const usualOutputTokens = 8192
@@ -24,7 +24,7 @@ export function firstRequest(
 ): FirstRequest {
   const file = readConfig(files)
   const { providerId = '' } = startingModel(file)
-  const provider = providerOf(providers, file, providerId)
+  const provider = providerOf(providerFormat, file, providerId)
   const entry = modelOf(provider, model) ?? {}
   const compat = tableIn(entry, ['compat'])
   const limit =

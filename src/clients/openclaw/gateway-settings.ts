@@ -6,7 +6,7 @@ import { effectiveSettings, providerOf, providerPath } from '../pi-family/provid
 import {
   agentsWithModel,
   defaultModelPath,
-  providers,
+  providerFormat,
   readConfig,
   startingModel,
 } from './config.ts'
@@ -16,11 +16,12 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const file = readConfig(files)
   const { providerId, model } = startingModel(file)
   if (providerId === undefined) return {}
-  const { baseUrl } = effectiveSettings(providerOf(providers, file, providerId), model).endpoint
+  const provider = providerOf(providerFormat, file, providerId)
+  const { baseUrl } = effectiveSettings(provider, model).endpoint
   if (baseUrl === undefined) return {}
 
-  const provider = providerPath(providers, providerId)
-  return { config: [provider, ...modelPathsOf(file.root, providerId)] }
+  const ofProvider = providerPath(providerFormat, providerId)
+  return { config: [ofProvider, ...modelPathsOf(file.root, providerId)] }
 }
 
 /** The settings that choose a provider's models: for all agents, and for single ones. */

@@ -8,7 +8,7 @@ import { apiOf, membersOf } from '../pi-family/providers.ts'
 import { newEntry } from '../plan/entries.ts'
 import { headersInVariables } from '../plan/headers.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
-import { agentsWithModel, providers, readConfig } from './config.ts'
+import { agentsWithModel, providerFormat, readConfig } from './config.ts'
 
 const fileName = 'openclaw-run.json'
 
@@ -71,10 +71,10 @@ function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVa
     baseUrl,
     api: apiOf[protocol],
     apiKey: `\${${launchKeyVariable}}`,
-    ...providers.always,
+    ...providerFormat.always,
     ...(protocol === 'messages' && { authHeader: true }),
     headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),
-    models: offeredIn(resolved).map((model) => newEntry(membersOf(providers, model, target))),
+    models: offeredIn(resolved).map((model) => newEntry(membersOf(providerFormat, model, target))),
   }
 }
 

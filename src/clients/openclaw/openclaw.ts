@@ -15,7 +15,7 @@ import {
   interpretedValue,
   loginsFor,
   prefersKey,
-  providers,
+  providerFormat,
   readConfig,
   readKey,
   reservedIds,
@@ -98,7 +98,7 @@ export const openclaw: ClientModule = {
     const { providerId, model } = startingModel(file)
     if (providerId === undefined) return emptyState
 
-    const provider = providerOf(providers, file, providerId)
+    const provider = providerOf(providerFormat, file, providerId)
     const { endpoint, options } = effectiveSettings(provider, model)
     const key = readKey(file, providerId)?.key
     const [login] = prefersKey(provider.table) ? [] : loginsFor(file, providerId)

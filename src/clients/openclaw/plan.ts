@@ -6,7 +6,7 @@ import { expectRead } from '../files/strict-json.ts'
 import { openclawName } from '../names.ts'
 import { providerChanges } from '../pi-family/providers.ts'
 import { editFile } from '../plan/edit-file.ts'
-import { defaultModelPath, providers, readConfig } from './config.ts'
+import { defaultModelPath, providerFormat, readConfig } from './config.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
@@ -32,7 +32,7 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
   const file = fileOf(files, 'config')
   const { root } = readConfig(files)
   const changes = [
-    ...providerChanges(providers, { ...file, root }, target),
+    ...providerChanges(providerFormat, { ...file, root }, target),
     { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
   ]
 

@@ -36,10 +36,10 @@ export function gatewaySettings(
 }
 
 function movedSettings(config: ParsedFile, id: string): readonly SettingPath[] {
-  const provider = ['provider', id]
+  const providerPath = ['provider', id]
   return [
-    ...['baseURL', 'apiKey', 'headers'].map((name) => [...provider, 'options', name]),
-    ...['api', 'npm'].map((name) => [...provider, name]),
+    ...['baseURL', 'apiKey', 'headers'].map((name) => [...providerPath, 'options', name]),
+    ...['api', 'npm'].map((name) => [...providerPath, name]),
   ].filter((path) => config.get(path) !== undefined)
 }
 

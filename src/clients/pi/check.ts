@@ -19,7 +19,7 @@ import { providerOf } from '../pi-family/providers.ts'
 import {
   incompleteProvider,
   loginOf,
-  providers,
+  providerFormat,
   readAuth,
   readModels,
   readPiKey,
@@ -33,12 +33,12 @@ interface PiView extends ProviderView {
 
 function viewOf(context: ClientContext, providerId: string, model: string): PiView {
   const [models, settings] = [readModels(context.files), readSettings(context.files)]
-  const provider = providerOf(providers, models, providerId)
+  const provider = providerOf(providerFormat, models, providerId)
   const configuredKey = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
     context,
-    format: providers,
+    format: providerFormat,
     models,
     settings,
     providerId,
@@ -56,7 +56,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   const view = viewOf(context, target.providerId, target.resolved.model)
   yield* checkSurroundings(context)
   yield* checkKeyVariable(context, target.key)
-  yield* proxyFindings(providers.client, target.baseUrl, context.machine.env)
+  yield* proxyFindings(providerFormat.client, target.baseUrl, context.machine.env)
   yield* checkOtherLogin(view)
   yield* checkProviderForSetup(view, target)
   yield* checkOtherProviders(view)
@@ -75,7 +75,7 @@ export function* checkNow(context: ClientContext): Findings {
   // With a provider that pi ships, the user may configure it freely.
   if (url === undefined) return
 
-  yield* proxyFindings(providers.client, url, context.machine.env)
+  yield* proxyFindings(providerFormat.client, url, context.machine.env)
   yield* checkOtherLogin(view)
   yield* checkProviderNow(view, url)
   yield* checkModelLists(view)

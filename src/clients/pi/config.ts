@@ -12,7 +12,7 @@ import { type ProviderFormat, providerOf } from '../pi-family/providers.ts'
  * (0.73.1). It also gives each one a reasoning budget, which Claude's newer models reject (run on 0.87.1,
  * 2026-11-23).
  */
-export const providers: ProviderFormat = {
+export const providerFormat: ProviderFormat = {
   client: piName,
   path: ['providers'],
   always: {},
@@ -187,7 +187,7 @@ export const interpretedValue = /^!|\$|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/
 /** The key that pi would send to a provider, and the file that holds it, as far as the files tell. */
 export function readPiKey(files: LoadedFiles, providerId: string): SentKey | undefined {
   const login = loginOf(files, providerId)
-  const { table } = providerOf(providers, readModels(files), providerId)
+  const { table } = providerOf(providerFormat, readModels(files), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']
   if (typeof key !== 'string' || interpretedValue.test(key)) return undefined
   const kind = login === undefined ? 'models' : 'auth'

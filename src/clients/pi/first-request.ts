@@ -6,7 +6,7 @@ import { numberIn, tableIn, textIn } from '../files/tables.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
-import { providers, readModels, readSettings, startingModel } from './config.ts'
+import { providerFormat, readModels, readSettings, startingModel } from './config.ts'
 import { leavesRoomForPrompt, readsAdaptiveThinking } from './versions.ts'
 
 /** In tokens: the limit that pi sends for a model without one. */
@@ -33,7 +33,7 @@ export function firstRequest(
 ): FirstRequest {
   const models = readModels(files)
   const { providerId = '' } = startingModel(readSettings(files))
-  const provider = providerOf(providers, models, providerId)
+  const provider = providerOf(providerFormat, models, providerId)
   const { table, url = '' } = provider
   const recorded = (kind: string) => recordedRequest(recordings, { kind, protocol, version })
   if (knownHosts.test(url)) {

@@ -6,7 +6,7 @@ import { apiOf, membersOf, providerOf } from '../pi-family/providers.ts'
 import { newEntry } from '../plan/entries.ts'
 import { requiredHeaders } from '../plan/headers.ts'
 import { expectUnset, typedFlag } from '../program/arguments.ts'
-import { loginOf, providers, readModels } from './config.ts'
+import { loginOf, providerFormat, readModels } from './config.ts'
 
 /** Holds the values of a run. The extension does not contain them, so its text is the same for every run. */
 const providerVariable = 'REPOINT_RUN_PI'
@@ -68,7 +68,7 @@ function providerFor(target: SetupTarget) {
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       contextWindow: 128_000,
       maxTokens: 16_384,
-      ...newEntry(membersOf(providers, model, target)),
+      ...newEntry(membersOf(providerFormat, model, target)),
     })),
   }
 }
@@ -78,7 +78,7 @@ function providerFor(target: SetupTarget) {
  * headers or overrides of models. pi would use them at the new address too.
  */
 function runProviderId(files: LoadedFiles, id: string): string {
-  const { table, models } = providerOf(providers, readModels(files), id)
+  const { table, models } = providerOf(providerFormat, readModels(files), id)
   const hasHeaders = [table, ...models].some(({ headers }) => headers !== undefined)
   const hasOverrides = table['modelOverrides'] !== undefined
   const hasLogin = loginOf(files, id) !== undefined

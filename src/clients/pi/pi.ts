@@ -12,7 +12,7 @@ import {
   incompleteProvider,
   interpretedValue,
   loginOf,
-  providers,
+  providerFormat,
   readModels,
   readPiKey,
   readSettings,
@@ -104,7 +104,7 @@ export const pi: ClientModule = {
 
     const login = loginOf(files, providerId)
     const isOther = login !== undefined && login['type'] !== 'api_key'
-    const provider = providerOf(providers, models, providerId)
+    const provider = providerOf(providerFormat, models, providerId)
     const { endpoint, options } = effectiveSettings(provider, model)
     const sent = readPiKey(files, providerId)
     return {
@@ -112,7 +112,7 @@ export const pi: ClientModule = {
       options: { ...options, providerId },
       offered: provider.models.map(({ id }) => String(id)),
       sources: {
-        baseUrl: originOf([models], [...providerPath(providers, providerId), 'baseUrl']),
+        baseUrl: originOf([models], [...providerPath(providerFormat, providerId), 'baseUrl']),
         model: model && settings.path,
         key: sent?.keyPath,
       },

@@ -6,7 +6,7 @@ import { expectRead } from '../files/strict-json.ts'
 import { piName } from '../names.ts'
 import { providerChanges, providerOf, providerPath } from '../pi-family/providers.ts'
 import { editFile } from '../plan/edit-file.ts'
-import { providers, readAuth, readModels, readSettings } from './config.ts'
+import { providerFormat, readAuth, readModels, readSettings } from './config.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
@@ -53,11 +53,11 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
 function modelsChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
   const { providerId } = target
   const { root } = readModels(files)
-  const path = providerPath(providers, providerId)
-  const isNamed = providerOf(providers, { root }, providerId).table['name'] !== undefined
+  const path = providerPath(providerFormat, providerId)
+  const isNamed = providerOf(providerFormat, { root }, providerId).table['name'] !== undefined
 
   return [
     ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
-    ...providerChanges(providers, { ...fileOf(files, 'models'), root }, target),
+    ...providerChanges(providerFormat, { ...fileOf(files, 'models'), root }, target),
   ]
 }
