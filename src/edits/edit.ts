@@ -132,7 +132,10 @@ function planSteps(
   return outermostPaths
     .flatMap((path) => splitIntoKeys(parsed, path, getValue(expectedRoot, path)))
     .filter(({ path, value }) => !sameValue(getValue(parsed.root, path), value))
-    .map(({ path, value }) => ({ path, content: value === undefined ? undefined : { value } }))
+    .map(({ path, value }) => ({
+      path,
+      content: value === undefined ? undefined : { kind: 'value', value },
+    }))
 }
 
 /** Shortens a path to the first list, or table in a list, that is new: it is written as a whole. */
@@ -254,7 +257,7 @@ function manualLines(dialect: Dialect, changes: readonly SettingChange[]): strin
   )
   const paths = uniquePaths(setChanges.map(({ path }) => shortenToNewList(emptyTable(), path)))
   const settings = paths.map(
-    (path): Setting => ({ path, content: { value: getValue(root, path)! } }),
+    (path): Setting => ({ path, content: { kind: 'value', value: getValue(root, path)! } }),
   )
 
   try {

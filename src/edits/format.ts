@@ -36,7 +36,8 @@ export interface Format {
    *
    * The source text of `before` is restored. If there was none, the key is removed, together with the
    * tables that we created for it and that are empty now. If `now` has the same bytes as `written`
-   * and nothing is kept, the result is `before`, to the byte. The result is null if we created the file and nothing is left in it.
+   * and nothing is kept, the result is `before`, to the byte. The result is null if we created the file
+   * and nothing is left in it.
    *
    * @throws UserError as `edit` does
    */

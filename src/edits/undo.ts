@@ -17,7 +17,7 @@
  * The second parser of the dialect verifies each step.
  */
 import { UserError, valueOrError } from '../errors.ts'
-import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
+import { Conflict, type Content, type Dialect, type ParsedText } from './dialects/dialect.ts'
 import { applySteps, type EditStep, editConflictError, editWith, shortenToNewList } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
@@ -174,7 +174,9 @@ function undoRemaining(
       // Someone deleted the list of a removed element: it gets a new list, without the elements of others.
       const isNewList = remaining.every((setting) => !samePath(setting.path, path))
       const source = isNewList ? undefined : sourceAt(texts.before, path)
-      return { path, content: source === undefined ? { value } : { source } }
+      const content: Content =
+        source === undefined ? { kind: 'value', value } : { kind: 'source', source }
+      return { path, content }
     },
   )
   return applySteps({

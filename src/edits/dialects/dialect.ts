@@ -60,9 +60,9 @@ export interface Member {
 
 /** What to write: a value, the source text of a value, or single members. */
 export type Content =
-  | { readonly value: Value }
-  | { readonly source: string }
-  | { readonly members: ReadonlyMap<string, Content> }
+  | { readonly kind: 'value'; readonly value: Value }
+  | { readonly kind: 'source'; readonly source: string }
+  | { readonly kind: 'members'; readonly members: ReadonlyMap<string, Content> }
 
 /** The formatting of a container's members. */
 export interface MemberLayout {
@@ -135,14 +135,15 @@ export function groupMembers(
   return new Map(
     [...groups].map(([key, group]) => {
       const whole = group.find(({ path }) => path.length === 0)
-      return [key, whole?.content ?? { members: groupMembers(group) }]
+      return [key, whole?.content ?? { kind: 'members', members: groupMembers(group) }]
     }),
   )
 }
 
 /** Converts the value of a table to single members. Other content stays as it is. */
 export function asMembers(content: Content): Content {
-  if (!('value' in content) || !isValueTable(content.value)) return content
+  if (content.kind !== 'value' || !isValueTable(content.value)) return content
   const children = Object.entries(content.value)
-  return { members: new Map(children.map(([key, value]) => [key, { value }])) }
+  const members = new Map(children.map(([key, value]) => [key, { kind: 'value', value } as const]))
+  return { kind: 'members', members }
 }

@@ -215,8 +215,8 @@ function describeJsonValue(value: Value): string {
 
 function spellJson(unresolved: Content, layout: MemberLayout): string {
   const content = asMembers(unresolved)
-  if ('source' in content) return content.source.replace(/\r?\n/g, layout.eol)
-  if ('value' in content) return spellJsonValue(content.value, layout)
+  if (content.kind === 'source') return content.source.replace(/\r?\n/g, layout.eol)
+  if (content.kind === 'value') return spellJsonValue(content.value, layout)
 
   const inner = indented(layout)
   const all = [...content.members].map(
@@ -230,7 +230,7 @@ function spellJsonValue(value: Value, layout: MemberLayout): string {
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new Conflict('JSON has only finite numbers', 0)
   if (!Array.isArray(value)) return JSON.stringify(value)
-  const items = value.map((item) => spellJson({ value: item }, indented(layout)))
+  const items = value.map((item) => spellJson({ kind: 'value', value: item }, indented(layout)))
   return enclose('[', items, ']', layout)
 }
 
@@ -274,5 +274,5 @@ function spellRoot(settings: readonly Setting[], eol: string): string {
     content,
   }))
   const layout = { isMultiLine: true, eol, unit: '  ', indent: '', colon: ': ', isUnquoted: false }
-  return spellJson({ members: groupMembers(members) }, layout)
+  return spellJson({ kind: 'members', members: groupMembers(members) }, layout)
 }

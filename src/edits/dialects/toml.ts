@@ -168,8 +168,8 @@ function addValue(
 /** Spells content on one line. */
 function spellToml(unresolved: Content): string {
   const content = asMembers(unresolved)
-  if ('source' in content) return content.source
-  if ('value' in content) return spellTomlValue(content.value)
+  if (content.kind === 'source') return content.source
+  if (content.kind === 'value') return spellTomlValue(content.value)
 
   const all = [...content.members].map(([key, child]) => `${spellKey([key])} = ${spellToml(child)}`)
   return all.length === 0 ? '{}' : `{ ${all.join(', ')} }`
@@ -177,7 +177,10 @@ function spellToml(unresolved: Content): string {
 
 function spellTomlValue(value: Value): string {
   if (value === null) throw new Conflict('TOML has no null', 0)
-  if (Array.isArray(value)) return `[${value.map((item) => spellToml({ value: item })).join(', ')}]`
+  if (Array.isArray(value)) {
+    const items = value.map((item) => spellToml({ kind: 'value', value: item }))
+    return `[${items.join(', ')}]`
+  }
   return spellScalar(value as string | number | boolean)
 }
 
