@@ -10,7 +10,7 @@ import {
   type ExaminedClient,
   examineClient,
 } from './client-state/examine-client.ts'
-import { programOf, readVersion } from './client-state/program/installed-program.ts'
+import { programOf } from './client-state/program/installed-program.ts'
 import { runsOrError } from './client-state/recorded-runs.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument } from './command-line/arguments.ts'
@@ -143,7 +143,7 @@ async function checkAll(
   const checkOne = async (examined: ExaminedClient): Promise<readonly CheckResult[]> => {
     if (examined.kind === 'unreadable') return [findingFrom(examined.failure)]
     const { client } = examined
-    const program = await programOf(session, client, readVersion(session, client))
+    const program = await programOf(session, client, 'show')
     const shared = gateways?.get(client.id)
     const gatewayChecks =
       gateways && (await checkGateway(session, examined, { program, shared, flags }))

@@ -40,7 +40,7 @@ async function showVariables(
   flags: FlagsOf<typeof defineFor>,
   client: Client,
 ): Promise<number> {
-  const program = await installedVersion(session, client)
+  const program = await installedVersion(session, client, 'setup')
   refuseBlocked([...versionFindings(client, program)])
   const requested = { model: flags.model }
   const senderFor = await loadSenders(session, client, { files: [], ...program })

@@ -2,7 +2,7 @@ import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { errorFrom, messageWithLocation } from '../finding.ts'
-import { isInstalled, programOf, readVersion } from './client-state/program/installed-program.ts'
+import { isInstalled, programOf } from './client-state/program/installed-program.ts'
 import { openRecords } from './client-state/recorded-runs.ts'
 import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts'
 import { noFlags } from './command-line/flags.ts'
@@ -36,9 +36,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
   // A client can be set up before it is installed.
   const offered = installed.length > 0 ? installed : all
   // Some programs take a second for their version, so they start before the first question.
-  const programs = new Map(
-    offered.map((client) => [client.id, programOf(session, client, readVersion(session, client))]),
-  )
+  const programs = new Map(offered.map((client) => [client.id, programOf(session, client, 'show')]))
 
   return setUpClients(
     session,

@@ -32,7 +32,7 @@ export function isInstalled({ platform }: Session, { program }: Pick<Client, 'pr
  * The version of an installed client: that of the npm package that contains its program. The program
  * is started only if there is no such package.
  */
-export async function readVersion(
+async function readVersion(
   { platform }: Session,
   { program }: Pick<Client, 'program'>,
 ): Promise<ProgramVersion> {
@@ -42,12 +42,12 @@ export async function readVersion(
   const packaged = packagedVersion(platform, path, program.packages)
   if (packaged !== undefined && !program.updatesItself) return { version: packaged }
 
-  const printed = await askForVersion(platform, path, program.command)
+  const printed = await startForVersion(platform, path, program.command)
   // A program that has replaced itself is at least as new as its package.
   return packaged !== undefined && printed.version === undefined ? { version: packaged } : printed
 }
 
-async function askForVersion(
+async function startForVersion(
   { processes, machine }: Platform,
   program: string,
   command: string,
@@ -73,19 +73,20 @@ function versionIn(text: string): string | undefined {
   return /\d+\.\d+\.\d+\w*(?:[.+-]\w+)*/.exec(text)?.[0]
 }
 
+/** What a version is read for: `show` shows it, and the others only compare it with the oldest that works. */
+type Purpose = 'setup' | 'launch' | 'show'
+
 /** The oldest version that works after a setup, or with `repoint run`. */
 function oldestFor(
   { minVersion, minVersionForLaunch = minVersion }: Client['program'],
   use: Purpose,
 ) {
-  return use === 'setup' ? minVersion : minVersionForLaunch
+  return use === 'launch' ? minVersionForLaunch : minVersion
 }
-
-type Purpose = 'setup' | 'launch'
 
 /** Whether the version of a client decides anything. */
 function needsVersion({ program }: Client, use: Purpose): boolean {
-  return program.needsVersion === true || oldestFor(program, use) !== undefined
+  return use === 'show' || program.needsVersion === true || oldestFor(program, use) !== undefined
 }
 
 /**
@@ -95,7 +96,7 @@ function needsVersion({ program }: Client, use: Purpose): boolean {
 export async function installedVersion(
   session: Session,
   client: Client,
-  use: Purpose = 'setup',
+  use: Purpose,
 ): Promise<ProgramVersion> {
   if (needsVersion(client, use)) return readVersion(session, client)
   const { platform } = session
@@ -103,17 +104,16 @@ export async function installedVersion(
   return { version: program && packagedVersion(platform, program, client.program.packages) }
 }
 
-/**
- * What a setup needs to know of a client's program.
- *
- * @param versionRead absent: the version only if something depends on it
- */
+/** What a setup needs to know of a client's program, or what is shown of it. */
 export async function programOf(
   session: Session,
   client: Client,
-  versionRead = installedVersion(session, client),
+  use: Purpose,
 ): Promise<InstalledProgram> {
-  const [version, modelTable] = await Promise.all([versionRead, tableOf(session, client)])
+  const [version, modelTable] = await Promise.all([
+    installedVersion(session, client, use),
+    tableOf(session, client),
+  ])
   return { ...version, modelTable }
 }
 

@@ -20,7 +20,7 @@ export function installedProgram(
   { session, programs }: SetupContext,
   client: Client,
 ): Promise<InstalledProgram> {
-  const program = programs.get(client.id) ?? programOf(session, client)
+  const program = programs.get(client.id) ?? programOf(session, client, 'setup')
   programs.set(client.id, program)
   return program
 }
