@@ -190,5 +190,5 @@ function showError(
 /** The command's name for JSON documents. Any other word can be anything, even a key: returns null. */
 function commandNamed(args: readonly string[]): string | null {
   const [first = 'setup'] = args.filter((arg) => arg !== '--json')
-  return first === 'setup' || commands.some(({ name }) => name === first) ? first : null
+  return commands.some(({ name }) => name === first) ? first : null
 }

@@ -4,7 +4,7 @@ import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
 import type { BaseUrls } from '../gateway/types.ts'
-import type { SavedGateway } from '../state/gateways.ts'
+import type { SavedGateway } from '../state/gateway-list.ts'
 import { savedGateway } from '../state/saved-gateways.ts'
 import {
   clientsSetUp,

@@ -5,7 +5,7 @@ import { aliasesIn, isChatModel, supportsProtocol } from '../gateway/models/rule
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand, newestGateway } from './command-line/flags.ts'
-import { askCatalog } from './find-gateway/ask-catalog.ts'
+import { findCatalog } from './find-gateway/find-catalog.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -21,7 +21,7 @@ function define() {
  * status.
  */
 export const command = commandOf(define, async (session, flags) => {
-  const { requester, catalogAnswer } = await askCatalog(session, flags)
+  const { requester, catalogAnswer } = await findCatalog(session, flags)
   if (catalogAnswer.kind === 'failed') throw catalogAnswer.error
   const { catalog } = catalogAnswer
   const uses = usesByModel(catalog, await loadClients())

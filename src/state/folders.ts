@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { World } from '../transaction/record.ts'
-import { gatewayNamePattern } from './gateways.ts'
+import { gatewayNamePattern } from './gateway-list.ts'
 import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
 
 /** A folder and the gateway of the clients that are started in it or below it. */

@@ -5,7 +5,7 @@ import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, ModelRoute, SafeguardsAnswer } from '../gateway/types.ts'
 import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import { changeGateways, type SavedGateway } from './gateways.ts'
+import { changeGateways, type SavedGateway } from './gateway-list.ts'
 import { expectGatewayName, gatewaysIfReadable } from './saved-gateways.ts'
 import type { ListChange } from './saved-list.ts'
 
@@ -117,7 +117,7 @@ function toStoredProof(
   return compact({ at: now.toISOString(), protocol, model, answersSafeguards })
 }
 
-/** What the last probe of a gateway found out. */
+/** What the last probe of a saved gateway found out about `safeguards`. */
 export function savedSafeguards({ proven }: SavedGateway): SafeguardsAnswer {
   if (proven?.answersSafeguards === undefined) return 'not-asked'
   return proven.answersSafeguards ? 'answered' : 'unanswered'

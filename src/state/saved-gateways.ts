@@ -1,3 +1,17 @@
+/**
+ * How commands find a saved gateway. Most of these mask its secrets in everything that the session prints.
+ *
+ *                                                          without a readable list
+ *     savedGateway             by its name                 throws
+ *     savedGateways            all of them                 throws
+ *     savedGatewaysIfReadable  all of them                 none
+ *     findGatewayName          by a client's files         none
+ *     savedBaseUrls,           by its address              none; masks nothing, because it shows no secret
+ *     caFileFor
+ *     gatewaysIfReadable       all of them                 none; masks nothing: for the other files here
+ *
+ * gateway-list.ts stores the list, and save-gateway.ts adds to it.
+ */
 import { resolve } from 'node:path'
 import { UserError, valueOrError } from '../errors.ts'
 import { baseUrlFor, baseUrlsOf, isSameButVersion } from '../gateway/base-urls.ts'
@@ -7,7 +21,7 @@ import type { BaseUrls, ExtraHeader, Gateway, Protocol } from '../gateway/types.
 import type { AskChoice } from '../platform/platform.ts'
 import { beginsLikeKey, closestNames, looksLikeAddress, looksLikeKey } from '../text.ts'
 import type { World } from '../transaction/record.ts'
-import { gatewayNamePattern, readGateways, type SavedGateway } from './gateways.ts'
+import { gatewayNamePattern, readGateways, type SavedGateway } from './gateway-list.ts'
 
 /** A command's session: it masks the keys and secret headers of the gateways that it reads. */
 export interface MaskingSession {
@@ -47,12 +61,10 @@ export function savedGateways(session: MaskingSession): readonly SavedGateway[] 
   return maskSecrets(session, readGateways(session.platform))
 }
 
-/** Like `savedGateways`, but returns [] if the list cannot be read. */
 export function savedGatewaysIfReadable(session: MaskingSession): readonly SavedGateway[] {
   return maskSecrets(session, gatewaysIfReadable(session.platform))
 }
 
-/** Like `readGateways`, but returns [] if the list cannot be read. Masks nothing. */
 export function gatewaysIfReadable(world: World): readonly SavedGateway[] {
   const all = valueOrError(() => readGateways(world))
   return all instanceof UserError ? [] : all

@@ -7,7 +7,7 @@ import {
   readGateways,
   removeGateways,
   type SavedGateway,
-} from '../../src/state/gateways.ts'
+} from '../../src/state/gateway-list.ts'
 import { saveGateway } from '../../src/state/save-gateway.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import type { Lock } from '../../src/transaction/lock.ts'

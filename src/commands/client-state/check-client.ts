@@ -256,11 +256,11 @@ export function refuseRedirectedKey(
 
 /** The command that sets a client up at its gateway again. */
 export function setupAgain({ id }: Client, gateway: Gateway, caFile: string | undefined): string {
-  return `repoint ${id} ${addressFlags(gateway, caFile)}`
+  return `repoint ${id} ${flagsToReach(gateway, caFile)}`
 }
 
 /** The flags with which a command reaches a gateway in the same way. */
-export function addressFlags(gateway: Gateway, caFile: string | undefined): string {
+export function flagsToReach(gateway: Gateway, caFile: string | undefined): string {
   const { address } = gateway
   const { messages } = baseUrlsOf(gateway)
   const isMessagesDefault = messagesBaseUrls(address).includes(messages)

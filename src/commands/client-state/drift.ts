@@ -141,10 +141,10 @@ export function gatewayOfLastSetup(
 
 /** What someone else changed in a client's files since its last setup, and what would restore it. */
 export interface Drift {
-  /** The changes in words. */
+  /** Why the client does not use what the setup wrote, in words. */
   readonly reasons: readonly string[]
-  /** Which settings changed, in which file, and since which run. */
-  readonly changes: string
+  /** The names of the settings, their files, and the run that wrote them: for people. */
+  readonly changedSettings: string
   /**
    * These edits restore everything that the setup wrote. Absent: that is not possible, so nothing is
    * restored.
@@ -187,7 +187,7 @@ export function driftSinceSetup(
   const isComplete = !(restored instanceof UserError) && restored.reasons.length === 0
   return {
     reasons,
-    changes: changedFiles.map((changed) => describeChanges(session, changed)).join('; '),
+    changedSettings: changedFiles.map((changed) => describeChanges(session, changed)).join('; '),
     ...(isComplete && { restore: { fixes, edits } }),
   }
 }
@@ -242,7 +242,7 @@ function restoringEdit(
   }
 }
 
-export function describeDrift({ label }: Client, { reasons, changes }: Drift): string {
+export function describeDrift({ label }: Client, { reasons, changedSettings }: Drift): string {
   const what = `${label}: ${reasons.join('; ')}`
-  return changes === '' ? what : `${what} (${changes})`
+  return changedSettings === '' ? what : `${what} (${changedSettings})`
 }

@@ -25,7 +25,7 @@ import type {
 import { caFileFor } from '../../state/saved-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
-import { addressFlags, missingKey, setupAgain } from '../client-state/check-client.ts'
+import { flagsToReach, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
 import { awaitCatalog } from '../probes/early-probes.ts'
@@ -160,7 +160,7 @@ function hintFor(
   caFile: string | undefined,
 ): string | undefined {
   const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && isSetUpByRepoint) return `repoint key ${addressFlags(gateway, caFile)}`
+  if (blamed === 'key' && isSetUpByRepoint) return `repoint key ${flagsToReach(gateway, caFile)}`
   if (blamed === 'key' || blamed === 'address') return setupAgain(client, gateway, caFile)
   if (error.hint === undefined || !error.advisesAddress) return error.hint
   return `${asSentence(error.hint)} To change the address: repoint ${client.family} --base-url URL`

@@ -3,7 +3,7 @@ import { withHint } from '../../gateway/ask.ts'
 import { baseUrlsOf } from '../../gateway/base-urls.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
-import type { SavedGateway } from '../../state/gateways.ts'
+import type { SavedGateway } from '../../state/gateway-list.ts'
 import type { Session } from '../screen/session.ts'
 
 /** The access to a gateway from this machine, until the user interrupts the command. */

@@ -4,14 +4,14 @@ import { knownHosts } from '../../gateway/hosts.ts'
 import { normaliseAddress } from '../../gateway/input/address.ts'
 import type { HeaderChange } from '../../gateway/input/header.ts'
 import type { AskChoice } from '../../platform/platform.ts'
-import type { SavedGateway } from '../../state/gateways.ts'
+import type { SavedGateway } from '../../state/gateway-list.ts'
 import { saveLastAddress } from '../../state/last-address.ts'
 import { savedChoices, savedGatewaysIfReadable } from '../../state/saved-gateways.ts'
 import type { GatewayFlags, SetupFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
 import type { Preset } from './preset.ts'
 
-export type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
+export type FindFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
 
 /** The address of the gateway, and where it came from. */
 export interface FoundAddress {
@@ -32,7 +32,7 @@ export interface FoundAddress {
  */
 export async function findAddress(
   session: Session,
-  flags: AddressFlags,
+  flags: FindFlags,
   preset: Preset,
   hasKey: boolean,
 ): Promise<FoundAddress> {
@@ -59,7 +59,7 @@ export async function findAddress(
 }
 
 /** @throws UserError `usage` if the text is not an address */
-function cleanAddress(text: string, flags: AddressFlags): FoundAddress {
+function cleanAddress(text: string, flags: FindFlags): FoundAddress {
   const { address, query, findings } = normaliseAddress(text, flags)
   return { value: address, query, findings }
 }
@@ -67,7 +67,7 @@ function cleanAddress(text: string, flags: AddressFlags): FoundAddress {
 /** The answer of the user: an address, or the name of a saved gateway if the list offers them. */
 function askForAddress(
   session: Session,
-  flags: AddressFlags,
+  flags: FindFlags,
   { defaultAddress, offersGateways }: Preset,
   fromEnvironment: string | undefined,
 ): Promise<string> {

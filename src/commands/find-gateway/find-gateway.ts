@@ -28,7 +28,7 @@ import { caFileFor, hideHeaders, savedBaseUrls } from '../../state/saved-gateway
 import { worldWritableCaFile } from '../client-state/client-files.ts'
 import type { Session } from '../screen/session.ts'
 import { accessTo } from './access.ts'
-import { type AddressFlags, type FoundAddress, findAddress } from './find-address.ts'
+import { type FindFlags, type FoundAddress, findAddress } from './find-address.ts'
 import { type FoundKey, findKey, keyByFlag, linkIn, secretFile } from './find-key.ts'
 import type { KeySource, Preset } from './preset.ts'
 
@@ -50,7 +50,7 @@ export interface FoundGateway {
  */
 export async function findGateway(
   session: Session,
-  flags: AddressFlags,
+  flags: FindFlags,
   preset: Preset = {},
 ): Promise<FoundGateway> {
   // A wrong header is an error before the first question.
@@ -98,7 +98,7 @@ interface AddressAndKey {
 /** The address and its key. An import link contains both. */
 async function findAddressAndKey(
   session: Session,
-  flags: AddressFlags,
+  flags: FindFlags,
   preset: Preset,
 ): Promise<AddressAndKey> {
   const { gateway = {} } = preset
@@ -124,7 +124,7 @@ async function findAddressAndKey(
 }
 
 /** The headers that the flags name. Their values can come from variables and files. */
-function headerFlags(session: Session, flags: AddressFlags): readonly HeaderChange[] {
+function headerFlags(session: Session, flags: FindFlags): readonly HeaderChange[] {
   const sources: HeaderSources = {
     variable: (variable) => session.platform.machine.env[variable],
     file: (path) => secretFile(session, path, '--header'),
@@ -139,7 +139,7 @@ function headerFlags(session: Session, flags: AddressFlags): readonly HeaderChan
  */
 function addressIn(
   link: ImportLink,
-  { flags, known }: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
+  { flags, known }: { readonly flags: FindFlags; readonly known: Partial<Gateway> },
 ): FoundAddress {
   const fromFlag = flags.baseUrl ? normaliseAddress(flags.baseUrl, flags) : undefined
   const address = fromFlag?.address ?? known.address ?? link.addresses[0]
@@ -166,7 +166,7 @@ function addressIn(
  */
 function findBaseUrls(
   session: Session,
-  { messagesUrl, allowHttp }: AddressFlags,
+  { messagesUrl, allowHttp }: FindFlags,
   known: Partial<Gateway>,
   address: string,
 ): BaseUrls {

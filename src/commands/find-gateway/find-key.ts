@@ -6,7 +6,7 @@ import { type ImportLink, readImportLink } from '../../gateway/input/link.ts'
 import { isImportLink } from '../../text.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
-import type { AddressFlags, FoundAddress } from './find-address.ts'
+import type { FindFlags, FoundAddress } from './find-address.ts'
 import type { KeySource, Preset } from './preset.ts'
 
 /** The key of the gateway, and where it came from. */
@@ -57,7 +57,7 @@ export async function findKey(
 }
 
 /** The key without spaces and prefixes that people copy with it. An import link contains a key too. */
-function cleanedKey(text: string, flags: AddressFlags): Omit<FoundKey, 'source'> {
+function cleanedKey(text: string, flags: FindFlags): Omit<FoundKey, 'source'> {
   const link = linkIn(text, flags)
   if (link !== undefined) return { value: link.key, link }
   const { key, findings } = cleanKey(text)
@@ -67,12 +67,12 @@ function cleanedKey(text: string, flags: AddressFlags): Omit<FoundKey, 'source'>
 /** The import link that a flag or the environment contains instead of a key. */
 export async function importLinkFor(
   session: Session,
-  flags: AddressFlags,
+  flags: FindFlags,
 ): Promise<ImportLink | undefined> {
   return linkIn(await keyByFlag(session, flags), flags)
 }
 
-export function linkIn(text: string | undefined, flags: AddressFlags): ImportLink | undefined {
+export function linkIn(text: string | undefined, flags: FindFlags): ImportLink | undefined {
   return text !== undefined && isImportLink(text) ? readImportLink(text, flags) : undefined
 }
 

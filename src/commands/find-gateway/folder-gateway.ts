@@ -1,7 +1,7 @@
 import { ifPossible, UserError } from '../../errors.ts'
 import type { Files } from '../../platform/platform.ts'
 import { readFolders, type SavedFolder } from '../../state/folders.ts'
-import type { SavedGateway } from '../../state/gateways.ts'
+import type { SavedGateway } from '../../state/gateway-list.ts'
 import { savedGateways } from '../../state/saved-gateways.ts'
 import { printableLine } from '../../text.ts'
 import { isInside } from '../../transaction/files.ts'

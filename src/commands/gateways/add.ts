@@ -7,7 +7,7 @@ import { mayHelp } from '../../gateway/judge/traits.ts'
 import { type ModelRoute, protocols } from '../../gateway/types.ts'
 import { expectNameIsFree, savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
-import { askCatalog } from '../find-gateway/ask-catalog.ts'
+import { findCatalog } from '../find-gateway/find-catalog.ts'
 import type { SentProbes } from '../probes/early-probes.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -23,7 +23,7 @@ export async function addGateway(
   address: string,
   flags: AddFlags,
 ): Promise<number> {
-  const { requester, catalogAnswer, probes } = await askCatalog(
+  const { requester, catalogAnswer, probes } = await findCatalog(
     session,
     { ...flags, baseUrl: address },
     (access) =>

@@ -24,7 +24,7 @@ import type {
   SafeguardsAnswer,
 } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
-import type { SavedGateway } from '../../state/gateways.ts'
+import type { SavedGateway } from '../../state/gateway-list.ts'
 import { saveProof } from '../../state/save-gateway.ts'
 import { checkFilesForLaunch, contextOf } from '../client-state/check-client.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/client-files.ts'

@@ -95,8 +95,10 @@ export function answerOf(session: Session, client: Client, result: RunResult): C
  * How many requests a `repoint serve` has rejected because of their key. Undefined: this gateway is not
  * `repoint serve`.
  */
-async function countRejectedKeys({ ...access }: GatewayAccess): Promise<unknown> {
-  if (!isLoopbackUrl(access.address)) return undefined
+async function countRejectedKeys(clientAccess: GatewayAccess): Promise<unknown> {
+  if (!isLoopbackUrl(clientAccess.address)) return undefined
+  // A copy has its own connections, so that the caller's stay open.
+  const access = { ...clientAccess }
   const url = new URL('/_repoint/counters', access.address).href
   const answer = await ask(access, { method: 'GET', url, headers: {}, maxBytes: 1_000 })
   await closeIdleConnections(access)

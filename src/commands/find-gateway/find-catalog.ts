@@ -22,7 +22,7 @@ import { presetUnlessNamed } from './preset.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 
-export interface AskedCatalog {
+export interface FoundCatalog {
   readonly requester: GatewayRequester
   /** It can be `failed` only if the user named a model. */
   readonly catalogAnswer: CatalogAnswer
@@ -37,11 +37,11 @@ export interface AskedCatalog {
  * @param earlyProbe what to probe in parallel, without a catalog, if the user named a model and the catalog
  *   is slow
  */
-export async function askCatalog(
+export async function findCatalog(
   session: Session,
   flags: CatalogFlags,
   earlyProbe?: (access: GatewayAccess) => ProbeRequest,
-): Promise<AskedCatalog> {
+): Promise<FoundCatalog> {
   recoverAndReport(session)
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
   if (inUse) session.remark(`Using ${inUse.label}'s gateway. Another: --base-url URL`)
@@ -99,7 +99,7 @@ export async function proveModel<
     return { ...route, sender: senderFor?.(route) }
   }
   const earlyProbe = () => routeFor(choose({ kind: 'pending' }))
-  const { requester, catalogAnswer, probes } = await askCatalog(session, flags, earlyProbe)
+  const { requester, catalogAnswer, probes } = await findCatalog(session, flags, earlyProbe)
   const models = choose(catalogAnswer)
   await session.step(`Asking ${models.probeModel} for one word`, probes.send(routeFor(models)))
 
