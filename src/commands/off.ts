@@ -62,12 +62,10 @@ export async function off(
   await confirmEdits(session, { edits, consent, showDetails })
 
   const applied = writePlan(session, plan, { findMismatches: () => mismatchesIn(session, clients) })
-  const changed = changedClients(
-    applied,
-    clients.map(({ client }) => client),
-  )
+  const planned = clients.map(({ client }) => client)
+  const changed = changedClients(applied, planned)
   const toDo = await stopOldServers(session, changed, consent)
-  const steps = await nextSteps(session, { applied, clients: changed, changed, toDo })
+  const steps = await nextSteps(session, { applied, clients: changed, toDo })
   return report(session, { plan, clients, applied, ...steps })
 }
 
@@ -83,12 +81,9 @@ function showPlan(session: Session, clients: readonly ClientOffPlan[], isDetaile
 }
 
 function loginText({ client, after }: ClientOffPlan): string {
-  const {
-    login,
-    endpoint: { key },
-  } = client.read(after)
+  const { login, endpoint } = client.read(after)
   if (login !== undefined) return `with ${login}`
-  return key === undefined ? 'and may ask you to log in' : 'with your own key'
+  return endpoint.key === undefined ? 'and may ask you to log in' : 'with your own key'
 }
 
 interface OffResult {

@@ -16,6 +16,7 @@ import type { Bytes } from '../../edits/types.ts'
 import { ifPossible, UserError, valueOrError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import type { FileStatus, Files } from '../../platform/platform.ts'
+import type { FileContents } from '../../transaction/contents.ts'
 import { toFileError } from '../../transaction/files.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
@@ -110,6 +111,14 @@ export function readShellProfiles(session: Session): readonly { path: string; te
   return shellProfilePaths(machine).flatMap((path) => {
     const bytes = ifPossible(() => files.read(path, maxConfigBytes))
     return bytes ? [{ path, text: new TextDecoder().decode(bytes) }] : []
+  })
+}
+
+/** The files with these contents. A file that has none there stays. */
+export function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
+  return files.map((file) => {
+    const bytes = contents.get(file.path)
+    return bytes === undefined ? file : { ...file, bytes }
   })
 }
 

@@ -14,9 +14,8 @@ import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { type FilesBeforeRuns, filesBeforeRuns } from '../../transaction/before-runs.ts'
-import type { FileContents } from '../../transaction/contents.ts'
-import { type Runs, settingChange } from '../../transaction/record.ts'
-import { readClientFiles } from '../client-state/client-files.ts'
+import type { Runs } from '../../transaction/record.ts'
+import { readClientFiles, withContents } from '../client-state/client-files.ts'
 import { oneClientPerFamily } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 import { remainingFindings } from './remaining.ts'
@@ -24,6 +23,7 @@ import { remainingFindings } from './remaining.ts'
 /** What `off` does for one client. */
 export interface ClientOffPlan {
   readonly client: Client
+  /** Its files after the edits. */
   readonly after: LoadedFiles
   /** Empty: its files use its own service already. */
   readonly edits: readonly FileEdit[]
@@ -81,9 +81,7 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
   refuseUnreadable(client, before)
 
   const usesGateway = isAtGateway(client, before)
-  const earlier = usesGateway ? earlierFiles(session, client, before) : undefined
-  const planned = usesGateway ? planOwnService(client, before, earlier) : []
-  const edits = planned.some(changesFile) ? planned : []
+  const edits = usesGateway ? editsToOwnService(session, client, before) : []
   const after = asPlanned(before, edits)
   for (const { key } of [client.read(before).endpoint, client.read(after).endpoint])
     if (key !== undefined) session.hide(key)
@@ -98,6 +96,16 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
       ...(usesGateway ? (client.sideEffects?.(session.platform, change) ?? []) : []),
     ],
   }
+}
+
+/** Empty if no edit changes its file. Otherwise an edit for each file, changed or not. */
+function editsToOwnService(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+): readonly FileEdit[] {
+  const edits = planOwnService(client, files, earlierFiles(session, client, files))
+  return edits.some(changesFile) ? edits : []
 }
 
 /** @throws UserError `config-invalid` for a file that does not say where the client points */
@@ -123,37 +131,26 @@ function earlierFiles(
 ): FilesFromRecords | undefined {
   const editable = files.filter(({ use }) => use === 'editable')
   const now = new Map(editable.map(({ path, bytes }) => [path, bytes]))
-  const isReadable = (texts: LoadedFiles) => whyUnreadable(client.read(texts)) === undefined
+  const isReadable = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) === undefined
 
   let oldest: FilesBeforeRuns | undefined
   for (const state of filesBeforeRuns(platform, familyIds(client.id), now)) {
     oldest = state
-    const recorded = withContents(files, state.recorded)
-    if (isAtGateway(client, recorded) || !isReadable(recorded)) continue
+    const filesThen = withContents(files, state.recorded)
+    if (isAtGateway(client, filesThen) || !isReadable(filesThen)) continue
 
-    const atOwnService = recorded.filter(({ path }) => state.recorded.has(path))
-    return { atOwnService, ...withoutOurRuns(files, state) }
+    const atOwnService = filesThen.filter(({ path }) => state.recorded.has(path))
+    return { atOwnService, ...withoutRunsSince(state, files) }
   }
-  return oldest && withoutOurRuns(files, oldest)
-}
-
-function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
-  return files.map((file) => {
-    const bytes = contents.get(file.path)
-    return bytes === undefined ? file : { ...file, bytes }
-  })
+  return oldest && withoutRunsSince(oldest, files)
 }
 
 /** The files without the runs since an earlier state, and the settings that those runs wrote. */
-function withoutOurRuns(
-  files: LoadedFiles,
+function withoutRunsSince(
   { withoutRuns, settings }: FilesBeforeRuns,
+  files: LoadedFiles,
 ): Omit<FilesFromRecords, 'atOwnService'> {
-  const removals = [...settings].map(([path, written]) => {
-    const changes = written.map((setting) => settingChange(setting, undefined))
-    return [path, changes] as const
-  })
-  return { withoutRuns: withContents(files, withoutRuns), written: new Map(removals) }
+  return { withoutRuns: withContents(files, withoutRuns), written: settings }
 }
 
 /** Whether an edit changes its file. The file may already say what the edit plans. */
@@ -168,8 +165,8 @@ export function mismatchesIn(
 ): readonly UserError[] {
   return clients.flatMap(({ client, after }) => {
     const planned = client.read(after)
-    const written = client.read(readClientFiles(session, client))
-    if (usesSameCredentials(planned, written) && whyUnreadable(planned) === whyUnreadable(written))
+    const actual = client.read(readClientFiles(session, client))
+    if (usesSameCredentials(planned, actual) && whyUnreadable(planned) === whyUnreadable(actual))
       return []
     return new UserError({
       code: 'internal',

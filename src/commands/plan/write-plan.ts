@@ -50,16 +50,15 @@ export async function nextSteps(
   {
     applied,
     clients,
-    changed,
     toDo,
   }: {
     readonly applied: ApplyResult
     readonly clients: readonly Client[]
-    readonly changed: readonly Client[]
     readonly toDo: readonly string[]
   },
 ): Promise<NextSteps> {
   const advice = clients.map(({ program }) => program.restartAdvice)
+  const changed = changedClients(applied, clients)
   const running = session.isJson ? [] : await adviceForRunning(session, changed)
   return {
     next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],

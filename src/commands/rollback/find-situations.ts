@@ -11,7 +11,7 @@ import type { FileContents, NowAndResult } from '../../transaction/contents.ts'
 import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
 import type { FindSituations } from '../../transaction/undo/undo-client.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
-import { asBefore } from '../client-state/client-files.ts'
+import { asBefore, withContents } from '../client-state/client-files.ts'
 import { runsOf } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 import { type RollbackContext, readAllFiles } from './context.ts'
@@ -70,12 +70,7 @@ function situationsOf(
 
 /** The state of a client whose files have these contents. */
 function stateWith({ client, files }: ClientHistory, contents: FileContents): ClientState {
-  return client.read(
-    files.map((file) => {
-      const bytes = contents.get(file.path)
-      return bytes === undefined ? file : { ...file, bytes }
-    }),
-  )
+  return client.read(withContents(files, contents))
 }
 
 /** Whether the client could not read its files after the undo, and whether it could before. */

@@ -36,7 +36,7 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const changed = changedClients(applied, clients)
   const toDo = await stopOldServers(session, changed, consent)
   const tried = await tryClients(plan)
-  return { applied, tried, ...(await nextSteps(session, { applied, clients, changed, toDo })) }
+  return { applied, tried, ...(await nextSteps(session, { applied, clients, toDo })) }
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {
