@@ -225,7 +225,7 @@ describe('undo of a shared table', () => {
     expect(home.text(config)).toContain('theirs = 1')
   })
 
-  test('keep-plain: our settings without a role stay if the client could not read the rest', () => {
+  test('keep-without-role: our settings without a role stay if the client could not read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
     const { files, kept } = rollBack(home, { findSituations })
@@ -237,7 +237,7 @@ describe('undo of a shared table', () => {
     expect(home.text(config)).not.toContain('base_url')
   })
 
-  test('keep-plain: our settings outside of the table are removed, also in a file that the setup created', () => {
+  test('keep-without-role: our settings outside of the table are removed, also in a file that the setup created', () => {
     const home = aHome()
     shared(home)
     expect(rollBack(home, { findSituations }).files[0]?.kept).toEqual(ownSettings)

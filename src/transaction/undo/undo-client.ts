@@ -6,7 +6,7 @@
  *
  * 1. `--force`: every file gets its copy (`restore-copies`).
  * 2. `endpointSituations`: did someone point the client elsewhere since? If so, everything stays (`keep-all`).
- * 3. `undoFiles` undoes our settings in memory: by `remove-ours`, `keep-plain` or `remove-table`.
+ * 3. `undoFiles` undoes our settings in memory: by `remove-ours`, `keep-without-role` or `remove-table`.
  * 4. Is the result safe? `undo-safety.ts` decides. If not, step 3 tries the next way.
  * 5. If no way is safe, everything stays.
  */

@@ -18,7 +18,7 @@ import {
   type SharedTableWay,
   type UndoneFile,
   undoSettings,
-  withPermissionsOfNow,
+  versionToRestore,
 } from './undo-settings.ts'
 
 /**
@@ -58,7 +58,7 @@ export function undoFile(
 }
 
 function restoreCopy(history: FileHistory): UndoneFile {
-  return { result: withPermissionsOfNow(history.file.before, history), kept: [] }
+  return { result: versionToRestore(history), kept: [] }
 }
 
 /** Keeps the file as it is now, and lists the settings of the run that are still in it. */

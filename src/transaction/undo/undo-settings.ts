@@ -31,10 +31,10 @@ import {
  *                                            request_max_retries = 9
  *
  * - `remove-ours` leaves only the retries.
- * - `keep-plain` also leaves the name, because it has no role: it is no part of the endpoint.
+ * - `keep-without-role` also leaves the name, because it has no role: it is no part of the endpoint.
  * - `remove-table` leaves nothing.
  */
-export const sharedTableWays = ['remove-ours', 'keep-plain', 'remove-table'] as const
+export const sharedTableWays = ['remove-ours', 'keep-without-role', 'remove-table'] as const
 export type SharedTableWay = (typeof sharedTableWays)[number]
 
 export interface UndoneFile {
@@ -45,7 +45,7 @@ export interface UndoneFile {
 
 /**
  * Gives each setting that is still ours its earlier value. The others are kept: as `changed` if someone
- * changed them since, and with `keep-plain` as `together` if they are plain ones in a shared table.
+ * changed them since, and with `keep-without-role` as `together` if they have no role and are in a shared table.
  *
  * @param now the file, which exists
  */
@@ -70,23 +70,24 @@ export function undoSettings(
     written: copies.bytesOf(file.written),
     now: copies.bytesOf(now) as Bytes,
   }
-  const undoAllBut = (plain: readonly ComparedSetting[]) => {
-    const undone = undoable.filter((setting) => !plain.includes(setting))
+  const undoAllBut = (withoutRole: readonly ComparedSetting[]) => {
+    const undone = undoable.filter((setting) => !withoutRole.includes(setting))
     const decision = {
       restore: [...pathsOf(undone), ...tables],
-      keep: pathsOf([...changed, ...plain]),
+      keep: pathsOf([...changed, ...withoutRole]),
     }
     return formatOf(file.format).undo(versions, decision, file.path)
   }
 
-  // A table is shared if it remains when all our settings are undone, so `keep-plain` tries that first.
+  // A table is shared if it remains when all our settings are undone, so `keep-without-role` tries that first.
   const withoutOurs = undoAllBut([])
-  const plain = way === 'keep-plain' ? plainInSharedTables(history, undoable, withoutOurs) : []
-  const bytes = plain.length === 0 ? withoutOurs : undoAllBut(plain)
+  const withoutRole =
+    way === 'keep-without-role' ? withoutRoleInSharedTables(history, undoable, withoutOurs) : []
+  const bytes = withoutRole.length === 0 ? withoutOurs : undoAllBut(withoutRole)
 
   const kept = [
     ...pathsOf(changed).map((path) => keptSetting(file, path, 'changed')),
-    ...pathsOf(plain).map((path) => keptSetting(file, path, 'together')),
+    ...pathsOf(withoutRole).map((path) => keptSetting(file, path, 'together')),
   ]
   if (bytes === null) return { result: null, kept }
 
@@ -118,7 +119,7 @@ function tablesToRemove(history: FileHistory): readonly SettingPath[] {
 }
 
 /** The settings without a role in shared tables. @param withoutOurs the file without all our settings */
-function plainInSharedTables(
+function withoutRoleInSharedTables(
   history: FileHistory,
   undoable: readonly ComparedSetting[],
   withoutOurs: Bytes | null,
@@ -141,7 +142,7 @@ function permissionsAfterUndo(
   changed: readonly ComparedSetting[],
 ): number {
   const keepsKey = changed.some(({ setting }) => setting.role === 'key')
-  const earlier = keepsKey ? null : withPermissionsOfNow(history.file.before, history)
+  const earlier = keepsKey ? null : versionToRestore(history)
   return earlier?.mode ?? now.mode
 }
 
@@ -150,11 +151,11 @@ function isTableOfRun(history: FileHistory, table: SettingPath): boolean {
   return table.length > 0 && valueInVersion(history, 'before', table) === undefined
 }
 
-/** The earlier version. If someone changed the permissions since the run, it keeps those. */
-export function withPermissionsOfNow(
-  before: FileVersion | null,
-  { file: { written }, now }: FileHistory,
-): FileVersion | null {
+/** The version before the run, with the permissions of now if someone changed them since the run. */
+export function versionToRestore({
+  file: { before, written },
+  now,
+}: FileHistory): FileVersion | null {
   const isChanged = now !== null && now.mode !== written?.mode
   return before !== null && isChanged ? { ...before, mode: now.mode } : before
 }
