@@ -26,6 +26,7 @@ export function namedFrame(name: string | undefined, data: object): string {
 export function frameTemplate<Values extends readonly unknown[]>(
   createEvent: (...values: Values) => StreamEvent,
 ): (...values: Values) => string {
+  // A text for each parameter, whose place in the frame is that of the value.
   const slots = Array.from({ length: createEvent.length }, (_, index) => `<slot ${index}>`)
   const texts: string[] = []
   let remaining = sseFrame(createEvent(...(slots as unknown as Values)))

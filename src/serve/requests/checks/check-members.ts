@@ -14,8 +14,8 @@ import {
 } from '../data/shapes.ts'
 import { isMissing, isObject, type JsonObject } from '../json.ts'
 import { type Problem, problemAt } from '../rejection.ts'
-import { checkMemberName, checkValue } from './check-value.ts'
 import { selectAlternatives } from './select-alternatives.ts'
+import { nameProblem, valueProblem } from './value-problems.ts'
 
 /**
  * Checks each member of a body, at any depth: its name, its kind and its choices by the types of the
@@ -28,7 +28,7 @@ export function checkMembers(protocol: Protocol, body: JsonObject): void {
   if (problem !== undefined) throw protocolRules[protocol].createRejection(problem)
 }
 
-/** Finds the first problem of a value. The problem's path begins at the value. */
+/** Returns the first problem of a value, whose path begins at the value. Only `checkMembers` throws. */
 type ValueCheck = (value: unknown) => Problem | undefined
 
 const bodyChecks: Readonly<Record<Protocol, ValueCheck>> = {
@@ -59,7 +59,7 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
     const check: ValueCheck = (value) => {
       if (isMissing(value)) return undefined
       checkForm ??= createFormCheck(resolveShape(shape), rules)
-      return checkForm(value) ?? checkValue(value, rules)
+      return checkForm(value) ?? valueProblem(value, rules)
     }
     createdForRules.set(shape, check)
     return check
@@ -100,7 +100,7 @@ function createBodyCheck(protocol: Protocol): ValueCheck {
     const checkEntry = checkFor(entryShape, entryRules)
     return (value) => {
       for (const [name, entry] of Object.entries(value as JsonObject)) {
-        const problem = checkEntry(entry) ?? checkMemberName(name, entryRules)
+        const problem = checkEntry(entry) ?? nameProblem(name, entryRules)
         if (problem !== undefined) return problemAt(name, problem)
       }
       return undefined

@@ -26,8 +26,8 @@ import {
  *     "param": "messages[{0}]"
  *
  *     { "messages": [
- *       { "role": "user", "content": [{ "image_url": … }] },     accepted
- *       { "role": "tool", "content": [{ "image_url": … }] }      rejected: "Invalid 'messages[1]'. … 'tool' …"
+ *       { "role": "user", "content": [{ "image_url": … }] },    accepted
+ *       { "role": "tool", "content": [{ "image_url": … }] }     "Invalid 'messages[1]'. … for … 'tool' …"
  *     ]}
  *
  * A path is written as in member-paths.ts, with dots between the steps. `each` in a condition is the same

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { type MemberRules, noRules } from '../data/rules.ts'
 import type { Problem } from '../rejection.ts'
 
-/** Checks a value of the right kind by its rules: its limits, its pattern, and whether it is supported. */
-export function checkValue(value: unknown, rules: MemberRules): Problem | undefined {
+/** The problem of a value of the right kind with its rules: its limits, its pattern, or no support for it. */
+export function valueProblem(value: unknown, rules: MemberRules): Problem | undefined {
   if (rules === noRules) return undefined
   const { pattern, unsupported } = rules
 
   const problem =
     typeof value === 'number'
-      ? checkNumber(value, rules)
-      : checkLength(value, lengthBounds(value, rules))
+      ? numberProblem(value, rules)
+      : lengthProblem(value, lengthBounds(value, rules))
   if (problem !== undefined) return problem
 
   if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
@@ -20,7 +20,7 @@ export function checkValue(value: unknown, rules: MemberRules): Problem | undefi
     : undefined
 }
 
-function checkNumber(
+function numberProblem(
   value: number,
   { minimum, maximum, isInteger }: MemberRules,
 ): Problem | undefined {
@@ -35,7 +35,7 @@ function checkNumber(
 
 type Bounds = readonly [minimum: number | undefined, maximum: number | undefined]
 
-function checkLength(value: unknown, [minimum, maximum]: Bounds): Problem | undefined {
+function lengthProblem(value: unknown, [minimum, maximum]: Bounds): Problem | undefined {
   if (maximum !== undefined && valueLength(value) > maximum)
     return { type: 'too-long', path: [], limit: maximum, value }
   if (minimum !== undefined && valueLength(value) < minimum)
@@ -59,8 +59,8 @@ function isRequested(value: unknown, { requestedBy, notRequestedBy = [] }: Membe
   return !notRequestedBy.some((harmless) => isDeepStrictEqual(harmless, value))
 }
 
-/** Checks the name of an entry of a map. */
-export function checkMemberName(
+/** The problem of the name of an entry of a map. */
+export function nameProblem(
   name: string,
   { maxNameLength, namePattern }: MemberRules,
 ): Problem | undefined {
