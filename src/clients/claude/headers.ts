@@ -7,12 +7,12 @@ import { isStrayHeader } from '../plan/headers.ts'
  * The new value of ANTHROPIC_CUSTOM_HEADERS: one line for each header, `name: value`. Lines of the user stay
  * unchanged. Undefined: no line is left. Run with 2.1.197 and 2.1.330, 2026-11-22.
  *
- * @param isOtherAddress the current settings are for another address
+ * @param isOtherGateway the current settings are for another gateway
  */
 export function customHeaders(
   now: string | undefined,
   target: SetupTarget,
-  isOtherAddress: boolean,
+  isOtherGateway: boolean,
 ): string | undefined {
   const { headers = [] } = target
   const lines = linesOf(now)
@@ -21,7 +21,7 @@ export function customHeaders(
     const { name, value } = headerIn(line)
     const required = headers.find((header) => header.name === name)
     if (required !== undefined) return required.value === value
-    return !isCredentialLine(line) && !isStrayHeader({ name, value }, target, isOtherAddress)
+    return !isCredentialLine(line) && !isStrayHeader({ name, value }, target, isOtherGateway)
   })
 
   const added = headers.filter(({ name }) =>

@@ -3,6 +3,7 @@ import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
+import { pointsElsewhere } from '../files/addresses.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { claudeName } from '../names.ts'
@@ -11,7 +12,7 @@ import { expectUnset, typedFlag } from '../program/arguments.ts'
 import { askingModeChanges, isModeChosen } from './checks/auto-mode.ts'
 import { checkKeyQuestion } from './checks/check-credentials.ts'
 import { customHeaders } from './headers.ts'
-import { isOtherGateway, ourChanges } from './plan.ts'
+import { ourChanges } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
@@ -99,8 +100,9 @@ function secretVariables(
   target: SetupTarget,
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = target
-  // If the settings are for another address, repoint cannot tell which address a header line belongs to.
-  const current = isOtherGateway(settings, target) ? undefined : settings.env[names.headers]
+  // If the settings are for another gateway, repoint cannot tell which gateway a header line belongs to.
+  const isOtherGateway = pointsElsewhere(settings.env[names.baseUrl], target.baseUrl)
+  const current = isOtherGateway ? undefined : settings.env[names.headers]
   const lines = customHeaders(current, target, false)
   const required = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),

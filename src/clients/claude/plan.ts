@@ -273,15 +273,11 @@ function keyChanges(
 
 function customHeaderChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const current = now.env[names.headers]
-  const value = customHeaders(current, target, isOtherGateway(now, target))
+  const isOtherGateway = pointsElsewhere(now.env[names.baseUrl], target.baseUrl)
+  const value = customHeaders(current, target, isOtherGateway)
   if (value === undefined && current === undefined) return []
   const isOurs = value !== current || (target.headers ?? []).length > 0
   return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
-}
-
-/** Whether the settings are for another address than the target. */
-export function isOtherGateway({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
-  return pointsElsewhere(env[names.baseUrl], baseUrl)
 }
 
 /**

@@ -77,12 +77,12 @@ export function requiredHeaders({
 export function isStrayHeader(
   { name, value }: Pick<ExtraHeader, 'name' | 'value'>,
   { history }: SetupTarget,
-  isOtherAddress: boolean,
+  isOtherGateway: boolean,
 ): boolean {
   return (
     otherKeyHeaders.some((header) => header === name) ||
     includesHeader({ name, value }, history?.headers) ||
-    (isOtherAddress && classifyHeader(name, value).isSecret === true) ||
+    (isOtherGateway && classifyHeader(name, value).isSecret === true) ||
     history?.isFromOtherGateway({ name, value }) === true
   )
 }
@@ -91,13 +91,13 @@ export function isStrayHeader(
  * The changes to a table of headers, one for each header. The user's own headers stay, and keep their
  * spelling.
  *
- * @param isOtherAddress the table is for another address now
+ * @param isOtherGateway the table is for another gateway now
  */
 export function headerChanges(
   path: SettingPath,
   now: ConfigValue | undefined,
   target: SetupTarget,
-  isOtherAddress: boolean,
+  isOtherGateway: boolean,
 ): readonly SettingChange[] {
   const existingNames = isTable(now) ? Object.keys(now) : []
   const required = requiredHeaders(target).map(({ name, ...header }) => {
@@ -106,7 +106,7 @@ export function headerChanges(
   })
 
   return tableChanges(path, now, required, ({ name, value }) =>
-    isStrayHeader({ name: name.toLowerCase(), value }, target, isOtherAddress),
+    isStrayHeader({ name: name.toLowerCase(), value }, target, isOtherGateway),
   )
 }
 
@@ -128,13 +128,13 @@ export function queryChanges(
   path: SettingPath,
   now: ConfigValue | undefined,
   { query = [], history }: SetupTarget,
-  isOtherAddress: boolean,
+  isOtherGateway: boolean,
 ): readonly SettingChange[] {
   return tableChanges(
     path,
     now,
     query,
-    (parameter) => isOtherAddress || includesHeader(parameter, history?.query),
+    (parameter) => isOtherGateway || includesHeader(parameter, history?.query),
   )
 }
 

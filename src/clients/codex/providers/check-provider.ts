@@ -130,9 +130,9 @@ function* reportTurnedOff(config: ParsedFile, { id, path }: Provider): Findings 
 function* checkHarmfulSettings(
   config: ParsedFile,
   { id, table, path }: Provider,
-  isOtherAddress = false,
+  isOtherGateway = false,
 ): Findings {
-  const [first, ...others] = harmfulSettings(table, isOtherAddress)
+  const [first, ...others] = harmfulSettings(table, isOtherGateway)
   if (first !== undefined) {
     const keys = [first, ...others]
     const asKey = { value: undefined, isSecret: true, role: 'key' } as const

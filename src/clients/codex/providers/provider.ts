@@ -115,12 +115,12 @@ const settingsOfOneGateway = ['env_http_headers', 'capabilities', 'supports_stan
  * counts as one. Codex sends the key to `model_catalog_url` (by default from 0.162.1 on, in 0.157.1 with the feature
  * `api_key_model_discovery`), and does not start with `aws` or, next to auth.json, with `gateway_oauth`.
  *
- * @param isOtherAddress the table has been for another gateway so far
+ * @param isOtherGateway the table has been for another gateway so far
  */
-export function harmfulSettings(table: Table, isOtherAddress = false): readonly string[] {
+export function harmfulSettings(table: Table, isOtherGateway = false): readonly string[] {
   return Object.keys(table).filter((key) => {
     if (credentialSettings.includes(key)) return false
-    return !harmlessSettings.includes(key) || (isOtherAddress && settingsOfOneGateway.includes(key))
+    return !harmlessSettings.includes(key) || (isOtherGateway && settingsOfOneGateway.includes(key))
   })
 }
 
