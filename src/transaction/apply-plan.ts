@@ -12,7 +12,6 @@ import { actionOf, type Plan } from '../edits/types.ts'
 import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { composeRun } from './compose-run.ts'
-import { createDurably, wrapFileErrors } from './files.ts'
 import { type Lock, withLock } from './lock.ts'
 import {
   isUnchanged,
@@ -23,7 +22,6 @@ import {
 } from './planned-files.ts'
 import {
   type ApplyResult,
-  encodeDocument,
   isChangedByRun,
   isUndoOrRedo,
   type RecordedFile,
@@ -31,12 +29,11 @@ import {
   type RunRecord,
   type World,
 } from './record.ts'
-import { writeBlobs } from './records/blobs.ts'
 import { limitRuns } from './records/prune.ts'
 import { readRuns } from './records/records.ts'
 import { openState, type StatePaths } from './records/state-folder.ts'
 import { recoverUnderLock } from './recover.ts'
-import { contentsToSave, switchFiles } from './switch-files.ts'
+import { switchFiles } from './switch-files.ts'
 
 export interface ApplyOptions {
   readonly rollback?: RollbackDetails
@@ -75,14 +72,13 @@ export function applyPlan(
     recoverUnderLock(world, paths)
 
     const { toWrite, unchanged } = sortPlannedFiles(world, paths, plan, rollback)
-    if (toWrite.length === 0) {
-      // An undo that changes nothing is recorded too, so that the next one goes one run further back. After
-      // another run it is not: that may be the same rollback in another terminal. Of two recorded undos of a
-      // run, `--redo` would redo only one, and the run would stay undone.
-      const isCurrent = rollback !== undefined && rollback.newestRunId === newestRunId(world, paths)
-      const run = isCurrent ? recordUnchanged(world, paths, plan, unchanged, rollback) : undefined
-      return applyResult(plan, run, { findings: lastStep?.(lock) })
-    }
+    // An undo that changes nothing is recorded too, so that the next one goes one run further back. After
+    // another run it is not: that may be the same rollback in another terminal. Of two recorded undos of a
+    // run, `--redo` would redo only one, and the run would stay undone.
+    const isCurrentUndo =
+      rollback !== undefined && rollback.newestRunId === newestRunId(world, paths)
+    if (toWrite.length === 0 && !isCurrentUndo)
+      return applyResult(plan, undefined, { findings: lastStep?.(lock) })
 
     const plannedFiles = sortByPlan(plan, [...toWrite, ...unchanged])
     const composed = composeRun(world, paths, plan, plannedFiles, rollback)
@@ -108,31 +104,9 @@ export function acceptDrift(world: World, plan: Plan): void {
   withLock(world, paths, () => {
     recoverUnderLock(world, paths)
     const unchanged = plan.edits.map((edit) => unchangedFile(world, edit))
-    recordUnchanged(world, paths, plan, unchanged)
+    switchFiles(world, paths, composeRun(world, paths, plan, unchanged, undefined))
+    limitRuns(world, paths)
   })
-}
-
-/** Records a run that writes no file. The caller holds the lock. */
-function recordUnchanged(
-  world: World,
-  paths: StatePaths,
-  plan: Plan,
-  unchanged: readonly PlannedFile[],
-  rollback?: RollbackDetails,
-): RunRecord {
-  const { files } = world
-  const composed = composeRun(world, paths, plan, unchanged, rollback)
-  const { document } = composed
-
-  wrapFileErrors(world.machine, paths.draft, () => {
-    writeBlobs(world, paths, contentsToSave(composed))
-    createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
-    files.rename(paths.draft, paths.record(document.run.id))
-    files.fsyncFolder(paths.folder)
-  })
-
-  limitRuns(world, paths)
-  return document.run
 }
 
 function newestRunId(world: World, paths: StatePaths): string | undefined {

@@ -5,8 +5,8 @@
  *     journal.json    each new version is renamed to its file
  *     run-<id>.json   the run is committed
  *
- * A failure before the last rename restores every file. Tests make each file call fail, so the order of
- * the calls is part of the contract.
+ * A run that changes no file only renames the document. A failure before the last rename restores every file.
+ * Tests make each file call fail, so the order of the calls is part of the contract.
  */
 import { type FilesState, UserError, valueOrError } from '../errors.ts'
 import type { ComposedFile, ComposedRun } from './compose-run.ts'
@@ -114,7 +114,7 @@ function commitRun(fileSwitch: FileSwitch): void {
 }
 
 /** The contents that a run saves as copies: each file as it was, and as it will be. */
-export function contentsToSave({ files }: ComposedRun): Uint8Array[] {
+function contentsToSave({ files }: ComposedRun): Uint8Array[] {
   return files.flatMap(({ before, after }) => [before, after]).filter((bytes) => bytes !== null)
 }
 
