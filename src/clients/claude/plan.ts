@@ -161,6 +161,7 @@ function changesToValueBefore(
   return [{ path, value: undefined }]
 }
 
+/** One variable turns off traffic to the vendor. With discovery, three others replace it. */
 function trafficVariables({ input }: SetupTarget): readonly Variable[] {
   const discovers = effectiveOptions(input).isDiscovering
   const on = discovers ? '1' : undefined
