@@ -1,5 +1,5 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
-import { savedModels } from '../state/model-cache.ts'
+import { rememberedModels } from '../state/remembered.ts'
 import { gatewaysIfReadable } from '../state/saved-gateways.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf } from './command-line/command.ts'
@@ -26,7 +26,7 @@ function define() {
 export const command = commandOf(define, (session, words, { typed }, self) => {
   const { platform } = session
   const completion = completionOf(self.parent!, words, typed, {
-    models: () => savedModels(platform),
+    models: () => rememberedModels(platform),
     gateways: () => gatewaysIfReadable(platform).map(({ name }) => name),
     variables: () => Object.keys(platform.machine.env),
   })

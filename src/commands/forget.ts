@@ -5,8 +5,7 @@ import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../state/folders.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../state/gateway-list.ts'
-import { removeLastAddress } from '../state/last-address.ts'
-import { removeModels } from '../state/model-cache.ts'
+import { forgetAddress, forgetModels } from '../state/remembered.ts'
 import { savedGateway, savedGateways } from '../state/saved-gateways.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
 import { readClientFiles } from './client-state/client-files.ts'
@@ -137,8 +136,8 @@ async function show(
 function removeLists(platform: Platform): void {
   removeFolders(platform)
   removeGateways(platform)
-  removeModels(platform)
-  removeLastAddress(platform)
+  forgetModels(platform)
+  forgetAddress(platform)
 }
 
 function removeGateway(platform: Platform, name: string): void {

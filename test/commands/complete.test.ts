@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -69,4 +70,13 @@ test.each([
 test('complete describes each command and flag', async () => {
   const { stdout } = await runInProcess(aHome(), ['complete', '--typed=rollb', '--'])
   expect(stdout).toBe('rollback\tundo the newest run\n')
+})
+
+test('the first `repoint models` in a home lets the shell complete --model', async () => {
+  const home = aHome()
+  const gateway = await withGateway()
+  const env = { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: gateway.key }
+  await runInProcess(home, ['models'], { env })
+  const args = ['complete', '--typed=gpt-5.6-s', '--', 'codex', '--model']
+  expect((await runInProcess(home, args)).stdout).toContain('gpt-5.6-sol')
 })

@@ -19,7 +19,7 @@ import { type Finding, type Findings, hasTopic, messageWithLocation } from '../.
 import { baseUrlsOf, messagesBaseUrls } from '../../gateway/base-urls.ts'
 import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Gateway } from '../../gateway/types.ts'
-import { savedModels } from '../../state/model-cache.ts'
+import { rememberedModels } from '../../state/remembered.ts'
 import { caFileFor } from '../../state/saved-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
@@ -231,7 +231,7 @@ export function contextOf(
     writtenBaseUrls: writtenBaseUrls(client, runs),
     // These read files, and few checks need them.
     get knownModels() {
-      return savedModels(session.platform)
+      return rememberedModels(session.platform)
     },
     get shellProfiles() {
       return readShellProfiles(session)

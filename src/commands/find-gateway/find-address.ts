@@ -5,7 +5,7 @@ import { normaliseAddress } from '../../gateway/input/address.ts'
 import type { HeaderChange } from '../../gateway/input/header.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
-import { saveLastAddress } from '../../state/last-address.ts'
+import { rememberAddress } from '../../state/remembered.ts'
 import { savedChoices, savedGatewaysIfReadable } from '../../state/saved-gateways.ts'
 import type { GatewayFlags, SetupFlags } from '../command-line/flags.ts'
 import type { Session } from '../screen/session.ts'
@@ -54,7 +54,7 @@ export async function findAddress(
   if (saved !== undefined) return { value: saved.address, isFromPrompt: true, saved }
 
   const typed = { ...cleanAddress(answer, flags), isFromPrompt: true }
-  saveLastAddress(session.platform, typed.value)
+  rememberAddress(session.platform, typed.value)
   return typed
 }
 

@@ -12,7 +12,7 @@ import type {
   ModelRoute,
   Sender,
 } from '../../gateway/types.ts'
-import { saveModels } from '../../state/model-cache.ts'
+import { rememberModels } from '../../state/remembered.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import { awaitCatalog, SentProbes } from '../probes/early-probes.ts'
@@ -67,7 +67,7 @@ export async function findCatalog(
   session.addFindings(...findings)
   if (catalogAnswer.kind === 'received') {
     const { catalog } = catalogAnswer
-    saveModels(session.platform, catalog)
+    rememberModels(session.platform, catalog)
     session.addFindings(...(catalog.findings ?? []))
   } else if (!isOptional || !mayStillServe(catalogAnswer.error))
     throw adviseNamingModel(catalogAnswer.error)

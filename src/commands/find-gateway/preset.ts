@@ -3,7 +3,7 @@ import { emptyState } from '../../clients/contract/state.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import type { Gateway, KeyHeader } from '../../gateway/types.ts'
-import { readLastAddress } from '../../state/last-address.ts'
+import { rememberedAddress } from '../../state/remembered.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { stateNow } from '../client-state/client-files.ts'
 import { gatewayOf, hasWrittenBaseUrl, runsOf } from '../client-state/client-report.ts'
@@ -53,7 +53,7 @@ export function namesGateway({ platform }: Session, flags: GatewayFlags): boolea
 
 /** The default answer to the question for the address: the one that the user typed last, or of the last run. */
 export function defaultAddress({ platform }: Session, runs: Runs): string | undefined {
-  return readLastAddress(platform) ?? runs[0]?.address
+  return rememberedAddress(platform) ?? runs[0]?.address
 }
 
 /** The newest gateway in use, or else the default address, unless the user names a gateway now. */

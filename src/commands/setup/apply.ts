@@ -6,8 +6,7 @@
  */
 import { actionOf } from '../../edits/types.ts'
 import type { UserError } from '../../errors.ts'
-import { removeLastAddress } from '../../state/last-address.ts'
-import { saveModels } from '../../state/model-cache.ts'
+import { forgetAddress, rememberModels } from '../../state/remembered.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
 import { acceptDrift } from '../../transaction/apply-plan.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
@@ -30,8 +29,8 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const { session, consent, catalog } = plan.proven
   const clients = plan.clients.map(({ client }) => client)
   const applied = writeFiles(plan)
-  removeLastAddress(session.platform)
-  if (catalog !== undefined) saveModels(session.platform, catalog)
+  forgetAddress(session.platform)
+  if (catalog !== undefined) rememberModels(session.platform, catalog)
 
   const changed = changedClients(applied, clients)
   const toDo = await stopOldServers(session, changed, consent)
