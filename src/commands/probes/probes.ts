@@ -53,8 +53,8 @@ export class Probes {
   }
 
   /**
-   * The probes of a client, one for each model that it will request. They are made once for a choice, with what
-   * is known of the gateway then. So whoever asks again gets the answers that repoint has.
+   * The probes of a client, one for each model that it will request. They are made once for each choice, with what
+   * is known of the gateway then, so a second call finds them sent already.
    */
   #requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
     const requests = this.#requests.get(choice) ?? this.#newRequests(choice)

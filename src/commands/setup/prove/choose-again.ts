@@ -59,7 +59,13 @@ export async function chooseAgain(probed: ProbedClient): Promise<ResolvedChoice>
   return probed.choice
 }
 
-/** Tries the same models over another protocol, if a rejection or another base URL is a reason to. */
+/**
+ * Tries the same models over another protocol, for one of two reasons:
+ *
+ * - The gateway rejected one of them in a way that may be different over another protocol.
+ * - Since this choice, a probe of any client has found other base URLs. They decide which protocols a client can
+ *   mix (`protocolsOfProvider`).
+ */
 function trySameModels({ gateway, choice, rejections }: ProbedClient): Attempt {
   const { access } = gateway.requester
   const catalog = catalogIn(gateway)
@@ -68,8 +74,6 @@ function trySameModels({ gateway, choice, rejections }: ProbedClient): Attempt {
 
   // Other rejections would be the same over every protocol, so their routes stay possible.
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
-  // The base URLs decide which protocols a client can mix. A probe, also of another client, may have found
-  // other ones since this choice.
   const knownBaseUrls = input.gatewayInfo.accessSoFar?.baseUrls
   const hasMoved = knownBaseUrls !== undefined && !sameBaseUrls(knownBaseUrls, access.baseUrls)
   if (retryable.length === 0 && !hasMoved) return { kind: 'nothing-to-try' }

@@ -171,12 +171,11 @@ async function proveChoice(
   await expectTrustedBy(client, access)
 
   const rejections = rejectionsIn(answers)
-  const [first] = rejections
-  if (first !== undefined) {
-    const final = rejections.find(({ error }) => !mayAcceptClient(context, error))
-    if (final !== undefined) throw await errorNamingOtherClients(context, gateway, client, final)
-    await proveByClient(context.session, access, choice, first.error)
-  }
+  const final = rejections.find(({ error }) => !mayAcceptClient(context, error))
+  if (final !== undefined) throw await errorNamingOtherClients(context, gateway, client, final)
+
+  const [rejection] = rejections
+  if (rejection !== undefined) await proveByClient(context.session, access, choice, rejection.error)
   expectCanSend(client, access)
 
   const results = answers.flatMap(({ result }) =>
@@ -185,7 +184,7 @@ async function proveChoice(
   return {
     ...choice,
     safeguards: safeguardsIn(results),
-    provenBy: first === undefined ? 'probe' : 'client',
+    provenBy: rejection === undefined ? 'probe' : 'client',
     probeFindings: results.flatMap(({ findings }) => findings),
   }
 }
