@@ -41,20 +41,15 @@ const dayMs = 24 * 60 * 60_000
 /** Forgets a gateway, or runs. Returns the exit status. */
 export const command = commandOf(define, async (session, name, { olderThan, all, dryRun, yes }) => {
   const { platform } = session
-  const forgetsRuns = all === true || olderThan !== undefined
-  if (forgetsRuns === (name !== undefined))
-    throw new UserError({
-      code: 'usage',
-      message: forgetsRuns ? 'One command deletes either a gateway or runs' : 'Say what to forget',
-      hint: 'A gateway: repoint forget NAME. Old runs: repoint forget --older-than 90. Everything: repoint forget --all',
-    })
+  const selection = selectionOf({ name, olderThan, all })
+  const isAll = selection.kind === 'all'
 
-  const isRecovered = recoverUnlessAll(session, all)
-  const contents = contentsToForget(session, { name, olderThan, all })
-  const isNothing = isRecovered && contents.isEmpty
-  await show(session, contents, { name, all })
-  if (!isNothing)
-    session.addFindings(...(await remainingCopies(session, clientsOf(session, contents.plan))))
+  const isRecovered = recoverUnlessAll(session, isAll)
+  const contents = contentsToForget(session, selection)
+  const { plan } = contents
+  const isNothing = isRecovered && isEmpty(contents)
+  await show(session, contents, isAll)
+  if (!isNothing) session.addFindings(...(await remainingCopies(session, clientsOf(session, plan))))
   session.showFindings()
 
   if (isNothing) session.say('There is nothing to forget.')
@@ -68,13 +63,12 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
         hint: 'To accept, add --yes. To see what it would delete, add --dry-run.',
       },
     )
-    if (forgetsRuns) applyForget(platform, contents.plan)
-    if (all) removeLists(platform)
-    else if (name !== undefined) removeGateway(platform, name)
+    if (selection.kind === 'gateway') removeGateway(platform, selection.name)
+    else applyForget(platform, plan)
+    if (isAll) removeLists(platform)
     session.say('Forgotten.')
   }
 
-  const { plan, gateways = [], folders = [] } = contents
   session.document({
     command: 'forget',
     dryRun,
@@ -82,55 +76,100 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     runs: plan.runs.map(({ id }) => id),
     damaged: plan.damaged,
     originals: plan.originals,
-    gateways: gateways.map((gateway) => gateway.name),
-    folders: all ? folders.map(({ path }) => path) : [],
+    gateways: readable(contents.gateways).map((gateway) => gateway.name),
+    folders: isAll ? readable(contents.folders).map(({ path }) => path) : [],
     warnings: session.findingsAsJson,
   })
   return 0
 })
 
-/** What the user wants to forget. */
-interface Selection {
+/** What the user wants to forget. `all`: every run, every gateway and every folder. */
+type Selection =
+  | { readonly kind: 'gateway'; readonly name: string }
+  | { readonly kind: 'old-runs'; readonly olderThanDays: number }
+  | { readonly kind: 'all' }
+
+/** @throws UserError `usage` */
+function selectionOf({
+  name,
+  olderThan,
+  all,
+}: {
   readonly name: string | undefined
-  /** In days. */
   readonly olderThan?: number | undefined
-  readonly all: true | undefined
+  readonly all?: true | undefined
+}): Selection {
+  const usageError = (message: string) =>
+    new UserError({
+      code: 'usage',
+      message,
+      hint: 'A gateway: repoint forget NAME. Old runs: repoint forget --older-than 90. Everything: repoint forget --all',
+    })
+  if (name !== undefined) {
+    if (all || olderThan !== undefined)
+      throw usageError('One command deletes either a gateway or runs')
+    return { kind: 'gateway', name }
+  }
+  if (all) return { kind: 'all' }
+  if (olderThan !== undefined) return { kind: 'old-runs', olderThanDays: olderThan }
+  throw usageError('Say what to forget')
 }
 
-/** What a command would delete. An undefined list cannot be read. */
+/** A saved list. One that repoint cannot read is deleted by `--all` all the same. */
+type SavedList<Item> = readonly Item[] | 'unreadable'
+
+function readable<Item>(list: SavedList<Item>): readonly Item[] {
+  return list === 'unreadable' ? [] : list
+}
+
+/** What a command would delete. */
 interface Contents {
   readonly plan: ForgetPlan
-  readonly gateways: readonly SavedGateway[] | undefined
-  readonly folders: readonly SavedFolder[] | undefined
-  readonly isEmpty: boolean
+  readonly gateways: SavedList<SavedGateway>
+  /** The folders that lose their gateway. Only `--all` deletes them too. */
+  readonly folders: SavedList<SavedFolder>
 }
 
-function contentsToForget(session: Session, { name, olderThan, all }: Selection): Contents {
+function contentsToForget(session: Session, selection: Selection): Contents {
   const { platform } = session
-  const now = platform.clock.now().getTime()
-  const before = olderThan === undefined ? undefined : new Date(now - olderThan * dayMs)
-  const forgetsRuns = all === true || before !== undefined
-  const plan = forgetsRuns
-    ? planForget(platform, before)
-    : { isAll: false, runs: [], damaged: [], originals: [] }
-  const gateways = gatewaysToForget(session, name, all)
-  const folders = ifPossible(() => readFolders(platform))
 
-  // A list that cannot be read (undefined) counts too: `--all` removes it.
-  const hasRuns = plan.runs.length + plan.damaged.length > 0
-  const hasGateways = gateways?.length !== 0
-  const hasFolders = all === true && folders?.length !== 0
-  return { plan, gateways, folders, isEmpty: !hasRuns && !hasGateways && !hasFolders }
+  switch (selection.kind) {
+    case 'gateway': {
+      const { name } = selection
+      const folders = readable(savedFolders(platform)).filter(({ gateway }) => gateway === name)
+      const plan = { isAll: false, runs: [], damaged: [], originals: [] }
+      return { plan, gateways: [savedGateway(session, name)], folders }
+    }
+    case 'old-runs': {
+      const now = platform.clock.now().getTime()
+      const plan = planForget(platform, new Date(now - selection.olderThanDays * dayMs))
+      return { plan, gateways: [], folders: [] }
+    }
+    case 'all': {
+      const saved = valueOrError(() => savedGateways(session))
+      const gateways = saved instanceof UserError ? 'unreadable' : saved
+      return { plan: planForget(platform), gateways, folders: savedFolders(platform) }
+    }
+  }
+}
+
+function savedFolders(platform: Platform): SavedList<SavedFolder> {
+  return ifPossible(() => readFolders(platform)) ?? 'unreadable'
+}
+
+function isEmpty({ plan, gateways, folders }: Contents): boolean {
+  const lists = [plan.runs, plan.damaged, gateways, folders]
+  return lists.every((list) => list !== 'unreadable' && list.length === 0)
 }
 
 async function show(
   session: Session,
-  { plan, gateways, folders = [] }: Contents,
-  { name, all }: Selection,
+  { plan, gateways, folders }: Contents,
+  isAll: boolean,
 ): Promise<void> {
   showForgotten(session, plan)
   await showGateways(session, gateways)
-  for (const folder of folders) if (all || folder.gateway === name) showFolder(session, folder, all)
+  for (const folder of readable(folders)) showFolder(session, folder, isAll)
 }
 
 function removeLists(platform: Platform): void {
@@ -144,11 +183,11 @@ function removeGateway(platform: Platform, name: string): void {
   changeGateways(platform, (gateways) => gateways.filter((gateway) => gateway.name !== name))
 }
 
-/** Recovers an unfinished run. If that fails, `--all` still removes the other records. */
-function recoverUnlessAll(session: Session, all: true | undefined): boolean {
+/** Recovers an unfinished run, and returns whether that succeeded. `--all` removes one that cannot be restored. */
+function recoverUnlessAll(session: Session, isAll: boolean): boolean {
   const failure = valueOrError(() => recoverAndReport(session))
   if (!(failure instanceof UserError)) return true
-  if (!all || failure.code === 'locked') throw failure
+  if (!isAll || failure.code === 'locked') throw failure
   session.addFindings({
     code: failure.code,
     severity: 'warning',
@@ -182,24 +221,10 @@ async function remainingCopies(
   })
 }
 
-/** @returns undefined if the list cannot be read: `--all` still removes it */
-function gatewaysToForget(
-  session: Session,
-  name: string | undefined,
-  all: true | undefined,
-): readonly SavedGateway[] | undefined {
-  if (name !== undefined) return [savedGateway(session, name)]
-  if (!all) return []
-  const saved = valueOrError(() => savedGateways(session))
-  return saved instanceof UserError ? undefined : saved
-}
-
-async function showGateways(
-  session: Session,
-  gateways: readonly SavedGateway[] | undefined,
-): Promise<void> {
-  if (gateways === undefined) session.say('Deletes the list of gateways, which repoint cannot read')
-  if (!gateways?.length) return
+async function showGateways(session: Session, gateways: SavedList<SavedGateway>): Promise<void> {
+  if (gateways === 'unreadable')
+    return session.say('Deletes the list of gateways, which repoint cannot read')
+  if (gateways.length === 0) return
 
   // The clients' files alone tell which gateway they use.
   const clients = await clientReports(session, [])
@@ -211,8 +236,8 @@ async function showGateways(
   }
 }
 
-function showFolder(session: Session, folder: SavedFolder, all: true | undefined): void {
-  const effect = all
+function showFolder(session: Session, folder: SavedFolder, isAll: boolean): void {
+  const effect = isAll
     ? 'deleted too'
     : 'clients do not start there until you choose another: repoint folder NAME'
   session.say(`! Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}: ${effect}`)
