@@ -26,8 +26,8 @@ export interface RollbackContext {
 export interface ClientUndo {
   readonly client: Client
   readonly now: LoadedFiles
-  readonly undone: LoadedFiles
-  readonly undoneState: ClientState
+  readonly result: LoadedFiles
+  readonly resultState: ClientState
 }
 
 /** The clients whose files a rollback edits. */
@@ -40,8 +40,8 @@ export function clientUndosOf(
   )
   return edited.map((client): ClientUndo => {
     const now = readAllFiles(session, client, runs)
-    const undone = asPlanned(now, edits)
-    return { client, now, undone, undoneState: client.read(undone) }
+    const result = asPlanned(now, edits)
+    return { client, now, result, resultState: client.read(result) }
   })
 }
 

@@ -27,15 +27,15 @@ export function refuseUnsafe(
     result: new Map(edits.map(({ path, after }) => [path, after])),
   }
   const findSituations = situationsFinder(context)
-  for (const { client, undoneState } of clientUndos) {
+  for (const { client, resultState } of clientUndos) {
     if (!isRefused(findSituations(client.id, contents))) continue
 
-    const { endpoint, login } = undoneState
+    const { endpoint, login } = resultState
     const key = endpoint.key === undefined ? 'no key' : 'a key that repoint did not write'
-    const { address } = gatewayOf(session, client, undoneState, runs)!
+    const { address } = gatewayOf(session, client, resultState, runs)!
     throw new UserError({
       code: 'config-conflict',
-      message: `${client.label} would use ${shownAddress(client, undoneState)} with ${login ?? key}`,
+      message: `${client.label} would use ${shownAddress(client, resultState)} with ${login ?? key}`,
       hint: `Set it up instead: repoint ${client.id} --base-url ${address}`,
     })
   }

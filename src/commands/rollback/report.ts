@@ -25,10 +25,10 @@ export function showPlan(
   showRuns(context, rollbackPlan)
   showFiles(session, rollbackPlan)
 
-  for (const { client, undoneState } of clientUndos) {
+  for (const { client, resultState } of clientUndos) {
     if (!isChanged(client.id, rollbackPlan.files)) continue
-    const service = shownAddress(client, undoneState) ?? 'its own service'
-    const login = undoneState.login === undefined ? '' : `, with ${undoneState.login}`
+    const service = shownAddress(client, resultState) ?? 'its own service'
+    const login = resultState.login === undefined ? '' : `, with ${resultState.login}`
     session.say(`${client.label} will use ${service} again${login}.`)
   }
 }
@@ -122,10 +122,10 @@ export function sideEffects(
   clientUndos: readonly ClientUndo[],
 ): readonly Finding[] {
   const findings: Finding[] = []
-  for (const { client, now, undone } of clientUndos)
+  for (const { client, now, result } of clientUndos)
     if (isChanged(client.id, files))
       findings.push(
-        ...(client.sideEffects?.(platform, { by: 'undo', before: now, after: undone }) ?? []),
+        ...(client.sideEffects?.(platform, { by: 'undo', before: now, after: result }) ?? []),
       )
 
   if (clientsLosingTables.length > 0)

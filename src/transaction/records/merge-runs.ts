@@ -136,18 +136,18 @@ interface GatewayInFile {
 
 /** The contents after an undo of the later run and then of the earlier run. */
 function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): Contents {
-  // The contents before the later run. The undo of the earlier run starts with them.
   const beforeLater = new Map<string, FileVersion | null>([
     ...earlier.files.map(({ path, written }) => [path, written] as const),
     ...later.files.map(({ path, before }) => [path, before] as const),
   ])
-  const contents = withChanges({ copies, get: () => null, planned: new Map() }, beforeLater)
-  const result = valueOrError(() => undoRun(earlier, contents, {}).result)
+  // The undo of the earlier run finds what the undo of the later run would leave.
+  const now = withChanges({ copies, get: () => null, planned: new Map() }, beforeLater)
+  const result = valueOrError(() => undoRun(earlier, now, {}).result)
   if (!(result instanceof UserError)) return result
 
   // A copy is missing, or a file cannot be parsed. The first copy must not be lost.
   const first = earlier.files.map(({ path, before }) => [path, before] as const)
-  return withChanges(contents, new Map(first))
+  return withChanges(now, new Map(first))
 }
 
 function uniqueGateways(gateways: readonly GatewayInFile[]): readonly RunGateway[] {
