@@ -29,7 +29,7 @@ export class Scope {
   readonly families: NonNullable<ScopeOptions['families']>
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
-  #player: ScenarioPlayer | undefined
+  #player = new ScenarioPlayer({ answers: [] })
   /** The models for which the scenario has recorded answers. */
   models: readonly string[] = []
 
@@ -71,7 +71,7 @@ export class Scope {
 
   /** The paths of the scenario's answers that no request used. */
   unused(): readonly string[] {
-    return this.#player?.unused() ?? []
+    return this.#player.unused()
   }
 
   /** The written answer for a request. `none`: the built-in model answers. */
@@ -99,8 +99,7 @@ export class Scope {
         const reply = await this.#answer(toQuestion(request, protocol, headers))
         if (reply !== undefined) return toScriptedAnswer(reply, request)
       }
-      const noScenario = { kind: 'none', problem: '' } as const
-      return this.#player?.play(request, protocol, headers) ?? noScenario
+      return this.#player.play(request, protocol, headers)
     } catch (error) {
       return failures.answerFailed((error as Error).message)
     }

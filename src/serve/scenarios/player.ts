@@ -15,7 +15,7 @@ interface RuleState {
 export class ScenarioPlayer {
   readonly #states: readonly RuleState[]
 
-  constructor({ answers }: Scenario) {
+  constructor({ answers }: Pick<Scenario, 'answers'>) {
     this.#states = answers.map((rule) => ({ rule, answerCount: 0 }))
   }
 

@@ -1,8 +1,9 @@
-import { type JsonObject, toObject } from '../json.ts'
+import { isMissing, type JsonObject, toObject } from '../json.ts'
 
 /**
  * A path in a body: the names of members, and steps that select entries of a list (`each`, `any`, `first`,
- * `last`, `beforeLast`). A position is the index of a selected entry; a path has one for each list.
+ * `last`, `beforeLast`). A position is the index of a selected entry; a path has one for each list. In
+ * `tools.each.name`, the second tool has the position 1.
  */
 export type Steps = readonly string[]
 
@@ -46,7 +47,7 @@ export function someValue(
   positions: Positions,
   test: (value: unknown) => boolean,
 ): boolean {
-  if (value === undefined || value === null) return false
+  if (isMissing(value)) return false
   if (step === undefined) return test(value)
   if (!isListStep(step)) return someValue(toObject(value)[step], laterSteps, positions, test)
   if (!Array.isArray(value)) return false
