@@ -60,11 +60,11 @@ export async function chooseAgain(probed: ProbedClient): Promise<ResolvedChoice>
 }
 
 /**
- * Tries the same models over another protocol, for one of two reasons:
+ * Resolves the same models again, for one of two reasons:
  *
- * - The gateway rejected one of them in a way that may be different over another protocol.
- * - Since this choice, a probe of any client has found other base URLs. They decide which protocols a client can
- *   mix (`protocolsOfProvider`).
+ * - The gateway rejected one of them, and may serve it over another protocol.
+ * - Since this choice, a probe of any client has found other base URLs. They decide which protocols the client's
+ *   list of models can mix (`protocolsOfProvider`).
  */
 function trySameModels({ gateway, choice, rejections }: ProbedClient): Attempt {
   const { access } = gateway.requester
