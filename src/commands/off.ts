@@ -1,3 +1,4 @@
+/** `repoint off`: points clients back at their own service. `off/plan.ts` plans the edits of each client. */
 import { Argument, Command } from '@commander-js/extra-typings'
 import { clientRows, environmentRows } from '../clients/list.ts'
 import type { Plan } from '../edits/types.ts'

@@ -13,13 +13,7 @@ import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { composeRun } from './compose-run.ts'
 import { type Lock, withLock } from './lock.ts'
-import {
-  isUnchanged,
-  type PlannedFile,
-  sortPlannedFiles,
-  unchangedFile,
-  withAbsolutePaths,
-} from './planned-files.ts'
+import { findPlannedFiles, isUnchanged, unchangedFile, withAbsolutePaths } from './planned-files.ts'
 import {
   type ApplyResult,
   isChangedByRun,
@@ -71,7 +65,7 @@ export function applyPlan(
   return withLock(world, paths, () => {
     recoverUnderLock(world, paths)
 
-    const { toWrite, unchanged } = sortPlannedFiles(world, paths, plan, rollback)
+    const { plannedFiles, toWrite } = findPlannedFiles(world, paths, plan, rollback)
     // An undo that changes nothing is recorded too, so that the next one goes one run further back. After
     // another run it is not: that may be the same rollback in another terminal. Of two recorded undos of a
     // run, `--redo` would redo only one, and the run would stay undone.
@@ -80,7 +74,6 @@ export function applyPlan(
     if (toWrite.length === 0 && !isCurrentUndo)
       return applyResult(plan, undefined, { findings: lastStep?.(lock) })
 
-    const plannedFiles = sortByPlan(plan, [...toWrite, ...unchanged])
     const composed = composeRun(world, paths, plan, plannedFiles, rollback)
     switchFiles(world, paths, composed)
 
@@ -139,10 +132,4 @@ function modeNote({ before, written }: RecordedFile, plan: Plan): string | undef
   if (!before || !written || before.mode === written.mode || isUndoOrRedo(plan)) return undefined
   const octal = (mode: number) => mode.toString(8).padStart(4, '0')
   return `Only you can read it now (mode ${octal(before.mode)} became ${octal(written.mode)}).`
-}
-
-/** Sorts the files as in the plan, which lists them in write order. */
-function sortByPlan({ edits }: Plan, files: readonly PlannedFile[]): readonly PlannedFile[] {
-  const indexOf = ({ edit }: PlannedFile) => edits.findIndex(({ path }) => path === edit.path)
-  return files.toSorted((a, b) => indexOf(a) - indexOf(b))
 }

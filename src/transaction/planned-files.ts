@@ -32,29 +32,31 @@ export function isUnchanged({ before, after, mode }: FileEdit): boolean {
 }
 
 /**
- * Sorts the edits into those that change a file and those that do not. Both are recorded.
+ * Finds the file of each edit, in the order of the plan, and which of them the run must write.
  *
  * @throws UserError `changed-underneath`, `locked`, `config-conflict`, `not-permitted`, `io-failed`
  */
-export function sortPlannedFiles(
+export function findPlannedFiles(
   world: World,
   paths: StatePaths,
   plan: Plan,
   rollback: RollbackDetails | undefined,
-): { readonly toWrite: readonly PlannedFile[]; readonly unchanged: readonly PlannedFile[] } {
+): { readonly plannedFiles: readonly PlannedFile[]; readonly toWrite: readonly PlannedFile[] } {
   const toWrite: PlannedFile[] = []
-  const unchanged: PlannedFile[] = []
 
-  for (const edit of plan.edits)
+  const plannedFiles = plan.edits.map((edit) =>
     wrapFileErrors(world.machine, edit.path, () => {
       const planned = fileToWrite(world, paths, edit, rollback)
-      if (planned !== undefined) toWrite.push(planned)
-      else unchanged.push(unchangedFile(world, { ...edit, before: edit.after }))
-    })
+      // The file has the contents of `after` already, so they are also those before the run.
+      if (planned === undefined) return unchangedFile(world, { ...edit, before: edit.after })
+      toWrite.push(planned)
+      return planned
+    }),
+  )
 
   refuseDuplicateFiles(world, toWrite)
 
-  return { toWrite, unchanged }
+  return { plannedFiles, toWrite }
 }
 
 /** @returns undefined if the file already has the planned contents */
