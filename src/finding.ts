@@ -89,9 +89,9 @@ export function blocksSetup(problem: Finding): boolean {
   return problem.severity === 'error' && shownAs(problem) === 'finding'
 }
 
-/** Whether a finding is about this topic already. */
-export function hasTopic(topic: string, findings: readonly Finding[]): boolean {
-  return findings.some((finding) => finding.topic === topic)
+/** Whether one of these findings is about this topic already. */
+export function hasTopic(topic: Topic | undefined, findings: readonly Finding[]): boolean {
+  return topic !== undefined && findings.some((finding) => finding.topic === topic)
 }
 
 /** Whether something else overrides the gateway. Reports show all such findings in one line. */

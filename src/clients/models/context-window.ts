@@ -69,6 +69,7 @@ function smallWindowFindings(window: number): readonly Finding[] {
 function unknownWindow(ids: readonly string[], otherwise: string): Finding {
   return {
     code: 'context-window-unknown',
+    topic: 'context-window-unknown',
     severity: 'note',
     message: `The gateway does not report the context window of ${ids.join(', ')}: ${otherwise}`,
     hint: 'Type: --context-window TOKENS',

@@ -38,7 +38,7 @@ export function planFindings(
   // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
   const modelFindings = [...resolved.findings, ...unlistedModelFindings(final, after)]
-  const newFindings = modelFindings.filter(({ code }) => isChanged && !hasTopic(code, problems))
+  const newFindings = modelFindings.filter(({ topic }) => isChanged && !hasTopic(topic, problems))
 
   return [
     ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
