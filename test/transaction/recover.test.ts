@@ -254,6 +254,19 @@ describe('recovery, step by step', () => {
     expect(home.snapshot()).toEqual({})
   })
 
+  test.each([/journal\.json$/, /run-.*\.json$/])(
+    'discards a run that changes no file, interrupted before the rename to %s',
+    (target) => {
+      const home = aHome(oldPair)
+      const before = home.snapshot()
+      const edits = aPairPlan(sourceIn(home)).edits.map((edit) => ({ ...edit, after: edit.before }))
+      killedBefore(home, target, (world) => acceptDrift(world, aPlan(edits)))
+      expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded', restored: [] })
+      expect(home.snapshot()).toEqual(before)
+      expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
+    },
+  )
+
   test('restores a run that created files and folders', () => {
     const home = aHome()
     killedWhileSwitching(home, { isAllSwitched: true })
