@@ -89,7 +89,7 @@ export function isFromOtherGateway(
   header: Header,
 ): boolean {
   const paths = files.map(({ path }) => path)
-  const isWritten = (file: RecordedFile) => {
+  const wroteHeader = (file: RecordedFile) => {
     const [before, after] = [file.before, file.written].map((version) =>
       documentOf(file, contentsIfAvailable(platform, version)),
     )
@@ -103,7 +103,7 @@ export function isFromOtherGateway(
 
   return runs
     .filter((run) => !isUndoOrRedo(run) && run.address !== undefined && run.address !== address)
-    .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
+    .some(({ files }) => files.some((file) => paths.includes(file.path) && wroteHeader(file)))
 }
 
 /**

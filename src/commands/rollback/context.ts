@@ -1,6 +1,6 @@
 /**
- * The clients of a rollback, and their files: all that a client reads, and not only those that a run recorded.
- * The records know no client, so the command reads these, to find out what an undo would mean for a client.
+ * The clients of a rollback, and the files that they read. The transaction knows only the recorded files, so the
+ * command finds out what an undo would mean for a client.
  */
 import { posix, win32 } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
