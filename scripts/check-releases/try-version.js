@@ -43,7 +43,7 @@ export async function tryVersion({
       reject: false,
       timeout: 120_000,
     })
-  const client = async (prompt, timeout = 150_000) => {
+  const client = async (prompt, { timeout = 150_000, cancelSignal } = {}) => {
     const { stdout } = await execa(name, clients[name].run(prompt), {
       env: { ...env, ...clients[name].env },
       extendEnv: false,
@@ -51,6 +51,7 @@ export async function tryVersion({
       reject: false,
       stdin: 'ignore',
       timeout,
+      ...(cancelSignal && { cancelSignal }),
       forceKillAfterDelay: 500,
     })
     return stdout ?? ''
@@ -62,11 +63,20 @@ export async function tryVersion({
       if (!isTrue) failed.push(step)
     }
 
-    if (startsUnconfigured)
-      expectThat('fails before', !hasAnswered(await client('ping', unconfiguredTimeoutMs)))
+    if (startsUnconfigured) {
+      const timeout = unconfiguredTimeoutMs
+      expectThat('fails before', !hasAnswered(await client('ping', { timeout })))
+    }
     // Otherwise its own first file would look like ours. A busy machine needs longer than the start above.
-    if (startsUnconfigured && clients[name].writesFiles && !hasFiles(home, name))
-      await client('ping', firstFileTimeoutMs)
+    if (startsUnconfigured && clients[name].writesFiles && !hasFiles(home, name)) {
+      // Cline retries for 70 s after it has written the file (3.0.65, 2026-11-27).
+      const stopped = new AbortController()
+      const watch = setInterval(() => {
+        if (hasFiles(home, name)) stopped.abort()
+      }, 500)
+      await client('ping', { timeout: firstFileTimeoutMs, cancelSignal: stopped.signal })
+      clearInterval(watch)
+    }
     const before = filesIn(home, name)
     const setUp = await repoint(...setup, '--yes')
     const isRefused = setUp.exitCode !== 0
