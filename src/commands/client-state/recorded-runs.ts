@@ -41,7 +41,7 @@ function describeRecovery(
 ): string {
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
   if (outcome === 'discarded')
-    return `Run ${runId} was interrupted before it changed anything. repoint discarded it`
+    return `Run ${runId} was interrupted, and every file is as it was before it. repoint discarded it`
   if (outcome === 'restored')
     return `Run ${runId} was interrupted, and repoint undid it. Restored: ${list(restored)}`
   const restoredFiles = restored.length === 0 ? '' : ` Restored: ${list(restored)}.`
