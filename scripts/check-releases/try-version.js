@@ -72,7 +72,8 @@ export async function tryVersion({
       // Cline retries for 70 s after it has written the file (3.0.65, 2026-11-27).
       const stopped = new AbortController()
       const watch = setInterval(() => {
-        if (hasFiles(home, name)) stopped.abort()
+        // It may still be writing the file.
+        if (hasFiles(home, name)) setTimeout(() => stopped.abort(), 1_000)
       }, 500)
       await client('ping', { timeout: firstFileTimeoutMs, cancelSignal: stopped.signal })
       clearInterval(watch)
