@@ -95,6 +95,16 @@ test.each<[string, string[]]>([
   },
 )
 
+test('keeps that the user allowed plain http', async () => {
+  const home = aHome()
+  const target = { url: 'http://gw.example', key: canary }
+  await setUp(home, 'codex --model gpt-5.6-sol --allow-http --no-verify', target)
+  await changeKey(home, '--no-verify')
+  const { json } = await runHere(home, ['gateways'])
+  expect(json['gateways']).toMatchObject([{ baseUrl: 'http://gw.example', allowHttp: true }])
+  expect(home.text('.codex/auth.json')).toContain(newCanary)
+})
+
 test('keeps GPT models that the user pinned in every slot of Claude Code', async () => {
   const home = aHome()
   const pins = 'claude --opus-model gpt-5.4 --sonnet-model gpt-5.4 --haiku-model gpt-5.4-mini'

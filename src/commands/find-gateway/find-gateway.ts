@@ -55,22 +55,23 @@ export async function findGateway(
 ): Promise<FoundGateway> {
   // A wrong header is an error before the first question.
   const headerChanges = headerFlags(session, flags)
-  const { address, key, known } = await findAddressAndKey(session, flags, preset)
+  const { address, key, preset: presetGateway } = await findAddressAndKey(session, flags, preset)
   session.hide(key.value)
 
-  const name = flags.name ?? known.name
+  const name = flags.name ?? presetGateway.name
   const gateway = { address: address.value, key: key.value, name }
-  const saved = { ...savedGatewayFor(session.platform, gateway), ...compact(known) }
-  const headers = applyHeaderChanges(saved.headers ?? [], headerChanges)
+  const saved = savedGatewayFor(session.platform, gateway)
+  const known: Partial<Gateway> = { ...saved, ...compact(presetGateway) }
+  const headers = applyHeaderChanges(known.headers ?? [], headerChanges)
   hideHeaders(session, headers)
-  const query = applyHeaderChanges(saved.query ?? [], address.query ?? [])
+  const query = applyHeaderChanges(known.query ?? [], address.query ?? [])
   const caFile = caFileFor(session.platform, address.value, flags.caFile ?? known.caFile)
 
   return {
     access: accessTo(session, {
       ...gateway,
       baseUrls: findBaseUrls(session, flags, { ...known, query }, address.value),
-      keyHeader: saved.keyHeader ?? 'authorization',
+      keyHeader: known.keyHeader ?? 'authorization',
       headers,
       query,
       timeoutMs: flags.timeout * 1000,
@@ -91,8 +92,8 @@ export async function findGateway(
 interface AddressAndKey {
   readonly address: FoundAddress
   readonly key: FoundKey
-  /** The gateway of the preset, or the saved one that the user chose. */
-  readonly known: Partial<Gateway>
+  /** The gateway of the preset, or the saved one that the user chose in place of it. */
+  readonly preset: Partial<Gateway>
 }
 
 /** The address and its key. An import link contains both. */
@@ -105,22 +106,18 @@ async function findAddressAndKey(
   const flagKey = gateway.key === undefined ? await keyByFlag(session, flags) : undefined
   const link = preset.link ?? linkIn(flagKey, flags)
   if (link !== undefined) {
-    const address = addressIn(link, { flags, known: gateway })
-    return { address, key: { value: link.key, source: 'given', link }, known: gateway }
+    const address = addressIn(link, flags, gateway)
+    return { address, key: { value: link.key, source: 'given', link }, preset: gateway }
   }
 
   const address = await findAddress(session, flags, preset, flagKey !== undefined)
-  const known = address.saved ?? gateway
-  const key = await findKey(
-    session,
-    flags,
-    { ...preset, gateway: known },
-    { key: flagKey, address },
-  )
-  if (key.link === undefined) return { address, key, known }
+  const chosen = address.saved ?? gateway
+  const keyPreset = { ...preset, gateway: chosen }
+  const key = await findKey(session, flags, keyPreset, { key: flagKey, address })
+  if (key.link === undefined) return { address, key, preset: chosen }
 
   // The user has typed a link instead of a key.
-  return { address: addressIn(key.link, { flags, known }), key, known }
+  return { address: addressIn(key.link, flags, chosen), key, preset: chosen }
 }
 
 /** The headers that the flags name. Their values can come from variables and files. */
@@ -137,12 +134,9 @@ function headerFlags(session: Session, flags: FindFlags): readonly HeaderChange[
  *
  * @throws UserError `usage` if the user names another address, or the command has another one
  */
-function addressIn(
-  link: ImportLink,
-  { flags, known }: { readonly flags: FindFlags; readonly known: Partial<Gateway> },
-): FoundAddress {
+function addressIn(link: ImportLink, flags: FindFlags, preset: Partial<Gateway>): FoundAddress {
   const fromFlag = flags.baseUrl ? normaliseAddress(flags.baseUrl, flags) : undefined
-  const address = fromFlag?.address ?? known.address ?? link.addresses[0]
+  const address = fromFlag?.address ?? preset.address ?? link.addresses[0]
   if (!link.addresses.includes(address))
     throw new UserError({
       code: 'usage',
