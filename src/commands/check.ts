@@ -7,7 +7,7 @@ import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
 import type { SavedGateway } from '../state/gateway-list.ts'
-import { isAddress, savedGateway } from '../state/saved-gateways.ts'
+import { isTypedAddress, savedGateway } from '../state/saved-gateways.ts'
 import { counted, listWords } from '../text.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
@@ -97,7 +97,7 @@ async function gatewayToCheck(
   gateway: string | undefined,
   flags: GatewayFlags,
 ): Promise<Pick<FoundGateway, 'access' | 'findings'> & { readonly saved?: SavedGateway }> {
-  if (gateway !== undefined && !isAddress(session, gateway)) {
+  if (gateway !== undefined && !isTypedAddress(session, gateway)) {
     const saved = savedGateway(session, gateway)
     return { access: accessToSaved(session, saved, flags.timeout * 1000), findings: [], saved }
   }

@@ -24,7 +24,7 @@ import {
   asWarning,
   type CheckResult,
   checkInstalled,
-  isAbsent,
+  isNothingHere,
   resultsOf,
 } from './status/check-results.ts'
 import { type ShownClient, showChecks, showClients } from './status/show-clients.ts'
@@ -64,6 +64,10 @@ export async function doctor(
   const runs = records instanceof UserError ? undefined : records
   const clients = await oneClientPerFamily(session, runs ?? [], id && rowOf(id).family)
   session.addFindings(...wslFinding(session.platform))
+  // So far, the session has only findings about the machine and its records.
+  const machineChecks = session.findings.map(asMachineCheck)
+  if (records instanceof UserError)
+    machineChecks.push({ about: 'machine', ...findingFrom(records) })
 
   const consent = consentToFix(session, flags)
   const beforeFix = clients.map((client) => examineClient(session, client, runs))
@@ -73,9 +77,6 @@ export async function doctor(
       : await fixProblems(session, beforeFix.filter(isChecked), runs ?? [], { consent, dryRun })
 
   const isFixTried = !dryRun && (consent === 'given' || consent === 'ask')
-  const machineChecks = session.findings.map(asMachineCheck)
-  if (records instanceof UserError)
-    machineChecks.push({ about: 'machine', ...findingFrom(records) })
   const shownClients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, {
@@ -156,7 +157,7 @@ async function checkAll(
   const shown = clients.map(async (examined): Promise<ShownClient> => {
     const checks = await checkOne(examined)
     const findings = checks.map((check) => ({ about: examined.client.family, ...check }))
-    const isHidden = !isNamed && isChecked(examined) && isAbsent(session, examined)
+    const isHidden = !isNamed && isChecked(examined) && isNothingHere(session, examined)
     return { examined, findings, isAbsent: isHidden }
   })
 

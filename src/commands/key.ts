@@ -130,8 +130,8 @@ function selectClients(
   ids: readonly string[],
 ): readonly SetUpClient[] {
   const named = ids.map(rowOf)
-  const isAbsent = (family: string) => here.every(({ client }) => client.family !== family)
-  const missing = named.find(({ family }) => isAbsent(family))
+  const isMissing = (family: string) => here.every(({ client }) => client.family !== family)
+  const missing = named.find(({ family }) => isMissing(family))
   if (missing !== undefined) {
     const ofFamily = skipped.filter(({ client }) => client.family === missing.family)
     throw whyNotSetUp(ofFamily, {

@@ -8,7 +8,7 @@ import { findingFrom } from '../finding.ts'
 import { assumedBaseUrls } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
 import type { SavedFolder } from '../state/folders.ts'
-import { isAddress, savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
+import { isTypedAddress, savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
 import { oneClientPerFamily } from './client-state/client-report.ts'
 import { driftFrom, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
@@ -19,7 +19,7 @@ import { clientsArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { folderDocument, folderHere, shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
-import { type CheckResult, isAbsent, resultsOf } from './status/check-results.ts'
+import { type CheckResult, isNothingHere, resultsOf } from './status/check-results.ts'
 import { clientDocument, detailsOf, type StatusReport } from './status/report.ts'
 import { showClients, showTable } from './status/show-clients.ts'
 
@@ -175,7 +175,7 @@ function reportOf(
     examined,
     findings: [...findings, ...driftFindings],
     details: detailsOf(session, examined),
-    isAbsent: !isNamed && expectedGateway === undefined && isAbsent(session, examined),
+    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, examined),
     expectedGateway,
     drift,
   }
@@ -183,7 +183,7 @@ function reportOf(
 
 /** @throws UserError `usage` if the text is neither a gateway's name nor an address */
 function parseExpected(session: Session, text: string): ExpectedGateway {
-  if (isAddress(session, text)) {
+  if (isTypedAddress(session, text)) {
     const { address } = normaliseAddress(text, { allowHttp: true })
     return {
       address,

@@ -158,7 +158,7 @@ export class Handler {
     const { catalog } = this.#options
     const target = { route: 'models', model: undefined } as const
     const fault = scope.faults.nextFault(target)
-    if (!(await reply.applyFault(fault))) return
+    if (!(await reply.delayOrReplace(fault))) return
 
     // Claude Code sends a Bearer key and accepts the OpenAI shape.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers

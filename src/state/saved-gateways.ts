@@ -50,7 +50,7 @@ export function savedGateway(session: MaskingSession, name: string): SavedGatewa
 }
 
 /** Whether a word of the command line is an address. A saved gateway can have its host as its name. */
-export function isAddress(session: MaskingSession, word: string): boolean {
+export function isTypedAddress(session: MaskingSession, word: string): boolean {
   return (
     looksLikeAddress(word) && savedGatewaysIfReadable(session).every(({ name }) => name !== word)
   )

@@ -149,13 +149,13 @@ export function decidesEndpoint({ role }: { readonly role?: SettingRole | undefi
 }
 
 /** Whether a setting names the gateway: its address, or the provider with the address. */
-export function isAddress({ role }: { readonly role?: SettingRole | undefined }): boolean {
+export function hasAddressRole({ role }: { readonly role?: SettingRole | undefined }): boolean {
   return role === 'address' || role === 'provider'
 }
 
 /** Whether a file has a client's key, and not its address. */
 function hasOnlyKey({ settings }: Pick<RecordedFile, 'settings'>): boolean {
-  return settings.some(({ role }) => role === 'key') && !settings.some(isAddress)
+  return settings.some(({ role }) => role === 'key') && !settings.some(hasAddressRole)
 }
 
 /** Which file of a client is written first. `any`: they do not hold both its key and its address. */
@@ -167,7 +167,7 @@ export type WriteOrder = 'key-first' | 'address-first' | 'any'
  */
 export function writeOrderOf(filesOfClient: readonly RecordedFile[]): WriteOrder {
   const keyAt = filesOfClient.findIndex(hasOnlyKey)
-  const addressAt = filesOfClient.findIndex(({ settings }) => settings.some(isAddress))
+  const addressAt = filesOfClient.findIndex(({ settings }) => settings.some(hasAddressRole))
   if (keyAt < 0 || addressAt < 0) return 'any'
   return keyAt < addressAt ? 'key-first' : 'address-first'
 }

@@ -257,7 +257,7 @@ const launchable = cases.map((each) => {
   const ofFlag = exceptions.filter(
     ({ flag, ids }) => flag === each.name && (ids?.includes(each.id) ?? true),
   )
-  /** How many different results the alternatives of the flag have. */
+  /** How many different results the alternatives of the flag have: `--effort low|high`, which both reach, has two. */
   const effectsOn = (result: Exception['doesNotReach'][number]) => {
     const ofResult = ofFlag.filter(({ doesNotReach }) => doesNotReach.includes(result))
     if (ofResult.some(({ values }) => values === undefined)) return 1

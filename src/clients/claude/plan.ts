@@ -108,7 +108,11 @@ interface Variable {
   readonly otherwise: Otherwise
 }
 
-/** `before-…`: the variable gets the value that it had before the settings were in that state. */
+/**
+ * `before-…`: the variable gets the value that it had before the settings were in that state. For example, the
+ * user's own model of subagents is `mine`, a setup wrote `x`, and one with pins wrote `y`. Then it becomes `x`
+ * with `before-pins`, and `mine` with `before-setup`.
+ */
 type Otherwise = 'stays' | 'removed' | keyof typeof states
 
 const states = {
@@ -185,7 +189,7 @@ function pinVariables(
 ): readonly Variable[] {
   const [id, label] = [slotVariable(slot), slotLabelVariable(slot)]
   const model = slotModels?.[slot]
-  const pin = asWritten(now.env[id], model)
+  const pin = keepSpelling(now.env[id], model)
   const isSame = pin !== undefined && pin === now.env[id]
   const otherwise = hasPinsOfSetup(now) ? 'removed' : 'stays'
   return [
@@ -224,7 +228,7 @@ function variablesNextToPins(
   return [
     {
       name: names.subagent,
-      value: asWritten(now.env[names.subagent], subagentModel),
+      value: keepSpelling(now.env[names.subagent], subagentModel),
       otherwise: before,
     },
     { name: names.contextTokens, value: contextWindow?.toString(), otherwise },
@@ -255,7 +259,7 @@ function optionVariables({ input }: SetupTarget): readonly Variable[] {
 }
 
 /** Keeps the current spelling of a model if it differs only in the window suffix. */
-function asWritten(current: string | undefined, model: string | undefined): string | undefined {
+function keepSpelling(current: string | undefined, model: string | undefined): string | undefined {
   return current !== undefined && withoutWindow(current) === model ? current : model
 }
 

@@ -30,6 +30,7 @@ export interface ClientName {
   readonly label: string
 }
 
+/** A client as the commands use it. list.ts guards its `resolve`, `plan` and `launchSettings`: interpolation-guard.ts. */
 export interface Client extends ClientName, ClientModule {}
 
 /**

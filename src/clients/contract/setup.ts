@@ -132,6 +132,7 @@ export interface SetupTarget {
   readonly resolved: ResolvedOptions
   /** What the user asked for. A plan keeps the user's own value for what nobody asked for. */
   readonly input: Omit<ResolveInput, 'gatewayInfo'>
+  /** Whether the gateway answers Claude Code's check of tool calls (`Safeguards`). */
   readonly safeguards: SafeguardsAnswer
   /**
    * The fixes of all findings, which become part of the edits. The setup's own changes win over a fix.

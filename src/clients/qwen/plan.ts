@@ -109,7 +109,7 @@ function plannedEntries(
 ): readonly PlannedEntry[] {
   const { protocol, contextWindow } = resolved
   const [first, ...others] = offeredIn(resolved)
-  const present = presentEntry(ours, first.id, protocol) ?? lostEntry(ours, others, protocol)
+  const present = presentEntry(ours, first.id, protocol) ?? reusableEntry(ours, others, protocol)
 
   const started: PlannedEntry = {
     model: { ...first, ...compact({ contextWindow }) },
@@ -138,8 +138,8 @@ function presentEntry(
   return ofModel.find((entry) => entry.protocol === protocol) ?? ofModel[0]
 }
 
-/** The first of our entries, if the gateway no longer has its model. */
-function lostEntry(
+/** The first of our entries, if it can become another one: the gateway no longer offers its model. */
+function reusableEntry(
   ours: readonly OurEntry[],
   others: readonly OfferedModel[],
   protocol: Protocol,

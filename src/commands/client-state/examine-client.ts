@@ -1,4 +1,13 @@
-/** What do `status` and `doctor` report about a client? */
+/**
+ * What do `status` and `doctor` report about a client? Each type adds something to the one before it:
+ *
+ *     ClientState      what its files say                          client.read
+ *     ClientReport     its files, gateway and options              client-report.ts
+ *     CheckedClient    the findings, and who wrote its files       examineClient, here
+ *     ExaminedClient   or why its files cannot be read
+ *     ShownClient      the findings as they are shown              ../doctor.ts
+ *     StatusReport     the gateway that it should use, the drift   ../status.ts
+ */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile } from '../../clients/contract/files.ts'
 import { UserError, valueOrError } from '../../errors.ts'

@@ -10,7 +10,7 @@ import { documentOf } from '../../edits/format.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { NowAndResult } from '../../transaction/contents.ts'
 import {
-  isAddress,
+  hasAddressRole,
   isUndoOrRedo,
   type RecordedFile,
   type RecordedSetting,
@@ -152,7 +152,7 @@ function isCopyOfOurs(
   if (bytes === null || recorded.some((file) => file.path === path)) return false
 
   return recorded.some((file) => {
-    if (!file.settings.some(isAddress)) return false
+    if (!file.settings.some(hasAddressRole)) return false
 
     const written = documentOf(file, contentsIfAvailable(platform, file.written))
     const possibleCopy = documentOf({ ...file, path }, bytes)

@@ -8,7 +8,7 @@ import { type ClientState, whyUnreadable } from '../../clients/contract/state.ts
 import { textOf } from '../../clients/files/parse-file.ts'
 import { familyIds } from '../../clients/list.ts'
 import type { FileContents, NowAndResult } from '../../transaction/contents.ts'
-import { isAddress, type RecordedFile, type Runs } from '../../transaction/record.ts'
+import { hasAddressRole, type RecordedFile, type Runs } from '../../transaction/record.ts'
 import type { FindSituations } from '../../transaction/undo/undo-client.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
 import { asBefore, withContents } from '../client-state/client-files.ts'
@@ -116,5 +116,5 @@ function movedAddressSituations(
 }
 
 function wroteAddress({ written, settings }: RecordedFile): boolean {
-  return written !== null && settings.some(isAddress)
+  return written !== null && settings.some(hasAddressRole)
 }

@@ -106,7 +106,12 @@ export function canAskUser({ consent }: SetupContext): boolean {
   return consent === 'ask'
 }
 
-/** The input with which a client of this setup decides its options. */
+/**
+ * The input with which a client of this setup decides its options.
+ *
+ * @param gateway the plan passes the gateway with the base URLs that answered; before that, it is the access that
+ *   `gatewayInfo` has too
+ */
 export function inputFor(
   { request, earlier, policy }: SetupContext,
   client: Client,

@@ -81,7 +81,7 @@ export function checkInstalled(
 }
 
 /** Whether neither the program nor a file of a client is on this machine, and nothing needs attention. */
-export function isAbsent(
+export function isNothingHere(
   session: Session,
   { client, fileStates, findings }: CheckedClient,
 ): boolean {

@@ -59,7 +59,7 @@ export function responseHost(response: HttpResponse): string {
 }
 
 /** The requested model, as shown. */
-export function shownModel({ request }: Evidence): string {
+export function quotedModel({ request }: Evidence): string {
   return cleanForeignText(request.model ?? '')
 }
 

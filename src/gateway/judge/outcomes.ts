@@ -7,9 +7,9 @@ import {
   asksForLogin,
   type Evidence,
   outcome,
+  quotedModel,
   quoteOf,
   responseHost,
-  shownModel,
   withoutQuery,
 } from './evidence.ts'
 import { addressHint, type Outcome } from './types.ts'
@@ -115,7 +115,7 @@ export function modelUnknown(evidence: Evidence): Outcome {
 
   return outcome(evidence, {
     code: 'model-unknown',
-    message: `The gateway does not serve the model ${shownModel(evidence)}${isListed ? ', although it lists it' : ''}${quoteOf(evidence)}`,
+    message: `The gateway does not serve the model ${quotedModel(evidence)}${isListed ? ', although it lists it' : ''}${quoteOf(evidence)}`,
     hint: `Name another model: --model ${suggestions.length === 0 ? 'ID' : suggestions.join(', or --model ')}`,
   })
 }
@@ -131,7 +131,7 @@ function otherModels(model: string, catalog: Catalog): readonly string[] {
 export function modelNotAllowed(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'model-not-allowed',
-    message: `The gateway does not allow this key to use the model ${shownModel(evidence)}${quoteOf(evidence)}`,
+    message: `The gateway does not allow this key to use the model ${quotedModel(evidence)}${quoteOf(evidence)}`,
     hint: "Name another model: --model ID. Or allow this model for the key on the gateway's web page.",
   })
 }
@@ -140,7 +140,7 @@ export function modelNotAllowed(evidence: Evidence): Outcome {
 export function modelUnpriced(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'model-not-allowed',
-    message: `The gateway does not serve the model ${shownModel(evidence)}, because its operator has set no price for it${quoteOf(evidence)}`,
+    message: `The gateway does not serve the model ${quotedModel(evidence)}, because its operator has set no price for it${quoteOf(evidence)}`,
     hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
   })
 }
@@ -150,7 +150,7 @@ export function protocolUnsupported(evidence: Evidence): Outcome {
   const protocol = route === 'chat' ? 'chat completions' : route
   return outcome(evidence, {
     code: 'protocol-unsupported',
-    message: `The gateway does not serve ${shownModel(evidence)} over the ${protocol} protocol${quoteOf(evidence)}`,
+    message: `The gateway does not serve ${quotedModel(evidence)} over the ${protocol} protocol${quoteOf(evidence)}`,
     hint: 'Name a model that the gateway serves over this protocol: --model ID',
   })
 }
@@ -159,7 +159,7 @@ export function protocolUnsupported(evidence: Evidence): Outcome {
 export function requestRejected(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'request-rejected',
-    message: `The gateway rejects the request for ${shownModel(evidence)}${quoteOf(evidence)}`,
+    message: `The gateway rejects the request for ${quotedModel(evidence)}${quoteOf(evidence)}`,
     hint: "This message names no known cause. Name another model: --model ID. Or ask the gateway's operator.",
   })
 }

@@ -54,7 +54,7 @@ export class Inference {
     entry.modelServed = decision.modelServed
     entry.stream = isStream
 
-    if (!(await reply.applyFault(fault))) return
+    if (!(await reply.delayOrReplace(fault))) return
     if (result.kind === 'recorded') await this.#sendRecorded(reply, result.raw)
     else if (result.kind === 'failure')
       reply.fail(result, explainFailure(result, entry, type, catalog))

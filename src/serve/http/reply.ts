@@ -114,8 +114,11 @@ export class Reply {
     this.send({ type: 'text/html; charset=utf-8', text: page.html, headers })
   }
 
-  /** Applies the effects of a fault before the response. Returns whether a response should follow. */
-  async applyFault(fault: Fault | undefined): Promise<boolean> {
+  /**
+   * Carries out what a fault does before or in place of a response: a delay, a reset or a web page. Returns
+   * whether the response should follow. `inference.ts` carries out the other effects.
+   */
+  async delayOrReplace(fault: Fault | undefined): Promise<boolean> {
     // The client may have disconnected while an answer function was running.
     if (this.#hasEnded) return false
     if (fault === undefined) return true

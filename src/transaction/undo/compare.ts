@@ -6,7 +6,7 @@ import { startsWith } from '../../edits/values/paths.ts'
 import type { Contents, Copies } from '../contents.ts'
 import {
   type FileVersion,
-  isAddress,
+  hasAddressRole,
   type KeptSetting,
   type RecordedFile,
   type RecordedSetting,
@@ -43,7 +43,7 @@ function connectsToGateway(files: readonly RecordedFile[], now: Contents): boole
   return files.some((file) => {
     const history = historyOf(now, file)
     return file.settings
-      .filter(isAddress)
+      .filter(hasAddressRole)
       .some(
         ({ path }) =>
           !isDeepStrictEqual(

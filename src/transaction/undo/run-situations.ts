@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Contents } from '../contents.ts'
 import {
   decidesEndpoint,
-  isAddress,
+  hasAddressRole,
   isSameContent,
   type KeptSetting,
   type RecordedFile,
@@ -58,7 +58,7 @@ function changedEndpoint(file: RecordedFile, now: Contents): readonly ComparedSe
 function hadAddress(files: readonly RecordedFile[], now: Contents): boolean {
   return files.some((file) =>
     file.settings
-      .filter(isAddress)
+      .filter(hasAddressRole)
       .some(({ path }) => valueInVersion(historyOf(now, file), 'before', path) !== undefined),
   )
 }

@@ -139,6 +139,7 @@ async function settleChoices(
   if (next.every(({ kind }) => kind === 'skipped'))
     throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
+  // `chooseAgain` returns the same object if it has nothing else to try.
   const isSettled = workingChoices(next).every((choice) => choices.includes(choice))
   return isSettled ? next : settleChoices(context, gateway, next)
 }
@@ -171,8 +172,9 @@ async function proveChoice(
   await expectTrustedBy(client, access)
 
   const rejections = rejectionsIn(answers)
-  const final = rejections.find(({ error }) => !mayAcceptClient(context, error))
-  if (final !== undefined) throw await errorNamingOtherClients(context, gateway, client, final)
+  const incurable = rejections.find(({ error }) => !mayAcceptClient(context, error))
+  if (incurable !== undefined)
+    throw await errorNamingOtherClients(context, gateway, client, incurable)
 
   const [rejection] = rejections
   if (rejection !== undefined) await proveByClient(context.session, access, choice, rejection.error)
