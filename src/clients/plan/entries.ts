@@ -45,13 +45,16 @@ export function newEntry(members: readonly EntryMember[]): Table {
 }
 
 /**
- * The changes to an entry.
+ * The changes to an entry. A member that the entry lacks is added. A value that the entry has is replaced if:
  *
- * A protocol that the user wrote stays, unless the client starts with the model, or the entry was for another
- * gateway.
+ *     about         the value is replaced
+ *     absent        always
+ *     'protocol'    for the model that the client starts with, or if the entry was for another gateway
+ *     facts         if the user requests one of them now, for the model that the client starts with;
+ *                   if the entry was for another model;
+ *                   or if it was for another gateway and one of the facts is known
  *
- * A fact that the user wrote stays, except in three cases: the user requests another value now; the entry was
- * for another model; or it was for another gateway and the fact is known.
+ * Otherwise the user's value stays.
  */
 export function entryChanges(
   entry: PresentEntry,

@@ -40,5 +40,5 @@ export const noStatus = 0
 /** The start of many sources. */
 export const github = 'https://github.com'
 
-/** The source of rows for sentences that nobody has seen, but that a gateway may well write. */
+/** The source of the rows of that day for sentences that nobody has seen, but that a gateway may well write. */
 export const forged = 'forged rejections, 2026-11-26'
