@@ -37,7 +37,7 @@ const jsonSettings = {
   scope: 'keys',
 } as const
 
-/** A JSON file of the user that a setup writes, and that holds the key. */
+/** A file of the user that a setup writes, and that holds the key. It is strict JSON unless the caller replaces `format`. */
 export function editableFile(kind: string, path: string): ConfigFile {
   return { ...jsonSettings, kind, path, use: 'editable', owner: 'user' }
 }

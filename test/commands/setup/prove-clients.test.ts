@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../../src/clients/contract/client.ts'
 import type { ClientOptions } from '../../../src/clients/contract/options.ts'
 import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
+import { noFlags } from '../../../src/commands/command-line/flags.ts'
 import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
 import type { SetupContext } from '../../../src/commands/setup/context.ts'
 import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
@@ -35,16 +36,16 @@ async function proofWith(
   consent: SetupContext['consent'] = 'none',
 ) {
   const clients = await loadClients(ids.map(rowOf))
-  const context = {
+  const context: SetupContext = {
     session,
     clients,
-    request: { optionsOf, flags: {} },
+    request: { command: 'setup', clientIds: ids, optionsOf, flags: noFlags },
     policy: usualPolicy,
     consent,
     programs: new Map(),
     earlier: new Map(),
     runs: [],
-  } as unknown as SetupContext
+  }
 
   const requester = openGateway(context, access)
   try {
@@ -293,7 +294,7 @@ describe('the error for a client with one protocol names other clients that may 
   test('but none that this command has tried', async () => {
     const server = await withoutProtocol()
     const { hint } = await failure(proofOf(['codex', 'claude'], accessTo(server), 'gpt-5.6-sol'))
-    expect(hint).toMatch(/Another client may work: repoint opencode .*\(or .*cline\)/)
+    expect(hint).toMatch(/Another client may work: repoint opencode .*\(or .*\)/)
     expect(hint).not.toContain('claude')
   })
 
