@@ -37,7 +37,10 @@ const jsonSettings = {
   scope: 'keys',
 } as const
 
-/** A file of the user that a setup writes, and that holds the key. It is strict JSON unless the caller replaces `format`. */
+/**
+ * A file of the user that a setup writes, and that holds the key. It is strict JSON unless the caller replaces
+ * `format`.
+ */
 export function editableFile(kind: string, path: string): ConfigFile {
   return { ...jsonSettings, kind, path, use: 'editable', owner: 'user' }
 }

@@ -6,8 +6,9 @@ import { numberIn, textIn } from '../files/tables.ts'
 import { effortCure, noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { chosenProvider, mergedConfig, providerOf } from './config.ts'
+import { effortPath } from './flags.ts'
 import type { Layout } from './layout.ts'
-import { defaultOutputTokens, effortPath } from './plan.ts'
+import { defaultOutputTokens } from './plan.ts'
 
 /** What the model's entry in the config changes in the recorded request. */
 export function firstRequest(

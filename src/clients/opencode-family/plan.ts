@@ -1,14 +1,12 @@
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import type { CatalogModel, Protocol } from '../../gateway/types.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { SettingOption } from '../contract/options.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
 import { fileOf, parseFile } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
-import { reasoningEffortFlag } from '../options/flags.ts'
 import { editFile, editReadably } from '../plan/edit-file.ts'
 import {
   type EntryMember,
@@ -19,6 +17,7 @@ import {
 import { headerChanges } from '../plan/headers.ts'
 import { settingOptionChanges } from '../plan/setting-options.ts'
 import { readAuth } from './config.ts'
+import { effortPath, settingOptions } from './flags.ts'
 import type { Layout } from './layout.ts'
 import { npmPath, packageOf, sdkBaseUrl, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -178,16 +177,6 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
     },
     { path: npmPath, value: packageOf(target, model), about: 'protocol' },
   ]
-}
-
-/** The options that one member of the entry of a model holds. The paths begin below the entry. */
-export function settingOptions(protocol: Protocol | undefined): readonly SettingOption[] {
-  return [{ ...reasoningEffortFlag, path: effortPath(protocol) }]
-}
-
-/** The path of the effort in the entry of a model (1.18.34, 2026-11-26). */
-export function effortPath(protocol: Protocol | undefined): readonly [string, string] {
-  return ['options', protocol === 'messages' ? 'effort' : 'reasoningEffort']
 }
 
 /**
