@@ -2,7 +2,7 @@
  * What Chinese error messages say, as parts of patterns. Chinese has no spaces and no inflection, so a
  * list of words is enough. The names are those of english.ts.
  */
-import { either, phrases } from './patterns.ts'
+import { either, notOfKeys, phrases } from './patterns.ts'
 
 export const zh = {
   model: either(...phrases`模型 | \bmodel\b`),
@@ -11,9 +11,10 @@ export const zh = {
   secret: either(
     ...phrases`
       令牌 | \bkey\b | 密钥 | 密鑰 | 金鑰 | 钥匙 | 秘钥
-      api ?key | apikey | access ?key | secret ?(?:id|key) | token
+      api ?key | apikey | access ?key | secret ?(?:id|key)
       鉴权 | 认证 | 認證 | 身份验证 | 身份校验 | 身份信息 | 凭证 | 凭据 | 签名
     `,
+    `token${notOfKeys}`,
   ),
 
   // 无效, 错误: invalid, wrong. 过期: expired. 禁用: disabled. 缺少: missing.

@@ -3,7 +3,7 @@
  * Each line of a list has phrases of one kind. A comment quotes a sentence that the part matches, and often
  * one that it does not.
  */
-import { either, phrases, wholeWords } from './patterns.ts'
+import { either, notOfKeys, phrases, wholeWords } from './patterns.ts'
 
 // States.
 
@@ -160,8 +160,8 @@ export const secret = wholeWords(
   `,
 )
 
-/** A word for a key that has other meanings too: "key", "token", but not "token limit". */
-export const bareSecret = String.raw`(?<!unexpected )\b(?:keys?|token|secret|sk)\b(?!\s*["'\x60(:])(?! (?:count|limit|length|budget|usage|bucket|quota|id|type|pool|error))`
+/** A word for a key that has other meanings too: "key", "token". */
+export const bareSecret = String.raw`(?<!unexpected )\b(?:keys?|token|secret|sk)\b(?!\s*["'\x60(:])${notOfKeys}`
 
 const notTheActor = String.raw`(?<!\bby (?:its|the|an?|your) (?:\w+ )?)`
 const notAboutItsRequest = '(?! (?:agents?|errors?|prompts?|messages?|content|input|keys?|tokens?))'

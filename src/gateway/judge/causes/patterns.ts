@@ -56,3 +56,6 @@ export function near(
 ): string {
   return `${thing}${within(after, without)}${state}|${state}${within(before, without)}${thing}`
 }
+
+/** After "token": it is no key, as in "token limit". */
+export const notOfKeys = '(?! (?:count|limit|length|budget|usage|bucket|quota|id|type|pool|error))'

@@ -6,7 +6,7 @@
  * in arrears" names a holder and a debt, so it has no cause here.
  */
 import { zh } from './chinese.ts'
-import { either, phrases, wholeWords } from './patterns.ts'
+import { either, notOfKeys, phrases, wholeWords } from './patterns.ts'
 import type { Cause } from './row.ts'
 
 interface Subject {
@@ -44,9 +44,10 @@ const subjects: readonly Subject[] = [
     words: all(
       String.raw`\b(?:authori[sz]ation|authentication|auth)(?: header| token)?\b`,
       String.raw`\b(?:api[- ]?|access |secret )?keys?\b`,
+      String.raw`\btoken\b${notOfKeys}`,
       wholeWords(
         ...phrases`
-          credentials? | secret | (?:personal|access|service|api|user) tokens | token | bearer | jwt
+          credentials? | secret | (?:personal|access|service|api|user) tokens | bearer | jwt
           log ?in | signature
         `,
       ),
