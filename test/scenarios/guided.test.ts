@@ -213,12 +213,15 @@ test('the next run offers an address after Ctrl-C and after an error, without it
   expect(home.everything().filter((path) => path.includes('address'))).toEqual([])
 
   // Now it is a saved gateway, which needs no key.
-  const third = askInProcess(home, [])
+  const third = askInProcess(home, [], { env: { REPOINT_API_KEY: `${canary}-other` } })
   await third.shows(/❯ 127\.0\.0\.1 +http/)
   third.type(keys.enter)
   await third.shows('Which clients')
-  third.type(keys.ctrlC)
-  expect(await third.ended).toBe(130)
+  third.type(`${keys.space}${keys.enter}`)
+  expect(await third.ended).toBe(0)
+  expect(third.screen()).toMatch(
+    /the key that is saved for 127\.0\.0\.1,\s+and\s+not\s+REPOINT_API_KEY/,
+  )
   expect(third.screen()).not.toContain('API key')
 })
 

@@ -51,11 +51,24 @@ export async function findAddress(
 
   const answer = await askForAddress(session, flags, preset, fromEnvironment)
   const saved = preset.offersGateways ? chosenGateway(session, answer, hasKey) : undefined
-  if (saved !== undefined) return { value: saved.address, isFromPrompt: true, saved }
+  if (saved !== undefined) {
+    const findings = hasKey ? [otherKeyGiven(saved)] : []
+    return { value: saved.address, isFromPrompt: true, saved, findings }
+  }
 
   const typed = { ...cleanAddress(answer, flags), isFromPrompt: true }
   rememberAddress(session.platform, typed.value)
   return typed
+}
+
+/** The user named the gateway after the key was given, so that the saved key is the one for it. */
+function otherKeyGiven({ name }: SavedGateway): Finding {
+  return {
+    code: 'saved-key-used',
+    severity: 'note',
+    message: `repoint uses the key that is saved for ${name}, and not REPOINT_API_KEY`,
+    hint: `To replace the saved key: repoint key ${name}`,
+  }
 }
 
 /** @throws UserError `usage` if the text is not an address */
