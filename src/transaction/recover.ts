@@ -124,8 +124,9 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   const kept = changedByRun.filter((candidate) => !restorable.includes(candidate))
   if (kept.length > 0) return recordPartialRun(world, paths, document, { restored, kept })
 
+  // A draft has switched no file. Its copies may be removed after this, so the journal must not come back after a
+  // crash.
   files.rename(paths.journal, paths.draft)
-  // Its copies may be removed after this, so the journal must not come back after a crash.
   files.fsyncFolder(paths.folder)
   removeTraces(world, paths, document)
 

@@ -1,6 +1,6 @@
 import type { SettingPath } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import { layersOf } from '../files/parse-file.ts'
+import { filesOfKind } from '../files/parse-file.ts'
 import { readStrictly, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn } from '../files/tables.ts'
 import { type Slot, slots } from './flags.ts'
@@ -158,5 +158,5 @@ function wrongType(root: Table): string | undefined {
 
 /** Whether Claude Code has a saved login of its vendor. */
 export function hasLogin(files: LoadedFiles): boolean {
-  return layersOf(files, 'credentials').some(({ bytes }) => bytes !== null)
+  return filesOfKind(files, 'credentials').some(({ bytes }) => bytes !== null)
 }

@@ -13,7 +13,7 @@ import type { ClientContext } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey } from '../files/addresses.ts'
-import { fileOf, layersOf } from '../files/parse-file.ts'
+import { fileOf, filesOfKind } from '../files/parse-file.ts'
 import { isTable, tableIn, textIn } from '../files/tables.ts'
 import { droidName } from '../names.ts'
 import {
@@ -147,7 +147,7 @@ function* checkOverridden(
 ): Findings {
   const { files } = context
   const userFile = fileOf(files, 'settings')
-  const layers = ['upper', 'project', 'managed'].flatMap((kind) => layersOf(files, kind))
+  const layers = ['upper', 'project', 'managed'].flatMap((kind) => filesOfKind(files, kind))
   yield* variableFindings(context, [
     {
       name: 'FACTORY_RUNTIME_SETTINGS_PATH',

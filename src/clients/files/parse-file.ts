@@ -14,8 +14,8 @@ export function fileOf(files: LoadedFiles, kind: string): LoadedFile {
   return file
 }
 
-/** All layers of a kind, weakest first. */
-export function layersOf(files: LoadedFiles, kind: string): readonly LoadedFile[] {
+/** All files of a kind, weakest first. */
+export function filesOfKind(files: LoadedFiles, kind: string): readonly LoadedFile[] {
   return files.filter((file) => file.kind === kind)
 }
 
@@ -101,7 +101,7 @@ export function parseKind(files: LoadedFiles, kind: string): ParsedFile {
 
 /** Parses the layers of a kind. */
 export function parseLayers(files: LoadedFiles, kind: string): readonly ParsedFile[] {
-  return layersOf(files, kind).map(parseFile)
+  return filesOfKind(files, kind).map(parseFile)
 }
 
 /** Merges several files, weakest first. */

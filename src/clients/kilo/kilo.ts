@@ -5,7 +5,7 @@ import { isNewer, runningServer, serverFinding } from '../checks/background-serv
 import type { ClientContext, ClientModule, ClientWorld } from '../contract/client.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import { defaultProviderId } from '../contract/options.ts'
-import { fileOf, layersOf } from '../files/parse-file.ts'
+import { fileOf, filesOfKind } from '../files/parse-file.ts'
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { kiloName } from '../names.ts'
 import { userFiles } from '../opencode-family/config.ts'
@@ -136,7 +136,7 @@ function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] 
  */
 function* checkFirstStart({ files, machine }: ClientContext): Findings {
   const isNew =
-    layersOf(files, 'started').length === 0 &&
+    filesOfKind(files, 'started').length === 0 &&
     pathsOf(machine).named('KILO_CONFIG') === undefined &&
     userFiles(files).every((file) =>
       Object.keys(file.document?.root ?? {}).every((key) => key === '$schema'),

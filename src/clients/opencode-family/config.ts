@@ -2,14 +2,20 @@ import type { ConfigValue } from '../../edits/types.ts'
 import type { KeyHeader } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SentKey } from '../contract/state.ts'
-import { fileOf, layersOf, mergedFiles, type ParsedFile, parseFile } from '../files/parse-file.ts'
+import {
+  fileOf,
+  filesOfKind,
+  mergedFiles,
+  type ParsedFile,
+  parseFile,
+} from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { readHeaders } from '../plan/headers.ts'
 
 /** The user's own configuration files, weakest first. */
 export function userFiles(files: LoadedFiles): readonly ParsedFile[] {
-  return [...layersOf(files, 'lower'), fileOf(files, 'config')].map(parseFile)
+  return [...filesOfKind(files, 'lower'), fileOf(files, 'config')].map(parseFile)
 }
 
 /** The user's files merged as opencode merges them. It does not start if it cannot read one of them. */

@@ -1,7 +1,7 @@
 import type { Bytes, ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SentKey } from '../contract/state.ts'
-import { fileOf, layersOf, parseFile, wordsIn } from '../files/parse-file.ts'
+import { fileOf, filesOfKind, parseFile, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { piName } from '../names.ts'
@@ -52,7 +52,7 @@ export function readSettings(files: LoadedFiles): StrictFile {
  * 0.87.1 finds no key at all.
  */
 export function readAuth(files: LoadedFiles): StrictFile | undefined {
-  return layersOf(files, 'auth').map(readPlain)[0]
+  return filesOfKind(files, 'auth').map(readPlain)[0]
 }
 
 function readPlain(text: LoadedFile): StrictFile {

@@ -1,7 +1,7 @@
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { asPlanned, fileOf, layersOf } from '../files/parse-file.ts'
+import { asPlanned, fileOf, filesOfKind } from '../files/parse-file.ts'
 import { expectRead } from '../files/strict-json.ts'
 import { piName } from '../names.ts'
 import { providerChanges, providerOf, providerPath } from '../pi-family/providers.ts'
@@ -39,7 +39,7 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
   }
   const { fixes } = target
   const edits = Object.entries(changesByFile).flatMap(([kind, changes]) =>
-    layersOf(files, kind).map((file) =>
+    filesOfKind(files, kind).map((file) =>
       editFile({ client: piName, sensitiveSettings, file, changes, fixes }),
     ),
   )

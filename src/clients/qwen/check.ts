@@ -17,7 +17,7 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey } from '../files/addresses.ts'
 import {
   fileOf,
-  layersOf,
+  filesOfKind,
   type ParsedFile,
   parseKind,
   parseLayers,
@@ -154,7 +154,7 @@ function* checkEnforcedLogin(files: LoadedFiles, protocol: Protocol): Findings {
 function* checkLogin(files: LoadedFiles): Findings {
   const file = parseKind(files, 'settings')
   const isChosen = file.get(paths.type) === 'qwen-oauth'
-  if (!isChosen || layersOf(files, 'login').length === 0) return
+  if (!isChosen || filesOfKind(files, 'login').length === 0) return
 
   yield findingAt(file, paths.type, {
     code: 'qwen-login',
@@ -215,7 +215,7 @@ function* checkVariables(context: ClientContext): Findings {
 /** The lines at which .env files of these kinds set a variable. */
 function envLines(files: LoadedFiles, name: string, kinds: readonly string[]): readonly string[] {
   return kinds.flatMap((kind) =>
-    layersOf(files, kind).flatMap((file) =>
+    filesOfKind(files, kind).flatMap((file) =>
       exportedVariables(file.path, textOf(file))
         .filter((found) => found.name === name)
         .map(({ line }) => `${file.path}:${line}`),

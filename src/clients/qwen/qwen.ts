@@ -13,7 +13,7 @@ import {
 } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
-import { fileOf, layersOf, originOf, unreadable } from '../files/parse-file.ts'
+import { fileOf, filesOfKind, originOf, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { numberIn, valueIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
@@ -140,7 +140,7 @@ export const qwen: ClientModule = {
     const used = inUse(value)
     if (used === undefined) {
       const type = textWithoutVariables(value, paths.type)
-      const hasLogin = type === 'qwen-oauth' && layersOf(files, 'login').length > 0
+      const hasLogin = type === 'qwen-oauth' && filesOfKind(files, 'login').length > 0
       return { ...emptyState, login: hasLogin ? "an account of Qwen Code's vendor" : undefined }
     }
 

@@ -4,7 +4,7 @@ import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import {
   brokenText,
   fileOf,
-  layersOf,
+  filesOfKind,
   mergedFiles,
   type ParsedFile,
   parseFile,
@@ -122,7 +122,7 @@ export function elementOf(id: string): ListElement {
 
 /** The administrator's defaults, then the user's settings. A project's settings override both. */
 export function filesBelowProject(files: LoadedFiles): readonly ParsedFile[] {
-  return [...layersOf(files, 'lower'), fileOf(files, 'settings')].map(parseFile)
+  return [...filesOfKind(files, 'lower'), fileOf(files, 'settings')].map(parseFile)
 }
 
 /**

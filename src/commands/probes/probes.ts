@@ -36,7 +36,7 @@ export async function loadSenders(
   })
 }
 
-/** The probes of clients: each client's first request, for each model that it will request. */
+/** The probes of clients: each client's first request, for its first model and each other one that no catalog lists. */
 export class Probes {
   readonly #sent: SentProbes
   readonly #loadSenders: (choice: ResolvedChoice) => Promise<SenderFor>
@@ -53,8 +53,8 @@ export class Probes {
   }
 
   /**
-   * The probes of a client, one for each model that it will request. They are made once for each choice, with what
-   * is known of the gateway then, so a second call finds them sent already.
+   * The probes of a client, one for each route of `routesToProve`. They are made once for each choice, with what is
+   * known of the gateway then, so a second call finds them sent already.
    */
   #requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
     const requests = this.#requests.get(choice) ?? this.#newRequests(choice)
@@ -85,8 +85,8 @@ export class Probes {
   }
 
   /**
-   * Probes everything that a client will request, in parallel, and nothing twice. A rejection is an answer, so
-   * it never throws one.
+   * Probes the models of a client in parallel, and none twice. A rejection is an answer, so it never throws
+   * one.
    */
   async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
     const requests = await this.#requestsOf(choice)

@@ -52,8 +52,8 @@ export function readAllFiles(session: Session, client: Client, runs: Runs): Load
 }
 
 /**
- * Makes the check whether a recorded file is in a folder of the clients that are installed here. Files of a
- * client that repoint does not know pass it.
+ * Makes the check whether a recorded file is in a folder where one of the clients of the runs has its files now.
+ * Files of a client that repoint does not know pass it.
  */
 export function isHereCheck({
   session,

@@ -22,7 +22,7 @@ import { historyOf, modelCheckFor } from './compare.ts'
 import { endpointSituations, keptKeySituations } from './run-situations.ts'
 import { type UndoWay, undoFile } from './undo-file.ts'
 import { isSafe, type Situation } from './undo-safety.ts'
-import { sharedTableWays } from './undo-settings.ts'
+import { settingWays } from './undo-settings.ts'
 
 export interface UndoOptions {
   /** Restores the copies byte for byte, even if someone changed the files since. */
@@ -65,7 +65,7 @@ export function undoClient(
   if (force) return undoFiles(files, now, 'restore-copies')
   if (!isSafe(endpointSituations(files, now))) return undoFiles(files, now, 'keep-all')
 
-  for (const way of sharedTableWays) {
+  for (const way of settingWays) {
     const outcome = undoFiles(files, now, way)
     const situations = [
       ...keptKeySituations(files, now, outcome.kept),

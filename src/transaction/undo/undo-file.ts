@@ -15,7 +15,7 @@ import { UserError, valueOrError } from '../../errors.ts'
 import { isSameContent, type KeptSetting, type RecordedFile } from '../record.ts'
 import { compareSettings, type FileHistory, keptSetting, type ModelCheck } from './compare.ts'
 import {
-  type SharedTableWay,
+  type SettingWay,
   type UndoneFile,
   undoSettings,
   versionToRestore,
@@ -28,7 +28,7 @@ import {
  *     keep-all            every setting stays, including those that still have our value
  *     the others          each setting that still has our value gets its earlier one
  */
-export type UndoWay = 'restore-copies' | 'keep-all' | SharedTableWay
+export type UndoWay = 'restore-copies' | 'keep-all' | SettingWay
 
 /**
  * Undoes one run in one file. Its permissions are restored too, unless someone changed them since, or our

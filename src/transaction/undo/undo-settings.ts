@@ -21,8 +21,9 @@ import {
 } from './compare.ts'
 
 /**
- * What an undo does with a shared table: one that the run created, and into which someone wrote since.
- * Here the user added the retries:
+ * How an undo changes settings. Every undo but that of whole files begins with `remove-ours`. The ways differ only
+ * in a shared table: one that the run created, and into which someone wrote since. Here the user added the
+ * retries:
  *
  *     before    written                      now
  *     -         [model_providers.gateway]    [model_providers.gateway]
@@ -34,8 +35,8 @@ import {
  * - `keep-without-role` also leaves the name, because it has no role: it is no part of the endpoint.
  * - `remove-table` leaves nothing.
  */
-export const sharedTableWays = ['remove-ours', 'keep-without-role', 'remove-table'] as const
-export type SharedTableWay = (typeof sharedTableWays)[number]
+export const settingWays = ['remove-ours', 'keep-without-role', 'remove-table'] as const
+export type SettingWay = (typeof settingWays)[number]
 
 export interface UndoneFile {
   /** The file after the undo. Null: the undo removes it, or it is gone already. */
@@ -52,7 +53,7 @@ export interface UndoneFile {
 export function undoSettings(
   history: FileHistory,
   now: FileVersion,
-  way: SharedTableWay,
+  way: SettingWay,
   isOurModel: ModelCheck,
 ): UndoneFile {
   const { copies, file } = history

@@ -17,7 +17,7 @@ import type { ClientContext } from '../../contract/client.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
 import type { ClientOptions } from '../../contract/options.ts'
 import type { SetupTarget } from '../../contract/setup.ts'
-import { fileOf, layersOf, type ParsedFile, parseFile } from '../../files/parse-file.ts'
+import { fileOf, filesOfKind, type ParsedFile, parseFile } from '../../files/parse-file.ts'
 import { type Table, tableIn, textIn } from '../../files/tables.ts'
 import { codexName } from '../../names.ts'
 import { readCodexAuth } from '../auth.ts'
@@ -292,6 +292,8 @@ function isAsWeWrite(table: ConfigValue): boolean {
 
 /** Whether a profile selects the provider. */
 function isChosen(files: LoadedFiles, id: string): boolean {
-  const chosen = layersOf(files, 'profile').map((file) => parseFile(file).text(['model_provider']))
+  const chosen = filesOfKind(files, 'profile').map((file) =>
+    parseFile(file).text(['model_provider']),
+  )
   return chosen.includes(id)
 }
