@@ -71,7 +71,9 @@ test.each(patterns)('%s reads %s', (_, pattern, client, reach) => {
   expect(filesIn('shop/a').some((message) => message.includes(`../${sample}`))).toBe(isRead)
 })
 
-test.each(programs.map((client) => [client.id, client] as const))(
+const launchable = programs.filter(({ launchSettings }) => launchSettings !== 'impossible')
+
+test.each(launchable.map((client) => [client.id, client] as const))(
   'run %s names the settings of the folder, if there are any, and continues',
   async (_, client) => {
     const project = await aProject(client, { 'shop/AGENTS.md': 'x' })
