@@ -31,11 +31,11 @@ export const providerFormat: ProviderFormat = {
  * that.
  */
 export function readModels(files: LoadedFiles): StrictFile {
-  const text = fileOf(files, 'models')
-  const file = readPi(text, text.bytes && withoutLeniencies(text.bytes))
-  if (text.bytes === null || (file.ignored !== undefined && !file.isRepairable)) return file
-  const ignored = problemOfModels(file.root)
-  return ignored === undefined ? file : { ...file, root: {}, ignored, isRepairable: false }
+  const file = fileOf(files, 'models')
+  const models = readPi(file, file.bytes && withoutLeniencies(file.bytes))
+  if (file.bytes === null || (models.ignored !== undefined && !models.isRepairable)) return models
+  const ignored = problemOfModels(models.root)
+  return ignored === undefined ? models : { ...models, root: {}, ignored, isRepairable: false }
 }
 
 /**
@@ -55,20 +55,20 @@ export function readAuth(files: LoadedFiles): StrictFile | undefined {
   return filesOfKind(files, 'auth').map(readPlain)[0]
 }
 
-function readPlain(text: LoadedFile): StrictFile {
-  return readPi(text, text.bytes?.length === 0 ? null : text.bytes)
+function readPlain(file: LoadedFile): StrictFile {
+  return readPi(file, file.bytes?.length === 0 ? null : file.bytes)
 }
 
 /**
- * `root` also has what pi would read after a repair of the file.
+ * Reads a file as pi does. If pi cannot read it, `root` has what it would read after a repair of the file.
  *
- * @param plain the bytes that pi parses as JSON, after its own changes to the file's bytes
+ * @param accepted the bytes that pi parses as JSON, after its own changes to the file's bytes
  */
-function readPi(text: LoadedFile, plain: Bytes | null): StrictFile {
-  const file = readStrictly(text)
-  const { root, ignored } = readStrictly({ ...text, bytes: plain })
-  if (ignored === undefined) return { ...parseFile(text), root, isRepairable: false }
-  return { ...file, root: (file.isRepairable && file.document?.root) || {}, ignored }
+function readPi(file: LoadedFile, accepted: Bytes | null): StrictFile {
+  const { root, ignored } = readStrictly({ ...file, bytes: accepted })
+  if (ignored === undefined) return { ...parseFile(file), root, isRepairable: false }
+  const strict = readStrictly(file)
+  return { ...strict, root: (strict.isRepairable && strict.document?.root) || {}, ignored }
 }
 
 /** Follows pi: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */
