@@ -20,9 +20,9 @@ import type { ResolvedChoice } from './resolve/client-choice.ts'
 import { usualPolicy } from './resolve/policy.ts'
 import type { Session } from './screen/session.ts'
 import type { SetupContext } from './setup/context.ts'
-import { askGateway, openGateway } from './setup/prove/ask-gateway.ts'
 import type { ProvenSetup } from './setup/prove/prove-clients.ts'
 import { proveClients } from './setup/prove/prove-clients.ts'
+import { openGateway, reachGateway } from './setup/prove/reach-gateway.ts'
 import type { FailedClient } from './setup/prove/results.ts'
 
 function define() {
@@ -85,7 +85,7 @@ async function proveAll(
   }
   const requester = openGateway(context, access)
   try {
-    return await proveClients(context, await askGateway(context, requester))
+    return await proveClients(context, await reachGateway(context, requester))
   } finally {
     await requester.hangUp()
   }

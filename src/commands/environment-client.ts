@@ -61,7 +61,7 @@ async function showVariables(
   const { protocol } = models
   const proof = { protocol, model: models.probeModel }
   session.addFindings(
-    ...saveGateway(session.platform, { access, proof: { ...proof, safeguards: 'not-asked' } }),
+    ...saveGateway(session.platform, { access, proof: { ...proof, safeguards: 'not-requested' } }),
   )
   const name = savedGatewayFor(session.platform, access)?.name
   const runCommand =

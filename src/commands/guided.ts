@@ -8,7 +8,7 @@ import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts
 import { noFlags } from './command-line/flags.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
 import type { Session } from './screen/session.ts'
-import type { AskedGateway, SetupContext } from './setup/context.ts'
+import type { ReachedGateway, SetupContext } from './setup/context.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
 /**
@@ -65,7 +65,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
  */
 async function promptForClients(
   context: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
   absent: readonly Client[],
 ): Promise<readonly string[]> {
   const { session, clients, programs } = context
@@ -121,7 +121,7 @@ function problemOfChoice(chosen: readonly string[]): true | string {
 /** Reports every client's reason, and returns the first as the error. */
 function noClientError(
   session: Session,
-  { requester: { access } }: AskedGateway,
+  { requester: { access } }: ReachedGateway,
   offers: readonly Offer[],
 ): UserError {
   for (const { client, problem } of offers)

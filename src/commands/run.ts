@@ -143,7 +143,7 @@ async function launchRequestFor(
 ): Promise<LaunchRequest> {
   await confirmFolders(session, access, clientsToCheck, process.args)
   const [catalogAnswer, versions] = await Promise.all([
-    verify ? askForCatalog(session, access, saved) : ({ kind: 'not-asked' } as const),
+    verify ? catalogOf(session, access, saved) : ({ kind: 'not-requested' } as const),
     installedVersions(session, clientsToCheck),
   ])
   return {
@@ -152,7 +152,7 @@ async function launchRequestFor(
     process,
     model,
     provenRoute: saved?.proven,
-    safeguards: saved === undefined ? 'not-asked' : savedSafeguards(saved),
+    safeguards: saved === undefined ? 'not-requested' : savedSafeguards(saved),
     versions,
     probe: probeFor(verify, saved),
   }
@@ -282,7 +282,7 @@ function noteUnsetHeaders(
 }
 
 /** @throws UserError why the gateway cannot serve anybody. Without a catalog it may serve the client anyway */
-async function askForCatalog(
+async function catalogOf(
   session: Session,
   access: GatewayAccess,
   saved: SavedGateway | undefined,

@@ -216,7 +216,7 @@ async function launchWithGateway(
 
   const catalogAnswer: CatalogInfo =
     called.length === 0
-      ? { kind: 'not-asked' }
+      ? { kind: 'not-requested' }
       : { kind: 'received', catalog: catalogIfKnown ?? (await readCatalog(access)) }
   const process = { args, env, tempFolder: newFolder(platform) }
   const versions = await installedVersions(session, called)
@@ -225,7 +225,7 @@ async function launchWithGateway(
     access,
     catalogAnswer,
     process,
-    safeguards: 'not-asked',
+    safeguards: 'not-requested',
     versions,
     probe: { kind: 'none' },
   })

@@ -1,7 +1,6 @@
 /** Requests the balance of a key. It is optional: a gateway that does not report it is no failure. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { compact } from '../compact.ts'
-import { ask } from './ask.ts'
 import {
   type BalanceWay,
   balanceWays,
@@ -11,6 +10,7 @@ import {
 } from './balance-ways.ts'
 import { jsonIn, valueAt } from './foreign-text.ts'
 import { closeIdleConnections } from './http/request.ts'
+import { sendWithKey } from './send.ts'
 import type { Catalog, GatewayAccess } from './types.ts'
 
 /** The balance of a key, as its gateway reports it. */
@@ -109,7 +109,7 @@ async function fetchJson(
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
-  const result = await ask(access, {
+  const result = await sendWithKey(access, {
     method: 'GET',
     url,
     headers: { accept: 'application/json', ...headers },

@@ -2,12 +2,12 @@ import { compact } from '../compact.ts'
 import { canContinueAfter, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'
-import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { lacksModel, lacksRoute, traitsOf } from './judge/traits.ts'
 import { type HttpResponse, maxCatalogBytes, type NetworkFailure } from './judge/types.ts'
 import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
+import { errorFor, judge, secretsOf, sendWithKey, withHint } from './send.ts'
 import type { Catalog, CatalogAnswer, CatalogModel, GatewayAccess } from './types.ts'
 
 /** The request for the first page of a catalog. */
@@ -111,7 +111,7 @@ async function readPages(access: GatewayAccess, firstPage: RequestSpec): Promise
  *   `answerWithinMs`
  */
 async function requestPage(access: GatewayAccess, spec: RequestSpec): Promise<HttpResponse> {
-  const judged = judge(access, await ask(access, spec), { route: 'catalog' })
+  const judged = judge(access, await sendWithKey(access, spec), { route: 'catalog' })
   if (judged.kind === 'served') return judged.response
 
   if (judged.kind === 'failed' && isSlow(judged.failure) && spec.answerWithinMs !== undefined)

@@ -1,6 +1,5 @@
 import { UserError } from '../errors.ts'
 import { AnsweredBaseUrls, Contradiction, sideOf } from './answered-base-urls.ts'
-import { ask, judge, KeyHeaderError, withHint } from './ask.ts'
 import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
 import { type CatalogOptions, catalogSpec, requestCatalog } from './catalog.ts'
 import { productsAt } from './hosts.ts'
@@ -8,6 +7,7 @@ import { closeIdleConnections } from './http/request.ts'
 import { isAboutAddress, isFromApi, mayHelp, traitsOf } from './judge/traits.ts'
 import type { ProbeRequest } from './probe/attempt.ts'
 import { type ProbeResult, probe } from './probe/probe.ts'
+import { judge, KeyHeaderError, sendWithKey, withHint } from './send.ts'
 import {
   type BaseUrls,
   type CatalogAnswer,
@@ -195,7 +195,7 @@ export class GatewayRequester {
   }
 
   async #acceptsKey(access: GatewayAccess): Promise<boolean> {
-    const result = await ask(access, catalogSpec(this.access.baseUrls.chat))
+    const result = await sendWithKey(access, catalogSpec(this.access.baseUrls.chat))
     const judged = judge(access, result, { route: 'catalog' })
     if (judged.kind !== 'rejected') return judged.kind === 'served'
 

@@ -54,8 +54,8 @@ export type CatalogInfo =
   | CatalogAnswer
   /** The catalog has not arrived. Options that need it cannot be decided yet. */
   | { readonly kind: 'pending' }
-  /** repoint does not ask, for example with `--no-verify`. */
-  | { readonly kind: 'not-asked' }
+  /** repoint does not request it, for example with `--no-verify`. */
+  | { readonly kind: 'not-requested' }
 
 /** A header to send with every request in addition to the usual ones. Some gateways route by it. */
 export interface ExtraHeader {
@@ -111,9 +111,9 @@ export interface Safeguards {
 
 /**
  * What the gateway does with a client's `safeguards`. `unanswered`: it ignores or rejects them, or the client
- * withholds them. `not-asked`: no probe of this client has asked.
+ * withholds them. `not-requested`: no probe of this client has requested them.
  */
-export type SafeguardsAnswer = 'answered' | 'unanswered' | 'not-asked'
+export type SafeguardsAnswer = 'answered' | 'unanswered' | 'not-requested'
 
 /** What a client does with the responses over one protocol. scripts/try-responses.js finds it out. */
 export interface AcceptedResponses {
@@ -208,5 +208,5 @@ export interface GatewayAccess extends Gateway {
 export interface HostState {
   hasAnswered: boolean
   /** When the first catalog request started, by `performance.now()`. */
-  firstAskedAt?: number
+  firstRequestAt?: number
 }

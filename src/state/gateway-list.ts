@@ -45,7 +45,7 @@ const storedGatewaySchema = v.pipe(
         at: text,
         protocol: v.picklist(protocols),
         model: text,
-        /** Absent: `not-asked` (see `savedSafeguards`). */
+        /** Absent: `not-requested` (see `savedSafeguards`). */
         answersSafeguards: v.exactOptional(v.boolean()),
       }),
     ),

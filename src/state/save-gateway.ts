@@ -113,13 +113,13 @@ function toStoredProof(
   { protocol, model, safeguards }: AnsweredProbe,
   now: Date,
 ): NonNullable<SavedGateway['proven']> {
-  const answersSafeguards = safeguards === 'not-asked' ? undefined : safeguards === 'answered'
+  const answersSafeguards = safeguards === 'not-requested' ? undefined : safeguards === 'answered'
   return compact({ at: now.toISOString(), protocol, model, answersSafeguards })
 }
 
 /** What the last probe of a saved gateway found out about `safeguards`. */
 export function savedSafeguards({ proven }: SavedGateway): SafeguardsAnswer {
-  if (proven?.answersSafeguards === undefined) return 'not-asked'
+  if (proven?.answersSafeguards === undefined) return 'not-requested'
   return proven.answersSafeguards ? 'answered' : 'unanswered'
 }
 

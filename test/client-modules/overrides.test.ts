@@ -201,7 +201,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
         baseUrls: usualBaseUrls(baseUrl),
         ...{ baseUrl: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
         keyHeader: 'authorization' as const,
-        safeguards: 'not-asked' as const,
+        safeguards: 'not-requested' as const,
         ...{ resolved: client.resolve(inputFor(catalog)), input: { requested: {} } },
       }
       for (const value of samples)

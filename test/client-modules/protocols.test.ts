@@ -164,7 +164,7 @@ describe('a model that is only offered', () => {
     protocolToOffer(
       { id, ...(types.length > 0 && { endpointTypes: types }) },
       proven,
-      { catalogAnswer: { kind: 'not-asked' }, routesToAvoid: [] },
+      { catalogAnswer: { kind: 'not-requested' }, routesToAvoid: [] },
       protocols,
     )
 
@@ -180,7 +180,7 @@ describe('a model that is only offered', () => {
   test('shares the base URL of the first model', () => {
     const beside = (first: Protocol, chat: string, messages: string) =>
       protocolsOfProvider(first, protocols, {
-        catalogAnswer: { kind: 'not-asked' },
+        catalogAnswer: { kind: 'not-requested' },
         routesToAvoid: [],
         accessSoFar: { baseUrls: { chat, messages }, keyHeader: 'authorization' },
       })

@@ -144,7 +144,8 @@ export function inputFor(
     requested,
     earlier,
     gatewayInfo: {
-      catalogAnswer: catalog === undefined ? { kind: 'not-asked' } : { kind: 'received', catalog },
+      catalogAnswer:
+        catalog === undefined ? { kind: 'not-requested' } : { kind: 'received', catalog },
       routesToAvoid: [],
       ...gatewayInfo,
     },
@@ -169,7 +170,7 @@ function targetFor(client: Client, setup: Setup = {}): SetupTarget {
     baseUrls: usualBaseUrls(baseUrl),
     key,
     keyHeader: 'authorization',
-    safeguards: 'not-asked',
+    safeguards: 'not-requested',
     providerId: options.providerId ?? 'gateway',
     resolved,
     input,

@@ -28,7 +28,7 @@ describe('probe: proves a protocol', () => {
     expect(await probe(access, { protocol, model })).toEqual({
       baseUrl,
       findings: [],
-      safeguards: 'not-asked',
+      safeguards: 'not-requested',
     })
   })
 

@@ -69,7 +69,7 @@ function modeChanges(
 ): readonly SettingChange[] {
   const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
   switch (target.safeguards) {
-    case 'not-asked':
+    case 'not-requested':
       return []
     case 'unanswered':
       return isModeChosen(files) ? present : askingModeChanges

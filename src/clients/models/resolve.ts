@@ -65,7 +65,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
   if (model !== undefined) return expectUsableModel(input, model, protocols)
-  if (catalogAnswer.kind === 'not-asked')
+  if (catalogAnswer.kind === 'not-requested')
     throw new ModelNeeded({
       code: 'usage',
       message: 'Which model? repoint does not ask the gateway (--no-verify)',

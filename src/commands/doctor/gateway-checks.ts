@@ -131,7 +131,7 @@ async function* networkChecks(
 
   const setup = setupNow(examined, program, answer)
   yield* setup.resolved.findings.map(asWarning)
-  for (const probed of await probes.askFor(setup)) yield probeCheck(catalog, probed)
+  for (const probed of await probes.answersTo(setup)) yield probeCheck(catalog, probed)
 
   yield* checkProtocol(examined, setup.resolved, catalog)
   yield* checkBalance(await shared.balance)

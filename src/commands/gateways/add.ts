@@ -41,7 +41,7 @@ export async function addGateway(
   const { name = flags.name, ...access } = requester.access
   const findings = saveGateway(session.platform, {
     access: { ...access, name },
-    proof: { ...proof, safeguards: 'not-asked' },
+    proof: { ...proof, safeguards: 'not-requested' },
   })
   session.addFindings(...findings)
   const saved = savedGatewayFor(session.platform, { ...access, name })

@@ -23,7 +23,7 @@ import {
 import { resolveClient } from '../resolve/client-choice.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
-import type { AskedGateway, SetupContext } from '../setup/context.ts'
+import type { ReachedGateway, SetupContext } from '../setup/context.ts'
 import { inputFor } from '../setup/context.ts'
 
 /** A client in the list. */
@@ -44,7 +44,7 @@ export interface Offer {
 /** Reads a client's files and resolves its options. Sends nothing and writes nothing. */
 export function offerOf(
   context: SetupContext,
-  { requester: { access }, catalogAnswer }: AskedGateway,
+  { requester: { access }, catalogAnswer }: ReachedGateway,
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {

@@ -78,7 +78,7 @@ export class Probes {
   }
 
   /** The models of these choices that repoint has not requested yet. */
-  async unaskedModels(choices: readonly ResolvedChoice[]): Promise<readonly string[]> {
+  async unsentModels(choices: readonly ResolvedChoice[]): Promise<readonly string[]> {
     const requests = await Promise.all(choices.map((choice) => this.#requestsOf(choice)))
     const unsent = requests.flat().filter((request) => !this.#sent.has(request))
     return [...new Set(unsent.map(({ model }) => model))]
@@ -88,7 +88,7 @@ export class Probes {
    * Probes the models of a client in parallel, and none twice. A rejection is an answer, so it never throws
    * one.
    */
-  async askFor(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
+  async answersTo(choice: ResolvedChoice): Promise<readonly ProbeAnswer[]> {
     const requests = await this.#requestsOf(choice)
     const results = await Promise.allSettled(requests.map((request) => this.#sent.send(request)))
     return results.map((result, index) => {
@@ -97,7 +97,7 @@ export class Probes {
     })
   }
 
-  /** As `askFor`, but does not wait for the answers. */
+  /** As `answersTo`, but does not wait for the answers. */
   async sendFor(choice: ResolvedChoice): Promise<void> {
     for (const request of await this.#requestsOf(choice)) void this.#sent.send(request)
   }
@@ -110,7 +110,7 @@ export class Probes {
    */
   async firstServed(choices: readonly ResolvedChoice[]): Promise<ResolvedChoice> {
     for (const choice of choices.slice(0, -1)) {
-      const [first] = await this.askFor(choice)
+      const [first] = await this.answersTo(choice)
       if (first?.result.status !== 'rejected') return choice
       if (!isModelRejection(first.result.reason)) throw first.result.reason
     }

@@ -53,7 +53,7 @@ export function resolveOrThrow(choice: ClientChoice): ResolvedChoice {
     ...choice,
     resolved,
     replacements: 0,
-    safeguards: 'not-asked',
+    safeguards: 'not-requested',
     provenBy: 'nothing',
     probeFindings: [],
   }

@@ -32,7 +32,7 @@ export function targetFor(
     providerId,
     resolved,
     input,
-    safeguards: 'not-asked',
+    safeguards: 'not-requested',
   }
 }
 

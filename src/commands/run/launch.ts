@@ -133,7 +133,7 @@ async function proveAccess(
     return access
 
   const requester = new GatewayRequester(access)
-  const proof = { protocol, model: resolved.probeModel, safeguards: 'not-asked' } as const
+  const proof = { protocol, model: resolved.probeModel, safeguards: 'not-requested' } as const
   try {
     const answer = requester.probe({
       protocol,

@@ -35,7 +35,7 @@ export interface SetupRequest {
   /** Asks which of `clientIds` to set up, once the gateway has answered. Absent: all of them. */
   readonly chooseClients?: (
     context: SetupContext,
-    gateway: AskedGateway,
+    gateway: ReachedGateway,
   ) => Promise<readonly string[]>
   /** What is known of the gateway before repoint looks for it. */
   readonly preset?: Preset
@@ -58,7 +58,7 @@ export interface SetupContext {
 }
 
 /** The result of step 2: a gateway that has answered, with its catalog or without one. */
-export interface AskedGateway {
+export interface ReachedGateway {
   /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
   readonly requester: GatewayRequester
   readonly probes: Probes

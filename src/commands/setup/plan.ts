@@ -141,7 +141,7 @@ async function setupTarget(
   return {
     ...targetFor(final, access, providerId),
     caFile: access.caFile,
-    safeguards: policy.writesOptions ? final.safeguards : 'not-asked',
+    safeguards: policy.writesOptions ? final.safeguards : 'not-requested',
     history: await historyOf(proven, files),
   }
 }

@@ -3,7 +3,7 @@
  * is known before the first step: the `SetupContext`. Each step takes the value of the step before it:
  *
  *     1. find the gateway      flags, Preset      ─▶  FoundGateway    ../find-gateway/find-gateway.ts
- *     2. ask it                GatewayRequester   ─▶  AskedGateway    prove/ask-gateway.ts
+ *     2. reach it              GatewayRequester   ─▶  ReachedGateway    prove/reach-gateway.ts
  *     3. resolve each client   Client             ─▶  ResolvedChoice  prove/choose-models.ts
  *     4. prove their models    ResolvedChoice     ─▶  ProvenSetup     prove/prove-clients.ts
  *     5. plan                  ProvenSetup        ─▶  SetupPlan       plan.ts

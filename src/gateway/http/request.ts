@@ -45,7 +45,7 @@ export async function request(
   const started = performance.now()
   const deadline = started + access.timeoutMs
   if (spec.method === 'GET' && access.hostState !== undefined)
-    access.hostState.firstAskedAt ??= started
+    access.hostState.firstRequestAt ??= started
 
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
@@ -213,8 +213,11 @@ const minShare = 1 / 3
  * catalog was not requested, so a model that loads may keep it busy.
  */
 function silentAt({ hostState, timeoutMs }: GatewayAccess, started: number): number | undefined {
-  if (hostState?.firstAskedAt === undefined || hostState.hasAnswered) return undefined
-  return Math.max(hostState.firstAskedAt + silentShare * timeoutMs, started + minShare * timeoutMs)
+  if (hostState?.firstRequestAt === undefined || hostState.hasAnswered) return undefined
+  return Math.max(
+    hostState.firstRequestAt + silentShare * timeoutMs,
+    started + minShare * timeoutMs,
+  )
 }
 
 function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOptions {

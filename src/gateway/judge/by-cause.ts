@@ -6,12 +6,12 @@
 import { causesOf } from './causes/find-causes.ts'
 import { type Cause, noStatus } from './causes/row.ts'
 import {
-  asksModel,
   type Evidence,
   hundredsOf,
   isBaseUrlGood,
   isRejection,
   mentionsModel,
+  requestsModel,
 } from './evidence.ts'
 import {
   clientRefused,
@@ -121,7 +121,7 @@ function upstreamRule(evidence: Evidence): Outcome | undefined {
 
 /** A rule that counts only for a request to a model. */
 function ifModelAsked(rule: OutcomeRule): OutcomeRule {
-  return (evidence) => (asksModel(evidence) ? rule(evidence) : undefined)
+  return (evidence) => (requestsModel(evidence) ? rule(evidence) : undefined)
 }
 
 function upstreamFault(evidence: Evidence): Outcome {

@@ -7,13 +7,13 @@ import { noStatus } from './causes/row.ts'
 import type { ErrorBody } from './error-body.ts'
 import {
   asksForLogin,
-  asksModel,
   type Evidence,
   hundredsOf,
   isBaseUrlGood,
   isRouteStatus,
   isUnlisted,
   mentionsModel,
+  requestsModel,
 } from './evidence.ts'
 import {
   fault,
@@ -33,7 +33,7 @@ import type { Outcome } from './types.ts'
 export function diagnoseMissingRoute(evidence: Evidence): Outcome | undefined {
   const { error, status } = evidence
   // New API's messages route omits its code. These words are not translated.
-  if (asksModel(evidence) && status === 500 && /^not implemented\b/i.test(error.words))
+  if (requestsModel(evidence) && status === 500 && /^not implemented\b/i.test(error.words))
     return protocolUnsupported(evidence)
 
   const isRouteMissing =
@@ -90,7 +90,7 @@ export function diagnoseByStatus(evidence: Evidence): Outcome {
   // "Unavailable for legal reasons".
   if (status === 451) return forbidden(evidence, 'region')
 
-  if (asksModel(evidence) && error.param === 'model' && hundredsOf(status) === 4)
+  if (requestsModel(evidence) && error.param === 'model' && hundredsOf(status) === 4)
     return modelUnknown(evidence)
   if (isRouteStatus(status)) return namesModel ? modelUnknown(evidence) : noRoute(evidence)
   if (status === 400 || status === 422) return diagnoseBadRequest(evidence)
@@ -106,7 +106,7 @@ function diagnoseBadRequest(evidence: Evidence): Outcome {
   const { request, error } = evidence
   if (mentionsModel(evidence) && error.param === '') return modelUnknown(evidence)
   if (!error.isApiError) return notAnApi(evidence)
-  if (!asksModel(evidence)) return fault(evidence, 'rejects the request')
+  if (!requestsModel(evidence)) return fault(evidence, 'rejects the request')
 
   const isModelToBlame = isUnlisted(request) && !blamesParameter(error)
   return isModelToBlame ? modelUnknown(evidence) : requestRejected(evidence)

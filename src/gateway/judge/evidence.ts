@@ -73,7 +73,7 @@ export function isBaseUrlGood({ request }: Evidence): boolean {
   return request.apiAnswered !== undefined
 }
 
-export function asksModel({ request }: Evidence): boolean {
+export function requestsModel({ request }: Evidence): boolean {
   return request.route !== 'catalog'
 }
 

@@ -5,12 +5,12 @@
  * A *form* says what a request contains: among other things, the client's own request.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type Judged, judge, type Rejection } from '../ask.ts'
 import { asList, asObject } from '../foreign-text.ts'
 import { readErrorBody } from '../judge/error-body.ts'
 import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
 import type { HttpResponse, NetworkFailure, SentRequest } from '../judge/types.ts'
+import { type Judged, judge, type Rejection, sendWithKey } from '../send.ts'
 import type { Catalog, CatalogAnswer, GatewayAccess, ModelRoute, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 
@@ -55,7 +55,7 @@ export function newSearches(): PartSearches {
 }
 
 /** Sends the first request to one base URL, with the client's repetitions. */
-export async function askAt(input: ProbeInput, baseUrl: string): Promise<ProbeAttempt> {
+export async function sendAt(input: ProbeInput, baseUrl: string): Promise<ProbeAttempt> {
   const { sender } = input
   const form = formOf(input, {
     isLimited: true,
@@ -72,7 +72,7 @@ export async function askAt(input: ProbeInput, baseUrl: string): Promise<ProbeAt
 
 /** Sends one request and judges the response. */
 export async function send(input: ProbeInput, baseUrl: string, form: RequestForm): Promise<Judged> {
-  const result = await ask(input.access, requestAt(baseUrl, form), input.sender?.keyHeader)
+  const result = await sendWithKey(input.access, requestAt(baseUrl, form), input.sender?.keyHeader)
   return judgeResult(input, result)
 }
 

@@ -3,7 +3,6 @@
  * smaller requests. A gateway may know only some of its tools.
  */
 
-import type { Rejection } from '../ask.ts'
 import { asList, asObject } from '../foreign-text.ts'
 import {
   parameterUnsupported,
@@ -14,6 +13,7 @@ import {
   toolTypesUnsupported,
 } from '../judge/request-parts.ts'
 import type { Outcome } from '../judge/types.ts'
+import type { Rejection } from '../send.ts'
 import type { FirstRequest, Protocol } from '../types.ts'
 import { formOf, isAboutRequest, type ProbeAttempt, type ProbeInput, send } from './attempt.ts'
 import type { RequestForm } from './probe-request.ts'

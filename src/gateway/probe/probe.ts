@@ -1,6 +1,5 @@
 import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { ask, errorFor, judge, withHint } from '../ask.ts'
 import { baseUrlFor } from '../base-urls.ts'
 import { catalogSpec } from '../catalog.ts'
 import { isUnlisted } from '../judge/evidence.ts'
@@ -14,9 +13,9 @@ import {
   traitsOf,
 } from '../judge/traits.ts'
 import type { HttpResponse, Outcome } from '../judge/types.ts'
+import { errorFor, judge, sendWithKey, withHint } from '../send.ts'
 import type { FirstRequest, GatewayAccess, Protocol, SafeguardsAnswer, Sender } from '../types.ts'
 import {
-  askAt,
   catalogOf,
   formOf,
   judgeResult,
@@ -24,6 +23,7 @@ import {
   type ProbeAttempt,
   type ProbeInput,
   type ProbeRequest,
+  sendAt,
 } from './attempt.ts'
 import { explainRejection } from './explain-rejection.ts'
 import { probeUrl, requestAt } from './probe-request.ts'
@@ -57,7 +57,7 @@ export async function probe(
   const { protocol, sender, searches = newSearches() } = request
   const input: ProbeInput = { ...request, access, searches }
 
-  const first = await askInOrder(input, candidates)
+  const first = await sendInOrder(input, candidates)
   const attempt = await judgeWithOtherAnswers(input, first, candidates)
   if (attempt.kind !== 'served') throw probeError(attempt.outcome, request)
 
@@ -75,11 +75,11 @@ export async function probe(
 }
 
 function safeguardsAnswer(
-  asked: FirstRequest['safeguards'],
+  requested: FirstRequest['safeguards'],
   { body }: HttpResponse,
 ): SafeguardsAnswer {
-  if (asked === undefined) return 'not-asked'
-  return asked !== 'withheld' && answersSafeguards(body) ? 'answered' : 'unanswered'
+  if (requested === undefined) return 'not-requested'
+  return requested !== 'withheld' && answersSafeguards(body) ? 'answered' : 'unanswered'
 }
 
 function probeError(outcome: Outcome, { protocol, sender, unservedHint }: ProbeRequest): UserError {
@@ -111,10 +111,13 @@ const notStreamed: Finding = {
 }
 
 /** Tries the first base URL, and the others only if no API answers there. */
-async function askInOrder(input: ProbeInput, candidates: readonly string[]): Promise<ProbeAttempt> {
+async function sendInOrder(
+  input: ProbeInput,
+  candidates: readonly string[],
+): Promise<ProbeAttempt> {
   let first: ProbeAttempt | undefined
   for (const baseUrl of candidates) {
-    const attempt = await explainRejection(input, await askAt(input, baseUrl))
+    const attempt = await explainRejection(input, await sendAt(input, baseUrl))
     if (attempt.kind === 'served') return attempt
 
     // The first result decides unless its base URL may be wrong. A later one decides only if an API gave it.
@@ -180,19 +183,21 @@ function noApiError(
   candidates: readonly string[],
 ): UserError {
   if (!isAboutAddress(catalogError)) return catalogError
-  const asked = candidates.map((baseUrl) => probeUrl(baseUrl, protocol))
-  return withHint(catalogError, `No API answers at ${asked.join(', ')}.`)
+  const tried = candidates.map((baseUrl) => probeUrl(baseUrl, protocol))
+  return withHint(catalogError, `No API answers at ${tried.join(', ')}.`)
 }
 
 /** Whether a route exists. A request that names no model costs nothing. */
 async function hasRoute(input: ProbeInput, baseUrl: string): Promise<boolean> {
   const { access, protocol } = input
   const spec = requestAt(baseUrl, formOf(input, {}))
-  const judged = judge(access, await ask(access, { ...spec, body: '{}' }), { route: protocol })
+  const judged = judge(access, await sendWithKey(access, { ...spec, body: '{}' }), {
+    route: protocol,
+  })
   return judged.kind === 'rejected' && !isAboutAddress(judged.outcome)
 }
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await ask(access, catalogSpec(access.baseUrls.chat))
+  const result = await sendWithKey(access, catalogSpec(access.baseUrls.chat))
   return judge(access, result, { route: 'catalog' }).kind === 'served'
 }

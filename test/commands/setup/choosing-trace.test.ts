@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
 import type { SetupContext } from '../../../src/commands/setup/context.ts'
-import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
+import { openGateway, reachGateway } from '../../../src/commands/setup/prove/reach-gateway.ts'
 import { accessTo, aServer, goodGateway, sendJson } from '../../gateway/forged.ts'
 import { session } from './session.ts'
 
@@ -40,7 +40,7 @@ test('a rejected model is tried over another protocol, then another model is cho
   } as unknown as SetupContext
 
   const connection = openGateway(context, access)
-  const proven = await proveClients(context, await askGateway(context, connection))
+  const proven = await proveClients(context, await reachGateway(context, connection))
   await connection.hangUp()
 
   const requests = server.seen.flatMap(({ method, url, body }) => {

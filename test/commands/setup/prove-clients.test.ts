@@ -5,8 +5,8 @@ import { clientRows, loadClients, rowOf } from '../../../src/clients/list.ts'
 import { noFlags } from '../../../src/commands/command-line/flags.ts'
 import { usualPolicy } from '../../../src/commands/resolve/policy.ts'
 import type { SetupContext } from '../../../src/commands/setup/context.ts'
-import { askGateway, openGateway } from '../../../src/commands/setup/prove/ask-gateway.ts'
 import { proveClients } from '../../../src/commands/setup/prove/prove-clients.ts'
+import { openGateway, reachGateway } from '../../../src/commands/setup/prove/reach-gateway.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
 import {
   accessTo,
@@ -49,7 +49,7 @@ async function proofWith(
 
   const requester = openGateway(context, access)
   try {
-    const proven = await proveClients(context, await askGateway(context, requester))
+    const proven = await proveClients(context, await reachGateway(context, requester))
     if (consent === 'none') for (const { error } of proven.failed) throw error
     return proven
   } finally {

@@ -42,7 +42,7 @@ function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): ModelNeede
   const catalog = catalogIn(gatewayInfo)
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
-    const isAsked = gatewayInfo.catalogAnswer.kind !== 'not-asked'
+    const isAsked = gatewayInfo.catalogAnswer.kind !== 'not-requested'
     const [why, otherWay] = isAsked
       ? ['The gateway has no list of models', '']
       : ['repoint does not ask the gateway', '. Or remove --no-verify.']

@@ -78,7 +78,9 @@ function hasOwnIds(gatewayInfo: GatewayInfo, startSlot: Slot, pins: Pins): boole
   const catalog = catalogIn(gatewayInfo)
   if (catalog === undefined) {
     const ids = Object.values(pins).map(withoutWindow)
-    return gatewayInfo.catalogAnswer.kind === 'not-asked' || ids.length === 0 || ids.some(isOwnId)
+    return (
+      gatewayInfo.catalogAnswer.kind === 'not-requested' || ids.length === 0 || ids.some(isOwnId)
+    )
   }
   const tiers = messagesTiers(catalog, slots)
   const [first, all] = [tiers[startSlot], slots.flatMap((name) => tiers[name])]

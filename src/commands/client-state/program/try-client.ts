@@ -1,9 +1,9 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import { isLoopbackUrl } from '../../../clients/files/addresses.ts'
 import { UserError } from '../../../errors.ts'
-import { ask } from '../../../gateway/ask.ts'
 import { asObject, jsonIn } from '../../../gateway/foreign-text.ts'
 import { closeIdleConnections } from '../../../gateway/http/request.ts'
+import { sendWithKey } from '../../../gateway/send.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import type { RunResult } from '../../../platform/platform.ts'
 import { printable } from '../../../text.ts'
@@ -100,7 +100,7 @@ async function countRejectedKeys(clientAccess: GatewayAccess): Promise<unknown> 
   // A copy has its own connections, so that the caller's stay open.
   const access = { ...clientAccess }
   const url = new URL('/_repoint/counters', access.address).href
-  const answer = await ask(access, { method: 'GET', url, headers: {}, maxBytes: 1_000 })
+  const answer = await sendWithKey(access, { method: 'GET', url, headers: {}, maxBytes: 1_000 })
   await closeIdleConnections(access)
   return 'body' in answer ? asObject(jsonIn(answer.body))?.['refusedKeys'] : undefined
 }

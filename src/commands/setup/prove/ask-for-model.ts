@@ -18,7 +18,7 @@ import {
   resolveOrThrow,
 } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
-import { type AskedGateway, requestedFor, type SetupContext } from '../context.ts'
+import { type ReachedGateway, requestedFor, type SetupContext } from '../context.ts'
 import { ClientSkipped } from './results.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
@@ -73,7 +73,7 @@ function chatModels(
 /** As `askForModel`, for another model than those that the gateway has rejected. @throws ClientSkipped */
 export function askForOtherModel(
   context: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
   choice: ClientChoice,
   rejection: UserError,
 ): Promise<ResolvedChoice> {
@@ -110,7 +110,7 @@ function optionsForNewModel(
  */
 export async function askForModel(
   context: SetupContext,
-  { probes, catalogAnswer }: AskedGateway,
+  { probes, catalogAnswer }: ReachedGateway,
   choice: ClientChoice,
   reason: UserError,
 ): Promise<ResolvedChoice> {

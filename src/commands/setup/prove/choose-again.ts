@@ -15,7 +15,7 @@ import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { isModelRejection } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
-import { type AskedGateway, canAskUser, requestedFor, type SetupContext } from '../context.ts'
+import { canAskUser, type ReachedGateway, requestedFor, type SetupContext } from '../context.ts'
 import { askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
 
@@ -25,7 +25,7 @@ const maxReplacements = 3
 /** A client whose models were probed, and the ones that the gateway rejected. */
 interface ProbedClient {
   readonly context: SetupContext
-  readonly gateway: AskedGateway
+  readonly gateway: ReachedGateway
   readonly choice: ResolvedChoice
   readonly rejections: readonly RejectedModel[]
 }

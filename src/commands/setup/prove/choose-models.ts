@@ -1,7 +1,7 @@
 /**
  * Step 3 of a setup: the models and other options of one client, by its rules or by the user.
  *
- * In: an `AskedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
+ * In: an `ReachedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
  */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel } from '../../../clients/contract/setup.ts'
@@ -15,7 +15,7 @@ import {
   type ResolvedChoice,
   resolveClient,
 } from '../../resolve/client-choice.ts'
-import { type AskedGateway, canAskUser, inputFor, type SetupContext } from '../context.ts'
+import { canAskUser, inputFor, type ReachedGateway, type SetupContext } from '../context.ts'
 import { askForModel } from './ask-for-model.ts'
 import { installedProgram } from './programs.ts'
 
@@ -29,7 +29,7 @@ import { installedProgram } from './programs.ts'
  */
 export async function chooseModels(
   context: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
   client: Client,
   routesToAvoid: readonly RejectedModel[] = [],
 ): Promise<ResolvedChoice> {
@@ -53,7 +53,7 @@ export async function chooseModels(
 /** A client, with everything that decides its options now. */
 export async function choiceFor(
   context: SetupContext,
-  { requester, catalogAnswer }: AskedGateway,
+  { requester, catalogAnswer }: ReachedGateway,
   client: Client,
   routesToAvoid: readonly RejectedModel[] = [],
 ): Promise<ClientChoice> {

@@ -56,7 +56,7 @@ export async function proveByClient(
   }
   const launch = pointClient(session, choice, access, {
     process: { args: pingArgs('ping', version), env, tempFolder: folder },
-    safeguards: 'not-asked',
+    safeguards: 'not-requested',
   })
 
   const result = await inFolder(session.platform, folder, launch.files ?? {}, () => {

@@ -1,7 +1,7 @@
 /**
  * Steps 3 and 4 of a setup: resolves each client's options, and proves its models.
  *
- * In: an `AskedGateway`. Out: a `ProvenSetup`, with the choice of each client, or why it cannot use the
+ * In: an `ReachedGateway`. Out: a `ProvenSetup`, with the choice of each client, or why it cannot use the
  * gateway.
  */
 import type { Client } from '../../../clients/contract/client.ts'
@@ -25,7 +25,7 @@ import type { Catalog, GatewayAccess, Protocol, SafeguardsAnswer } from '../../.
 import { expectTrustedBy } from '../../client-state/certificates.ts'
 import { rejectionsIn } from '../../probes/probes.ts'
 import type { ResolvedChoice } from '../../resolve/client-choice.ts'
-import type { AskedGateway, SetupContext } from '../context.ts'
+import type { ReachedGateway, SetupContext } from '../context.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
 import { chooseModels } from './choose-models.ts'
@@ -58,7 +58,7 @@ export interface ProvenSetup extends SetupContext {
 /**
  * Resolves each client's options, and sends each client's first request to each of its models, in parallel. A
  * model that no client requests first is not probed if the catalog lists it. A rejected model leads back to
- * step 3. If the gateway admits only certain clients, the installed clients themselves are asked. Writes none
+ * step 3. If the gateway admits only certain clients, repoint starts the installed clients instead. Writes none
  * of the user's files.
  *
  * @throws UserError if no client can use the gateway: the key, the address, the network, the account;
@@ -66,7 +66,7 @@ export interface ProvenSetup extends SetupContext {
  */
 export async function proveClients(
   initialContext: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
 ): Promise<ProvenSetup> {
   const { requester, catalogAnswer } = gateway
   const catalog = catalogIn(gateway)
@@ -104,7 +104,7 @@ export async function proveClients(
 /** Step 3. */
 async function resolveAll(
   context: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
 ): Promise<readonly SetupResult[]> {
   const results: SetupResult[] = []
   for (const client of context.clients) {
@@ -126,14 +126,14 @@ async function resolveAll(
  */
 async function settleChoices(
   context: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
   results: readonly SetupResult[],
 ): Promise<readonly SetupResult[]> {
   const choices = workingChoices(results)
   await probeAll(context, gateway, choices)
 
   const next = await continueWith(results, async (choice) => {
-    const rejections = rejectionsIn(await gateway.probes.askFor(choice))
+    const rejections = rejectionsIn(await gateway.probes.answersTo(choice))
     return chooseAgain({ context, gateway, choice, rejections })
   })
   if (next.every(({ kind }) => kind === 'skipped'))
@@ -147,11 +147,11 @@ async function settleChoices(
 /** Probes every model of these choices that was not probed yet, all at once. */
 async function probeAll(
   { session }: SetupContext,
-  { probes }: AskedGateway,
+  { probes }: ReachedGateway,
   choices: readonly ResolvedChoice[],
 ): Promise<void> {
-  const models = await probes.unaskedModels(choices)
-  const answers = Promise.all(choices.map((choice) => probes.askFor(choice)))
+  const models = await probes.unsentModels(choices)
+  const answers = Promise.all(choices.map((choice) => probes.answersTo(choice)))
   if (models.length === 0) await answers
   else await session.step(`Asking ${models.join(', ')} for one word`, answers)
 }
@@ -163,12 +163,12 @@ async function probeAll(
  */
 async function proveChoice(
   context: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
   choice: ResolvedChoice,
 ): Promise<ResolvedChoice> {
   const { client } = choice
   const { access } = gateway.requester
-  const answers = await gateway.probes.askFor(choice)
+  const answers = await gateway.probes.answersTo(choice)
   await expectTrustedBy(client, access)
 
   const rejections = rejectionsIn(answers)
@@ -195,7 +195,7 @@ async function proveChoice(
 function safeguardsIn(results: readonly ProbeResult[]): SafeguardsAnswer {
   const answers = results.map(({ safeguards }) => safeguards)
   if (answers.includes('unanswered')) return 'unanswered'
-  return answers.includes('answered') ? 'answered' : 'not-asked'
+  return answers.includes('answered') ? 'answered' : 'not-requested'
 }
 
 /** The gateway answered the probe although the balance is zero: some gateways allow a small debt. */
@@ -224,7 +224,7 @@ function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
  */
 async function errorNamingOtherClients(
   context: SetupContext,
-  gateway: AskedGateway,
+  gateway: ReachedGateway,
   client: Client,
   { model, protocol, error }: RejectedModel,
 ): Promise<UserError> {

@@ -4,8 +4,8 @@
  * In: the `SetupContext`, with the request. Out: a `ProvenSetup`, for step 5. The files of this folder:
  *
  *     presets          step 1: what is known of the gateway before each try
- *     ask-gateway      step 2: the catalog, the versions of the programs, and early probes while the
- *                      catalog is slow                                         ─▶  AskedGateway
+ *     reach-gateway      step 2: the catalog, the versions of the programs, and early probes while the
+ *                      catalog is slow                                         ─▶  ReachedGateway
  *     programs         whether the installed programs can use the gateway
  *     prove-clients    steps 3 and 4, for all clients                          ─▶  ProvenSetup
  *     choose-models    step 3 for one client: its rules, or ask-for-model      ─▶  ResolvedChoice
@@ -37,23 +37,23 @@ import { type FoundGateway, findGateway } from '../../find-gateway/find-gateway.
 import { type ResolvedChoice, resolveOrThrow } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
 import {
-  type AskedGateway,
   canAskUser,
   inputFor,
+  type ReachedGateway,
   type SetupContext,
   type SetupRequest,
 } from '../context.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
-import { askGateway, openGateway } from './ask-gateway.ts'
 import { firstPreset, nextPreset } from './presets.ts'
 import { expectUsable, installedProgram, programFindings, startPrograms } from './programs.ts'
 import { type ProvenSetup, proveClients } from './prove-clients.ts'
+import { openGateway, reachGateway } from './reach-gateway.ts'
 
 /** How often the user may type an address or a key that does not work. */
 const maxTypingTries = 5
 
 /**
- * Steps 1 to 4 of a setup: finds the gateway, asks it, resolves each client's options and proves them. If
+ * Steps 1 to 4 of a setup: finds the gateway, reaches it, resolves each client's options and proves them. If
  * the gateway rejects an address or a key that the user typed, repoint asks for it again. If it came from a
  * flag or the environment, that is an error.
  */
@@ -86,7 +86,7 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
 
   const requester = openGateway(context, access)
   try {
-    const gateway = await askGateway(context, requester)
+    const gateway = await reachGateway(context, requester)
     // If nobody can skip a client, its error comes before a probe.
     if (!canAskUser(context))
       for (const client of context.clients) await expectUsable(context, client, requester.access)
@@ -195,7 +195,7 @@ function errorNamingWorkingClients(
 }
 
 /** Shows how many models the gateway has, as soon as its catalog has answered. */
-function showAnswer(session: Session, gateway: AskedGateway): void {
+function showAnswer(session: Session, gateway: ReachedGateway): void {
   const catalog = catalogIn(gateway)
   if (catalog === undefined) return
   const supported = protocols.filter((protocol) =>
@@ -228,9 +228,9 @@ function hostOf({ address }: GatewayAccess): string {
   return new URL(address).host
 }
 
-/** Nothing is asked, and no probe follows. */
-const notAsked: GatewayInfo = {
-  catalogAnswer: { kind: 'not-asked' },
+/** No request is sent, neither for the catalog nor as a probe. */
+const notRequested: GatewayInfo = {
+  catalogAnswer: { kind: 'not-requested' },
   routesToAvoid: [],
   noProbeFollows: true,
 }
@@ -245,7 +245,7 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
   for (const client of clients) {
     await expectUsable(context, client, access)
     const program = await installedProgram(context, client)
-    const input = inputFor(context, client, access, notAsked)
+    const input = inputFor(context, client, access, notRequested)
     choices.push(resolveOrThrow({ client, program, input }))
   }
   return {

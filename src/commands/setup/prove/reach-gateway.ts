@@ -1,7 +1,7 @@
 /**
- * Step 2 of a setup: asks the gateway for its catalog, and the installed programs for their versions.
+ * Step 2 of a setup: requests the gateway's catalog, and starts the installed programs for their versions.
  *
- * In: the `GatewayAccess` that step 1 found. Out: an `AskedGateway`, whose `probes` step 4 uses.
+ * In: the `GatewayAccess` that step 1 found. Out: an `ReachedGateway`, whose `probes` step 4 uses.
  */
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
@@ -20,7 +20,7 @@ import { awaitCatalog } from '../../probes/early-probes.ts'
 import { loadSenders, Probes } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import { targetFor } from '../../resolve/point-client.ts'
-import { type AskedGateway, canAskUser, type SetupContext } from '../context.ts'
+import { canAskUser, type ReachedGateway, type SetupContext } from '../context.ts'
 import { choiceFor, resolveWithoutCatalog } from './choose-models.ts'
 import { startPrograms } from './programs.ts'
 
@@ -37,15 +37,15 @@ export function openGateway(context: SetupContext, foundAccess: GatewayAccess): 
 }
 
 /**
- * Asks for the catalog. If every client's options are decided without it and the catalog is slow, the
+ * Requests the catalog. If every client's options are decided without it and the catalog is slow, the
  * probes start before it arrives.
  *
  * @throws UserError if the gateway cannot serve anybody: the key, the address, the network, the account
  */
-export async function askGateway(
+export async function reachGateway(
   context: SetupContext,
   requester: GatewayRequester,
-): Promise<AskedGateway> {
+): Promise<ReachedGateway> {
   const { session, request } = context
   const userChoosesClients = request.chooseClients !== undefined
   const userChooses = userChoosesClients || request.picksModel === true
@@ -87,7 +87,7 @@ function needsNoCatalog(context: SetupContext, { access }: GatewayRequester): bo
 }
 
 /** Sends the first request of every client, and does not wait for the answers. */
-async function sendFirstRequests(context: SetupContext, gateway: AskedGateway): Promise<void> {
+async function sendFirstRequests(context: SetupContext, gateway: ReachedGateway): Promise<void> {
   for (const client of context.clients) {
     const resolution = resolveClient(await choiceFor(context, gateway, client))
     if (resolution.kind === 'decided') await gateway.probes.sendFor(resolution.choice)

@@ -12,7 +12,7 @@ import type { GatewayAccess } from './types.ts'
  *
  * @param keyHeader the header with the key; absent: that of `access`
  */
-export function ask(
+export function sendWithKey(
   access: GatewayAccess,
   spec: RequestSpec,
   keyHeader = access.keyHeader,
