@@ -112,7 +112,7 @@ function editText(
     return applySteps({ dialect, start: parsed, fileName, steps, isExpected })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw editConflictError(dialect, cause, parsed.text, changes, fileName)
+    throw editConflictError(cause, { dialect, text: parsed.text, changes, fileName })
   }
 }
 
@@ -217,20 +217,24 @@ export function applySteps(work: StepsToApply): ParsedText {
   throw new Conflict(`repoint cannot change ${names} without changing something else`, 0)
 }
 
-/** Parses a text with both parsers: the one with offsets runs because `containers` is read here. */
+/** Parses a text, and rejects it if only the parser with offsets does. */
 function parseWithBoth(dialect: Dialect, text: string, fileName: string): ParsedText {
-  const { root, containers } = dialect.parse(text, fileName)
-  return { text, root, containers }
+  const parsed = dialect.parse(text, fileName)
+  parsed.containers()
+  return parsed
 }
 
 /** The error for a conflict, with the lines to add by hand. They have a placeholder for each secret. */
 export function editConflictError(
-  dialect: Dialect,
   cause: Conflict,
-  text: string,
-  changes: readonly SettingChange[],
-  fileName: string,
+  edit: {
+    readonly dialect: Dialect
+    readonly text: string
+    readonly changes: readonly SettingChange[]
+    readonly fileName: string
+  },
 ): UserError {
+  const { dialect, text, changes, fileName } = edit
   const removed = changes.filter(({ value }) => value === undefined)
   const steps = [
     ...(removed.length > 0

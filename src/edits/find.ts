@@ -58,7 +58,7 @@ export function sourceAt(parsed: ParsedText, path: SettingPath): string | undefi
 export function startOffset(parsed: ParsedText, path: SettingPath): number | undefined {
   const indexedPath = toIndexedPath(parsed, path)
   const isBelow = (part: Container | Member) => startsWith(part.path, indexedPath)
-  const partsBelow = [...parsed.containers.filter(isBelow), ...filterMembers(parsed, isBelow)]
+  const partsBelow = [...parsed.containers().filter(isBelow), ...filterMembers(parsed, isBelow)]
   const [firstStart] = partsBelow.map(({ start }) => start).toSorted((a, b) => a - b)
   return memberAt(parsed, path)?.start ?? firstStart
 }
@@ -72,11 +72,8 @@ export function toIndexedPath({ root }: ParsedText, path: SettingPath): IndexedP
   })
 }
 
-export function filterMembers(
-  { containers }: ParsedText,
-  matches: (member: Member) => boolean,
-): Member[] {
-  return containers.flatMap((container) => container.members.filter(matches))
+export function filterMembers(parsed: ParsedText, matches: (member: Member) => boolean): Member[] {
+  return parsed.containers().flatMap((container) => container.members.filter(matches))
 }
 
 /** @throws Conflict if a step of `path` goes through a value that is not a table (or list) */

@@ -63,7 +63,7 @@ function insertLines(dialect: Dialect, parsed: ParsedText, insertion: Insertion)
 function insertRootLines(dialect: Dialect, parsed: ParsedText, insertion: Insertion): Splice {
   const { text } = parsed
   const lines = spellSettings(dialect, insertion, oneLine)
-  const header = parsed.containers[1]
+  const header = parsed.containers()[1]
 
   if (header === undefined) {
     const end = text.length

@@ -110,7 +110,7 @@ export class TextIndex {
   constructor(parsed: ParsedText, removed: readonly SettingPath[]) {
     this.#removed = new Set(removed.map((path) => pathKey(toIndexedPath(parsed, path))))
 
-    for (const container of parsed.containers) {
+    for (const container of parsed.containers()) {
       const key = pathKey(container.path)
       if (!this.#containers.has(key)) this.#containers.set(key, container)
 

@@ -25,7 +25,7 @@ export function layoutOf({ text, containers }: ParsedText, member: Member): Memb
   return {
     isMultiLine: /[\r\n]/.test(gap),
     eol: eolAt(text, start),
-    unit: indentUnit(text, containers[0]!.members),
+    unit: indentUnit(text, containers()[0]!.members),
     indent: indentAt(text, start),
     colon: /[ \t]*:[ \t]*$/.exec(key)?.[0] ?? ': ',
     isUnquoted: /^[^"']/.test(key),

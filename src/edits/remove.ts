@@ -63,7 +63,7 @@ export function removeAll(
     const isBelow = (part: Container | Member) => startsWith(part.path, indexedPath)
     const isHeader = (container: Container) => container.kind === 'lines' && isBelow(container)
     for (const below of filterMembers(parsed, isBelow)) removed.add(below)
-    for (const header of parsed.containers.filter(isHeader)) headers.add(header)
+    for (const header of parsed.containers().filter(isHeader)) headers.add(header)
   }
 
   return applySplices(

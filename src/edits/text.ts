@@ -37,7 +37,14 @@ export function decodeText(bytes: Bytes, fileName: string): DecodedText {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     const valid = validUtf8Prefix(bytes)
-    throw unsupportedFileError(fileName, 'it is not valid UTF-8', valid, valid.length, cause)
+    throw parseError({
+      fileName,
+      reason: 'it is not valid UTF-8',
+      text: valid,
+      offset: valid.length,
+      isUnsupported: true,
+      cause,
+    })
   }
 
   const hasBom = text.startsWith('\ufeff')
@@ -69,34 +76,21 @@ export class UnreadableFile extends UserError {
   }
 }
 
-/** Like `invalidConfigError`, for a file that a client may accept. */
-export function unsupportedFileError(
-  ...[fileName, reason, text, offset, cause]: Parameters<typeof invalidConfigError>
-): UnreadableFile {
-  return new UnreadableFile({
-    fileName,
-    ...describeProblem(reason, text, offset),
-    isUnsupported: true,
-    cause,
-  })
-}
-
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */
-export function invalidConfigError(
-  fileName: string,
-  reason: string,
-  text: string,
-  offset: number,
-  cause?: unknown,
-): UnreadableFile {
-  return new UnreadableFile({ fileName, ...describeProblem(reason, text, offset), cause })
-}
-
-function describeProblem(reason: string, text: string, offset: number) {
-  return {
+export function parseError(problem: {
+  fileName: string
+  reason: string
+  text: string
+  offset: number
+  isUnsupported?: boolean
+  cause?: unknown
+}): UnreadableFile {
+  const { text, offset, reason, ...rest } = problem
+  return new UnreadableFile({
+    ...rest,
     reason: `${reason} (${describePosition(text, offset)})`,
-    hint: `Fix line ${text.slice(0, offset).split('\n').length}, then run the command again.`,
-  }
+    hint: `Fix line ${lineAt(text, offset)}, then run the command again.`,
+  })
 }
 
 /** `line 3, column 5`, both from 1; columns in characters. */

@@ -80,7 +80,7 @@ export function undoWith(
     return isOurEmptyFile ? null : encodeText({ ...decodedNow, text })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw editConflictError(dialect, cause, now.text, [], fileName)
+    throw editConflictError(cause, { dialect, text: now.text, changes: [], fileName })
   }
 }
 

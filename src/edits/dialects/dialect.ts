@@ -1,16 +1,26 @@
 import type { ConfigValue, SettingPath } from '../types.ts'
 import { isValueTable, type Value, type ValueTable } from '../values/values.ts'
 
-/** A parsed text. `root` comes from the independent parser, `containers` from the parser with offsets. */
+/** A parsed text. `root` comes from the independent parser, the containers from the parser with offsets. */
 export interface ParsedText {
   readonly text: string
   readonly root: ValueTable
   /**
-   * All containers. The root is first. They are parsed when this is read for the first time.
+   * All containers. The root is first. The first call parses them, because a reader needs only the root.
    *
    * @throws UserError `config-invalid` if only the parser with offsets rejects the text
    */
-  readonly containers: readonly Container[]
+  readonly containers: () => readonly Container[]
+}
+
+/** A parsed text whose containers are parsed once, when they are needed. */
+export function parsedText(
+  text: string,
+  root: ValueTable,
+  parseContainers: () => readonly Container[],
+): ParsedText {
+  let containers: readonly Container[] | undefined
+  return { text, root, containers: () => (containers ??= parseContainers()) }
 }
 
 /** A path in a text: the keys from the root. The key of a list element is its index. */

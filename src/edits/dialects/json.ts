@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { applySplices, eolAt, invalidConfigError, unsupportedFileError } from '../text.ts'
+import { applySplices, eolAt, parseError } from '../text.ts'
 import { plainKey } from '../values/paths.ts'
 import {
   emptyTable,
@@ -20,6 +20,7 @@ import {
   type IndexedPath,
   type Member,
   type MemberLayout,
+  parsedText,
   type Setting,
 } from './dialect.ts'
 
@@ -32,7 +33,7 @@ export const jsonDialect: Dialect = {
   parse(text, fileName) {
     const root = parseRoot(text, fileName)
     const tree = parseJsonTree(text, fileName)
-    return { text, root, containers: jsonContainers(tree) }
+    return parsedText(text, root, () => jsonContainers(tree))
   },
   toValue: (value) => toValue(value, toLiteral),
   spell: spellJson,
@@ -52,16 +53,12 @@ function parseRoot(text: string, fileName: string): ValueTable {
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     parseJsonTree(text, fileName)
-    throw invalidConfigError(fileName, 'it is not valid JSON', text, 0)
+    throw parseError({ fileName, reason: 'it is not valid JSON', text, offset: 0 })
   }
 
   if (!isValueTable(root)) {
-    throw invalidConfigError(
-      fileName,
-      'its root is not an object',
-      text,
-      parseJsonTree(text, fileName)!.offset,
-    )
+    const { offset } = parseJsonTree(text, fileName)!
+    throw parseError({ fileName, reason: 'its root is not an object', text, offset })
   }
 
   return root
@@ -97,12 +94,13 @@ export function findLeniencies(text: string, fileName: string): readonly Lenienc
     }
 
     if ('{['.includes(part) && ++depth > maxNesting) {
-      throw unsupportedFileError(
+      throw parseError({
         fileName,
-        `nested more than ${maxNesting} levels deep`,
+        reason: `nested more than ${maxNesting} levels deep`,
         text,
-        start,
-      )
+        offset: start,
+        isUnsupported: true,
+      })
     }
     if ('}]'.includes(part)) {
       depth--
@@ -159,8 +157,8 @@ function parseJsonTree(text: string, fileName: string): Node | undefined {
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [error] = errors
   if (error === undefined) return tree
-  const reason = printParseErrorCode(error.error).replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
-  throw invalidConfigError(fileName, reason.toLowerCase(), text, error.offset)
+  const words = printParseErrorCode(error.error).replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
+  throw parseError({ fileName, reason: words.toLowerCase(), text, offset: error.offset })
 }
 
 /** @param tree undefined if the text has only blanks and comments */

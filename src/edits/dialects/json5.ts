@@ -1,15 +1,9 @@
 import parse from 'json5/lib/parse.js'
 import type { Node } from 'jsonc-parser'
-import {
-  applySplices,
-  invalidConfigError,
-  offsetAt,
-  type Splice,
-  unsupportedFileError,
-} from '../text.ts'
+import { applySplices, offsetAt, parseError, type Splice } from '../text.ts'
 import type { ConfigValue } from '../types.ts'
 import { emptyTable, isValueTable, maxNesting, toValue } from '../values/values.ts'
-import type { Container, Dialect } from './dialect.ts'
+import { type Dialect, parsedText } from './dialect.ts'
 import { jsonContainers, jsonDialect } from './json.ts'
 
 /**
@@ -21,21 +15,12 @@ export const json5Dialect: Dialect = {
   ...jsonDialect,
   parse(text, fileName) {
     const { start, separators } = scanJson5(text, fileName)
-    if (start === undefined) return { text, root: emptyTable(), containers: [] }
+    if (start === undefined) return parsedText(text, emptyTable(), () => [])
 
     const root = toValue(parseJson5(text, separators, fileName), Number)
     if (!isValueTable(root))
-      throw invalidConfigError(fileName, 'its root is not an object', text, start)
-    let containers: readonly Container[] | undefined
-
-    return {
-      text,
-      root,
-      get containers() {
-        containers ??= jsonContainers(buildTree(text))
-        return containers
-      },
-    }
+      throw parseError({ fileName, reason: 'its root is not an object', text, offset: start })
+    return parsedText(text, root, () => jsonContainers(buildTree(text)))
   },
   toValue: (value) => toValue(value, Number),
   comment: /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//y,
@@ -83,12 +68,13 @@ function scanJson5(text: string, fileName: string): Json5Scan {
   for (const { text: part, start, end } of readTokens(text)) {
     root ??= start
     if ('{['.includes(part) && ++depth > maxNesting)
-      throw unsupportedFileError(
+      throw parseError({
         fileName,
-        `nested more than ${maxNesting} levels deep`,
+        reason: `nested more than ${maxNesting} levels deep`,
         text,
-        start,
-      )
+        offset: start,
+        isUnsupported: true,
+      })
     if ('}]'.includes(part)) depth--
     if (/^["'].*[\u2028\u2029]/s.test(part))
       separators.push({ start, end, text: escapeSeparators(part) })
@@ -111,9 +97,10 @@ function parseJson5(text: string, separators: readonly Splice[], fileName: strin
     if (!(cause instanceof SyntaxError)) throw cause
     const { lineNumber, columnNumber } = cause as SyntaxError & Record<string, unknown>
     // The rest of the message quotes the file, which may hold secrets.
-    const reason = /invalid (end of input|identifier character|character)/.exec(cause.message)?.[0]
+    const known = /invalid (end of input|identifier character|character)/.exec(cause.message)?.[0]
+    const reason = known ?? 'it is not valid JSON5'
     const offset = offsetAt(text, Number(lineNumber), Number(columnNumber) - 1)
-    throw invalidConfigError(fileName, reason ?? 'it is not valid JSON5', text, offset)
+    throw parseError({ fileName, reason, text, offset })
   }
 }
 

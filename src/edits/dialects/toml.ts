@@ -1,13 +1,7 @@
 import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
-import {
-  endsWithBlankLine,
-  eolAt,
-  invalidConfigError,
-  offsetAt,
-  unsupportedFileError,
-} from '../text.ts'
+import { endsWithBlankLine, eolAt, offsetAt, parseError } from '../text.ts'
 import { plainKey } from '../values/paths.ts'
 import { Literal, maxNesting, toValue, type Value, type ValueTable } from '../values/values.ts'
 import {
@@ -18,6 +12,7 @@ import {
   type Dialect,
   type IndexedPath,
   type Member,
+  parsedText,
   type Setting,
 } from './dialect.ts'
 
@@ -28,15 +23,7 @@ import {
 export const tomlDialect: Dialect = {
   parse(text, fileName) {
     const root = parseToml(text, fileName)
-    let containers: readonly Container[] | undefined
-    return {
-      text,
-      root,
-      get containers() {
-        containers ??= tomlContainers(parseTomlTree(text, fileName))
-        return containers
-      },
-    }
+    return parsedText(text, root, () => tomlContainers(parseTomlTree(text, fileName)))
   },
   toValue: (value) =>
     toValue(value, (number) => (Number.isInteger(number) ? BigInt(number) : number)),
@@ -55,15 +42,22 @@ function parseToml(text: string, fileName: string): ValueTable {
     return replaceDates(parse(text, { integersAsBigInt: true }), 0) as ValueTable
   } catch (cause) {
     if (cause instanceof RangeError)
-      throw unsupportedFileError(fileName, cause.message, text, 0, cause)
+      throw parseError({
+        fileName,
+        reason: cause.message,
+        text,
+        offset: 0,
+        isUnsupported: true,
+        cause,
+      })
     if (!(cause instanceof TomlError)) throw cause
 
     const offset = offsetAt(text, cause.line, cause.column - 1)
     // The other lines of the message quote the file, which may hold secrets.
-    const reason = cause.message.replace('Invalid TOML document: ', '').replace(/\n.*/s, '')
-    const isSetTwice = /redefine/.test(reason)
-    const problem = isSetTwice ? `${keyAt(text, offset)} is set twice` : reason
-    throw invalidConfigError(fileName, problem, text, offset)
+    const problem = cause.message.replace('Invalid TOML document: ', '').replace(/\n.*/s, '')
+    const isSetTwice = /redefine/.test(problem)
+    const reason = isSetTwice ? `${keyAt(text, offset)} is set twice` : problem
+    throw parseError({ fileName, reason, text, offset })
   }
 }
 
@@ -91,14 +85,17 @@ function parseTomlTree(text: string, fileName: string): AST.TOMLTopLevelTable {
   } catch (cause) {
     // Seen in toml-eslint-parser 1.0.3 with strings of more than about 125,000 characters (2026-11-21).
     if (cause instanceof RangeError)
-      throw unsupportedFileError(fileName, 'a text in it is too long', text, 0, cause)
+      throw parseError({
+        fileName,
+        reason: 'a text in it is too long',
+        text,
+        offset: 0,
+        isUnsupported: true,
+        cause,
+      })
     if (!(cause instanceof ParseError)) throw cause
-    throw invalidConfigError(
-      fileName,
-      cause.message,
-      text,
-      offsetAt(text, cause.lineNumber, cause.column),
-    )
+    const offset = offsetAt(text, cause.lineNumber, cause.column)
+    throw parseError({ fileName, reason: cause.message, text, offset })
   }
 }
 

@@ -45,14 +45,14 @@ export function setValue(
   path: SettingPath,
   value: Value | undefined,
 ): ValueTable {
-  return (setAt(root, path, value) ?? emptyTable()) as ValueTable
+  return setValues(root, [{ path, value }])
 }
 
 /** Like `setValue` for many changes in order. Copies each table once, however many of its keys change. */
 export function setValues(root: ValueTable, changes: readonly ValueChange[]): ValueTable {
   const copies = new Set<Value>()
   return changes.reduce<ValueTable>(
-    (all, { path, value }) => (setAt(all, path, value, copies) ?? emptyTable()) as ValueTable,
+    (all, change) => (setAt(all, change, copies) ?? emptyTable()) as ValueTable,
     root,
   )
 }
@@ -60,38 +60,37 @@ export function setValues(root: ValueTable, changes: readonly ValueChange[]): Va
 /** @param copies tables and lists that are copies already; they are changed in place */
 function setAt(
   current: Value | undefined,
-  path: SettingPath,
-  value: Value | undefined,
-  copies = new Set<Value>(),
+  { path, value }: ValueChange,
+  copies: Set<Value>,
 ): Value | undefined {
   const [key, ...innerPath] = path
   if (key === undefined) return value
   if (value === undefined && getValue(current, path) === undefined) return current
   if (typeof key === 'object') {
     const list = Array.isArray(current) ? current : []
-    return setInList(list, key, innerPath, value, copies)
+    return setInList(list, key, { path: innerPath, value }, copies)
   }
 
   const copy = copyOfTable(isValueTable(current) ? current : emptyTable(), copies)
-  const child = setAt(getValue(copy, [key]), innerPath, value, copies)
+  const child = setAt(getValue(copy, [key]), { path: innerPath, value }, copies)
   if (child === undefined) delete copy[key]
   else copy[key] = child
 
   return copy
 }
 
+/** @param change the path is relative to the element */
 function setInList(
   list: readonly Value[],
   element: ListElement,
-  innerPath: SettingPath,
-  value: Value | undefined,
+  change: ValueChange,
   copies: Set<Value>,
 ): readonly Value[] {
-  if (innerPath.length === 0) return setElement(list, element, value, copies)
+  if (change.path.length === 0) return setElement(list, element, change.value, copies)
 
   const index = elementIndex(list, element)
   const item = list[index] ?? Object.assign(emptyTable(), element.element)
-  const newItem = setAt(item, innerPath, value, copies)!
+  const newItem = setAt(item, change, copies)!
   if (index === -1) return addElement(list, element, newItem, copies)
 
   const copy = replaceItem(list, index, newItem, copies)
