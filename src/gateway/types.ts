@@ -9,7 +9,7 @@ export interface ModelFacts {
   /** In tokens. */
   readonly contextWindow?: number
   /** In tokens. */
-  readonly maxOutputTokens?: number
+  readonly outputLimit?: number
   /** Whether the model accepts images. */
   readonly images?: boolean
   readonly reasoning?: boolean

@@ -146,8 +146,8 @@ describe('a setup', () => {
     expect(text(edits[0]!.after!)).not.toContain('token"')
   })
 
-  const ofLimit = (maxOutputTokens: number) => ({
-    catalog: { models: [{ id: 'big', contextWindow: 200_000, maxOutputTokens }] },
+  const ofLimit = (outputLimit: number) => ({
+    catalog: { models: [{ id: 'big', contextWindow: 200_000, outputLimit }] },
   })
 
   test.each([

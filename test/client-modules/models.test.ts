@@ -123,7 +123,7 @@ describe('codex and opencode', () => {
     expect(choose('codex').contextWindow).toBeUndefined()
     expect(choose('opencode').contextWindow).toBe(1_050_000)
     expect(choose('opencode').offered).toContainEqual(
-      expect.objectContaining({ id: 'gpt-5.6-sol', maxOutputTokens: 128_000 }),
+      expect.objectContaining({ id: 'gpt-5.6-sol', outputLimit: 128_000 }),
     )
     expect(choose('claude', { model: 'gpt-5.6-sol' }).contextWindow).toBe(1_050_000)
     expect(choose('claude', { model: 'claude-opus-5-5' }).contextWindow).toBeUndefined()

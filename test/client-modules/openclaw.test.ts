@@ -127,9 +127,9 @@ test('a file with the old name is still used if it exists', () => {
 describe('a setup', () => {
   test('limits the output to what gateways accept, unless the user names a limit', () => {
     const most = (named: object) =>
-      openclaw.resolve(inputFor(catalog, named)).offered?.[0]?.maxOutputTokens
+      openclaw.resolve(inputFor(catalog, named)).offered?.[0]?.outputLimit
     expect(most({})).toBe(32_000)
-    expect(most({ maxOutputTokens: 64_000 })).toBe(64_000)
+    expect(most({ outputLimit: 64_000 })).toBe(64_000)
   })
 
   test.each([['sk-a${HOME}'], ['$MY_KEY'], ['MY_KEY'], ['oauth:x'], ['ollama-local']])(

@@ -154,7 +154,7 @@ test('droid: a new key reaches every entry', () => {
 test("qwen: an entry says that an unknown model accepts images, and has limits below Qwen Code's", () => {
   const catalog: Catalog = {
     models: [
-      { id: 'mine', images: true, maxOutputTokens: 4000, contextWindow: 64_000 },
+      { id: 'mine', images: true, outputLimit: 4000, contextWindow: 64_000 },
       { id: 'gpt-5.6-sol' },
       { id: 'glm-5' },
     ],
@@ -175,8 +175,8 @@ test("qwen: a setup adds a limit to the user's settings of an entry", () => {
     '"id":"mine"',
     '"id":"mine","generationConfig":{"samplingParams":{"top_p":0.5}}',
   )
-  const limited = (disk: Disk, maxOutputTokens: number) =>
-    setUp('qwen', disk, gateway('mine'), { options: { maxOutputTokens } })
+  const limited = (disk: Disk, outputLimit: number) =>
+    setUp('qwen', disk, gateway('mine'), { options: { outputLimit } })
   const twice = limited(limited({ ...all, [path]: edited }, 4000), 3000)
   expect(qwenList(twice)[0]?.generationConfig).toEqual({
     samplingParams: { top_p: 0.5, max_tokens: 3000 },
@@ -196,7 +196,7 @@ test.each([
   const nothing = setUp(id, {}, catalog)
   expect(entryOn(nothing)).toEqual(id === 'pi' ? { id: 'mine' } : {})
 
-  const facts = { images: true, reasoning: true, contextWindow: 64_000, maxOutputTokens: 9000 }
+  const facts = { images: true, reasoning: true, contextWindow: 64_000, outputLimit: 9000 }
   const all = setUp(id, nothing, catalog, { options: facts })
   expect(entryOn(all)).toMatchObject({ [member]: sees, reasoning: true })
   expect(setUp(id, all, catalog)).toEqual(all)
@@ -232,7 +232,7 @@ describe('docs/clients.md names the setting for each fact about a model', () => 
     }
     const member = setting.split('.').at(-1)!
     // Some clients get only small limits, some only large ones.
-    const outputs = [4000, 40_000].map((limit) => writtenFor({ ...known, maxOutputTokens: limit }))
+    const outputs = [4000, 40_000].map((limit) => writtenFor({ ...known, outputLimit: limit }))
     const about = `docs/clients.md, the cell of ${name} that begins with \`${setting}\``
     expect(outputs.join().includes(member), about).toBe(true)
     expect(writtenFor({}).includes(member), about).toBe(isAlways)

@@ -507,7 +507,7 @@ test("a run uses a file that overrides all others, with the administrator's sett
 })
 
 test('a run says of a model what the setup says of it', () => {
-  const model = { id: 'glm-x', images: true, maxOutputTokens: 16_000 }
+  const model = { id: 'glm-x', images: true, outputLimit: 16_000 }
   const planned = planOn(qwen, home(), {
     catalog: { models: [model] },
     options: { model: model.id, protocol: 'messages' },
@@ -529,8 +529,8 @@ test.each([
   ['claude-sonnet-5-5', 100_000, undefined],
 ])(
   'the limit of %s, %i tokens, is written if Qwen Code would request more: %s',
-  (id, maxOutputTokens, written) => {
-    const model = { id, maxOutputTokens, contextWindow: 1_000_000 }
+  (id, outputLimit, written) => {
+    const model = { id, outputLimit, contextWindow: 1_000_000 }
     const { files, edits } = planOn(qwen, home(), {
       catalog: { models: [model] },
       options: { model: id, protocol: 'messages' },
@@ -547,14 +547,14 @@ test.each([
   [100_000, undefined],
 ])(
   'over messages, the user limits a model that thinks in a budget to %i tokens: reasoning is %s',
-  (maxOutputTokens, reasoning) => {
+  (outputLimit, reasoning) => {
     const { files, edits } = planOn(qwen, home(), {
       catalog: { models: [{ id: 'glm-x' }] },
-      options: { model: 'glm-x', protocol: 'messages', maxOutputTokens },
+      options: { model: 'glm-x', protocol: 'messages', outputLimit },
     })
     const { modelProviders } = JSON.parse(textOf(fileOf(asPlanned(files, edits), 'settings')))
     const config = modelProviders.anthropic[0].generationConfig
-    expect(config.samplingParams.max_tokens).toBe(maxOutputTokens)
+    expect(config.samplingParams.max_tokens).toBe(outputLimit)
     expect(config.reasoning).toBe(reasoning)
   },
 )

@@ -49,7 +49,7 @@ export const catalogWithWindows: Catalog = {
   models: catalog.models.map((model) => ({
     ...model,
     contextWindow: model.id.startsWith('gpt-5.4') ? 272_000 : 400_000,
-    maxOutputTokens: 128_000,
+    outputLimit: 128_000,
   })),
 }
 

@@ -142,7 +142,7 @@ export const cline: ClientModule = {
 
     const limit = withKnownFacts(
       catalogEntry(catalogIn(input.gatewayInfo), model) ?? { id: model },
-    ).maxOutputTokens
+    ).outputLimit
     const isSafe = limit === undefined || limit >= usualOutputTokens
     const chosenWindow =
       input.requested.contextWindow ?? (keepsModels(input) && input.earlier?.options.contextWindow)

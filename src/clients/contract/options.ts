@@ -18,7 +18,7 @@ export interface ClientOptions extends EnumOptions {
   /** In tokens. */
   readonly contextWindow?: number | undefined
   /** In tokens. */
-  readonly maxOutputTokens?: number | undefined
+  readonly outputLimit?: number | undefined
   readonly images?: boolean | undefined
   readonly reasoning?: boolean | undefined
 

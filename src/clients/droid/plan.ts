@@ -115,7 +115,7 @@ function modelChanges(
   const isStarted = entryId === entryIdOf(target.providerId)
   const name = isStarted ? 'Gateway' : (model.displayName ?? model.id)
   const output = Math.min(
-    model.maxOutputTokens ?? defaultOutputTokens,
+    model.outputLimit ?? defaultOutputTokens,
     model.contextWindow ?? Number.POSITIVE_INFINITY,
   )
   const images = writtenAbility('images', model, target)
@@ -137,7 +137,7 @@ function modelChanges(
       about: ['images'],
     },
     { path: ['maxContextLimit'], value: model.contextWindow, about: ['contextWindow'] },
-    { path: ['maxOutputTokens'], value: output, about: ['maxOutputTokens', 'contextWindow'] },
+    { path: ['maxOutputTokens'], value: output, about: ['outputLimit', 'contextWindow'] },
   ]
   return entryChanges({ path, now, isOtherGateway, isOtherModel }, members, model, target)
 }

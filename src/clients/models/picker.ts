@@ -27,7 +27,7 @@ export function offeredModels(
   { model, protocol: first }: Pick<ResolvedOptions, 'model' | 'protocol'>,
   protocols: readonly Protocol[],
 ): Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'> {
-  const { images, reasoning, maxOutputTokens } = requested
+  const { images, reasoning, outputLimit } = requested
   const all = catalogIn(gatewayInfo)?.models ?? []
   const chosen = withKnownFacts(catalogEntry(catalogIn(gatewayInfo), model) ?? { id: model })
   const others: OfferedModel[] = []
@@ -40,7 +40,7 @@ export function offeredModels(
 
   return {
     offered: [
-      { ...chosen, ...compact({ images, reasoning, maxOutputTokens }), protocol: first },
+      { ...chosen, ...compact({ images, reasoning, outputLimit }), protocol: first },
       ...others,
     ],
     offersWholeCatalog: all.length > 0,

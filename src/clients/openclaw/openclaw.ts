@@ -119,11 +119,11 @@ export const openclaw: ClientModule = {
       otherwise: 'OpenClaw assumes 200,000 tokens',
     })
 
-    const isLimitNamed = input.requested.maxOutputTokens !== undefined
+    const isLimitNamed = input.requested.outputLimit !== undefined
     const offered = resolved.offered.map((model): OfferedModel => {
-      const { id, maxOutputTokens: most } = model
+      const { id, outputLimit: most } = model
       if (most === undefined || (isLimitNamed && id === resolved.model)) return model
-      return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
+      return { ...model, outputLimit: Math.min(most, mostOutputTokens) }
     })
 
     return { ...resolved, offered }

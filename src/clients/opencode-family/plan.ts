@@ -163,7 +163,7 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
     {
       path: ['limit'],
       value: limitOf(model, target),
-      about: ['contextWindow', 'maxOutputTokens'],
+      about: ['contextWindow', 'outputLimit'],
     },
     {
       path: ['modalities'],
@@ -193,6 +193,6 @@ function limitOf(
   const context =
     (model.id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
   if (context === undefined) return undefined
-  const output = Math.min(model.maxOutputTokens ?? defaultOutputTokens, Math.ceil(context / 2))
+  const output = Math.min(model.outputLimit ?? defaultOutputTokens, Math.ceil(context / 2))
   return { context, output }
 }

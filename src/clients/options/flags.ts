@@ -41,7 +41,7 @@ const outputLimitFlag: ClientFlag = {
   flag: '--output-limit <tokens>',
   help: 'longest answer, if the gateway does not report it',
   takes: 'tokens',
-  toOptions: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
+  toOptions: (outputLimit) => ({ outputLimit: Number(outputLimit) }),
 }
 
 const outputLimitCure =

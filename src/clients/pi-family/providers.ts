@@ -181,7 +181,7 @@ export function membersOf(
   now?: Table,
 ): readonly EntryMember[] {
   const { resolved, baseUrl: providerUrl, baseUrls } = target
-  const { id, protocol, displayName, maxOutputTokens } = model
+  const { id, protocol, displayName, outputLimit } = model
   const window = (id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
   const isOfProvider = protocol === resolved.protocol
   const baseUrl = ofProtocol(baseUrls, protocol)
@@ -203,7 +203,7 @@ export function membersOf(
     // No option decides this: the user's value stays.
     { path: ['compat'], value: compat, about: [] },
     { path: ['contextWindow'], value: window, about: ['contextWindow'] },
-    { path: ['maxTokens'], value: maxOutputTokens, about: ['maxOutputTokens'] },
+    { path: ['maxTokens'], value: outputLimit, about: ['outputLimit'] },
     { path: ['api'], value: isOfProvider ? undefined : apiOf[protocol], about: 'protocol' },
     { path: ['baseUrl'], value: baseUrl === providerUrl ? undefined : baseUrl, about: 'protocol' },
   ]

@@ -22,7 +22,7 @@ import { offeredIn } from '../models/picker.ts'
 export interface EntryMember extends SettingChange {
   /**
    * What the member says about the model: its protocol, or the facts that decide its value. A limit that is never
-   * above the context window has `['maxOutputTokens', 'contextWindow']`. The user's value for such a member may
+   * above the context window has `['outputLimit', 'contextWindow']`. The user's value for such a member may
    * stay: see `entryChanges`. Absent: the setup always replaces it.
    */
   readonly about?: 'protocol' | readonly (keyof ModelFacts)[]

@@ -234,7 +234,7 @@ export function membersOf(
     {
       path: paths.reasoning,
       value: hasRoomToThink(model, limit) ? undefined : false,
-      about: ['maxOutputTokens'],
+      about: ['outputLimit'],
     },
     { path: paths.window, value: contextWindow, about: ['contextWindow'] },
     {
@@ -245,7 +245,7 @@ export function membersOf(
     {
       path: [...paths.sampling, 'max_tokens'],
       value: limit,
-      about: ['maxOutputTokens'],
+      about: ['outputLimit'],
     },
     ...headerChanges(paths.headers, valueIn(now, paths.headers), target, isOtherGateway),
   ]
@@ -260,11 +260,10 @@ export function membersOf(
  *     128,000                            64,000                -
  */
 function limitToWrite(model: OfferedModel, { input }: SetupTarget): number | undefined {
-  const { maxOutputTokens } = model
-  if (maxOutputTokens === undefined || maxOutputTokens === input.requested.maxOutputTokens)
-    return maxOutputTokens
-  const isLow = maxOutputTokens < Math.max(usualOutputTokens, requestedTokens(model))
-  return isLow ? maxOutputTokens : undefined
+  const { outputLimit } = model
+  if (outputLimit === undefined || outputLimit === input.requested.outputLimit) return outputLimit
+  const isLow = outputLimit < Math.max(usualOutputTokens, requestedTokens(model))
+  return isLow ? outputLimit : undefined
 }
 
 /** What Qwen Code requests without a limit in the entry, in tokens. */

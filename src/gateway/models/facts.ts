@@ -14,7 +14,7 @@ export type ListEntry = Readonly<Record<string, unknown>>
 export function readFacts(entry: ListEntry): ModelFacts {
   return compact({
     contextWindow: readNumber(entry, windowPlaces),
-    maxOutputTokens: readNumber(entry, outputPlaces),
+    outputLimit: readNumber(entry, outputPlaces),
     images: readAbility(entry, 'images'),
     reasoning: readAbility(entry, 'reasoning'),
     tools: readAbility(entry, 'tools'),
@@ -126,7 +126,7 @@ export function snapshotFacts(id: string): ModelFacts {
 
   return compact({
     contextWindow: Number(window) || undefined,
-    maxOutputTokens: Number(output) || undefined,
+    outputLimit: Number(output) || undefined,
     images: ability('i'),
     reasoning: ability('r'),
     tools: ability('t'),
@@ -135,12 +135,12 @@ export function snapshotFacts(id: string): ModelFacts {
 
 /** Adds the facts of the snapshot to a model. The facts of the gateway win. */
 export function withKnownFacts(model: CatalogModel): CatalogModel {
-  const { maxOutputTokens, ...facts }: CatalogModel = { ...snapshotFacts(model.id), ...model }
+  const { outputLimit, ...facts }: CatalogModel = { ...snapshotFacts(model.id), ...model }
   const { contextWindow: window = Number.POSITIVE_INFINITY } = facts
   // The output cannot be longer than the context window that the gateway allows.
   return compact({
     ...facts,
-    maxOutputTokens: maxOutputTokens && Math.min(maxOutputTokens, window),
+    outputLimit: outputLimit && Math.min(outputLimit, window),
   })
 }
 

@@ -52,7 +52,7 @@ describe('catalog: every format', () => {
           id: 'openai/gpt-5.6-sol',
           displayName: 'OpenAI: GPT 5.6 Sol',
           contextWindow: 400000,
-          maxOutputTokens: 128000,
+          outputLimit: 128000,
         },
       ],
     ],
@@ -105,7 +105,7 @@ describe('catalog: every format', () => {
     [
       'Groq',
       { data: [{ id: 'm', context_window: 131072, max_completion_tokens: 8192 }] },
-      [{ id: 'm', contextWindow: 131072, maxOutputTokens: 8192 }],
+      [{ id: 'm', contextWindow: 131072, outputLimit: 8192 }],
     ],
     ['a bare list', [{ id: 'a' }, { id: 'b' }], [{ id: 'a' }, { id: 'b' }]],
     ['a list of names', { data: ['a', 'b'] }, [{ id: 'a' }, { id: 'b' }]],

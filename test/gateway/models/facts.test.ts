@@ -17,7 +17,7 @@ describe('the facts of a catalog', () => {
       },
       {
         contextWindow: 1_000_000,
-        maxOutputTokens: 64_000,
+        outputLimit: 64_000,
         images: true,
         reasoning: true,
         tools: true,
@@ -39,7 +39,7 @@ describe('the facts of a catalog', () => {
       },
       {
         contextWindow: 200_000,
-        maxOutputTokens: 8000,
+        outputLimit: 8000,
         images: true,
         reasoning: false,
         tools: false,
@@ -56,7 +56,7 @@ describe('the facts of a catalog', () => {
     [
       'Groq',
       { context_window: 131_072, max_completion_tokens: 32_768 },
-      { contextWindow: 131_072, maxOutputTokens: 32_768 },
+      { contextWindow: 131_072, outputLimit: 32_768 },
     ],
     [
       'Mistral',
@@ -103,7 +103,7 @@ describe('the facts of a catalog', () => {
 describe('the snapshot of models.dev', () => {
   const flagship = {
     contextWindow: 1_050_000,
-    maxOutputTokens: 128_000,
+    outputLimit: 128_000,
     images: true,
     reasoning: true,
     tools: true,
@@ -134,6 +134,6 @@ describe('the snapshot of models.dev', () => {
 
   test('the facts of the gateway override the snapshot, also with a smaller context window', () => {
     const reported = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
-    expect(withKnownFacts(reported)).toEqual({ ...flagship, ...reported, maxOutputTokens: 20_000 })
+    expect(withKnownFacts(reported)).toEqual({ ...flagship, ...reported, outputLimit: 20_000 })
   })
 })

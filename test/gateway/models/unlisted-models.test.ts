@@ -124,5 +124,5 @@ test.each([
 
 test('uses the cautious value if most providers disagree with the maker', () => {
   expect(snapshotFacts('deepseek-v4-flash')).toMatchObject({ images: false })
-  expect(snapshotFacts('gpt-oss-120b').maxOutputTokens).toBeLessThanOrEqual(65_536)
+  expect(snapshotFacts('gpt-oss-120b').outputLimit).toBeLessThanOrEqual(65_536)
 })
