@@ -1,8 +1,7 @@
 /**
  * The outcome of a rejection by the cause that its codes and words name (causes/). A cause counts only if the
- * status of the answer can mean it; otherwise the next cause decides.
+ * status of the answer can mean it (`canMean`); otherwise the next cause decides.
  */
-
 import { causesOf } from './causes/find-causes.ts'
 import { type Cause, noStatus } from './causes/row.ts'
 import {
@@ -36,96 +35,55 @@ export function diagnosePayment(evidence: Evidence): Outcome | undefined {
   return quota(evidence, causes.includes('plan') && !causes.includes('quota') ? 'plan' : 'balance')
 }
 
-/** The outcome by cause, if a row names one. */
+/** The outcome of the first cause that the status can mean. */
 export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   const { error, request, status } = evidence
-  for (const cause of causesOf(error, status, request.model)) {
+  for (const named of causesOf(error, status, request.model)) {
     // Of a web page, only the sentence that names certain clients is precise enough.
-    if (error.kind === 'page' && cause !== 'client') continue
-    const caused = outcomeRules[cause](evidence)
-    if (caused !== undefined) return caused
+    if (error.kind === 'page' && named !== 'client') continue
+
+    // The service behind the gateway never sees the user's key. It means the gateway's.
+    const cause = error.isPassedOn && causesOfKeys.includes(named) ? 'upstream' : named
+    if (canMean(evidence, cause)) return outcomeOf(evidence, cause)
   }
   return undefined
 }
 
-/** Makes an outcome of an answer, or none. */
-type OutcomeRule = (evidence: Evidence) => Outcome | undefined
+/** The causes that concern a key or its account. */
+const causesOfKeys: readonly Cause[] = ['key', 'quota', 'plan', 'account']
 
-/**
- * The outcome of each cause for this answer, in the order of the table in diagnose.ts. Undefined: the status
- * cannot mean that cause, so that the next cause counts.
- */
-const outcomeRules: Readonly<Record<Cause, OutcomeRule>> = {
-  key: ofAnyKey((evidence) => {
-    // The catalog accepted the key, so the key that fails now is the gateway's.
-    if (evidence.status === 500 && evidence.request.catalog !== undefined)
-      return upstreamFault(evidence)
-    return isAboutModel(evidence, 'key') ? undefined : keyRejected(evidence)
-  }),
-  quota: ofAnyKey((evidence) => quota(evidence, 'balance')),
-  plan: ofAnyKey((evidence) => quota(evidence, 'plan')),
-  rate: (evidence) =>
-    isRejection(evidence) || evidence.status === 503 ? rateLimited(evidence) : undefined,
-  client: (evidence) =>
-    evidence.status === 503 || (isRejection(evidence) && evidence.status !== 500)
-      ? clientRefused(evidence)
-      : undefined,
-  region: ifRejected((evidence) => forbidden(evidence, 'region')),
-  network: ifRejected((evidence) => forbidden(evidence, 'network')),
-  content: ifRejected((evidence) => forbidden(evidence, 'content')),
-  account: ofAnyKey((evidence) =>
-    isAboutModel(evidence, 'account') ? undefined : forbidden(evidence, 'account'),
-  ),
-  // A 429 means that the model is busy, and some say that it is not available.
-  'model-unknown': ifModelAsked((evidence) =>
-    evidence.status === 429 ? undefined : modelUnknown(evidence),
-  ),
-  'provider-unknown': ifModelAsked((evidence) => {
-    // The provider is part of the path or of the model's ID. A gateway with a catalog has the right path.
-    const isPathGood = isBaseUrlGood(evidence) || evidence.request.catalog !== undefined
-    return isPathGood ? modelUnknown(evidence) : protocolUnsupported(evidence)
-  }),
-  'model-not-allowed': ifModelAsked((evidence) => {
-    // A value that the gateway does not know, and not a model that the key may not use.
-    const isUnknownValue = evidence.error.param === 'model' && [400, 422].includes(evidence.status)
-    return isUnknownValue ? modelUnknown(evidence) : modelNotAllowed(evidence)
-  }),
-  'model-unpriced': ifModelAsked(modelUnpriced),
-  protocol: ifModelAsked(protocolUnsupported),
-  route: (evidence) =>
-    [noStatus, 400, 401, 403].includes(evidence.status) ? routeNotAllowed(evidence) : undefined,
-  upstream: upstreamRule,
-  gateway: (evidence) =>
-    evidence.status === 429 ? undefined : fault(evidence, 'answers with an error of its own'),
-}
-
-/** A rule that counts only if the gateway rejects the request. */
-function ifRejected(rule: OutcomeRule): OutcomeRule {
-  return (evidence) => (isRejection(evidence) ? rule(evidence) : undefined)
-}
-
-/**
- * A rule about a key or its account, for a rejection. If the service behind the gateway names such a cause, it
- * means the gateway's key there, because it never sees the user's.
- */
-function ofAnyKey(rule: OutcomeRule): OutcomeRule {
-  const usersKeyRule = ifRejected(rule)
-  return (evidence) => (evidence.error.isPassedOn ? upstreamRule(evidence) : usersKeyRule(evidence))
-}
-
-/** The gateway cannot use the service behind it. */
-function upstreamRule(evidence: Evidence): Outcome | undefined {
-  const mayMeanIt = isRejection(evidence) || hundredsOf(evidence.status) === 5
-  return mayMeanIt ? upstreamFault(evidence) : undefined
-}
-
-/** A rule that counts only for a request to a model. */
-function ifModelAsked(rule: OutcomeRule): OutcomeRule {
-  return (evidence) => (requestsModel(evidence) ? rule(evidence) : undefined)
-}
-
-function upstreamFault(evidence: Evidence): Outcome {
-  return fault(evidence, 'cannot use the service behind it')
+/** Whether the status can mean the cause, for this request. */
+function canMean(evidence: Evidence, cause: Cause): boolean {
+  const { status } = evidence
+  switch (cause) {
+    case 'key':
+    case 'account':
+      return isRejection(evidence) && !isAboutModel(evidence, cause)
+    case 'quota':
+    case 'plan':
+    case 'region':
+    case 'network':
+    case 'content':
+      return isRejection(evidence)
+    case 'rate':
+      return isRejection(evidence) || status === 503
+    case 'client':
+      return (isRejection(evidence) && status !== 500) || status === 503
+    case 'model-unknown':
+      // A 429 means that the model is busy, and some say that it is not available.
+      return requestsModel(evidence) && status !== 429
+    case 'provider-unknown':
+    case 'model-not-allowed':
+    case 'model-unpriced':
+    case 'protocol':
+      return requestsModel(evidence)
+    case 'route':
+      return [noStatus, 400, 401, 403].includes(status)
+    case 'upstream':
+      return isRejection(evidence) || hundredsOf(status) === 5
+    case 'gateway':
+      return status !== 429
+  }
 }
 
 /** A 403 that names the model concerns the model, unless its code says otherwise. */
@@ -133,4 +91,50 @@ function isAboutModel(evidence: Evidence, cause: Cause): boolean {
   const { error, status } = evidence
   const hasCodeOfCause = causesOf({ ...error, words: '' }, status).includes(cause)
   return status === 403 && !hasCodeOfCause && mentionsModel(evidence)
+}
+
+/** The outcome of a cause that the status can mean, in the order of the table in diagnose.ts. */
+function outcomeOf(evidence: Evidence, cause: Cause): Outcome {
+  const { error, request, status } = evidence
+  switch (cause) {
+    case 'key':
+      // The catalog accepted the key, so the key that fails now is the gateway's.
+      if (status === 500 && request.catalog !== undefined) return outcomeOf(evidence, 'upstream')
+      return keyRejected(evidence)
+    case 'quota':
+      return quota(evidence, 'balance')
+    case 'plan':
+      return quota(evidence, 'plan')
+    case 'rate':
+      return rateLimited(evidence)
+    case 'client':
+      return clientRefused(evidence)
+    case 'region':
+    case 'network':
+    case 'content':
+    case 'account':
+      return forbidden(evidence, cause)
+    case 'model-unknown':
+      return modelUnknown(evidence)
+    case 'provider-unknown': {
+      // The provider is part of the path or of the model's ID. A gateway with a catalog has the right path.
+      const isPathGood = isBaseUrlGood(evidence) || request.catalog !== undefined
+      return isPathGood ? modelUnknown(evidence) : protocolUnsupported(evidence)
+    }
+    case 'model-not-allowed': {
+      // A value that the gateway does not know, and not a model that the key may not use.
+      const isUnknownValue = error.param === 'model' && [400, 422].includes(status)
+      return isUnknownValue ? modelUnknown(evidence) : modelNotAllowed(evidence)
+    }
+    case 'model-unpriced':
+      return modelUnpriced(evidence)
+    case 'protocol':
+      return protocolUnsupported(evidence)
+    case 'route':
+      return routeNotAllowed(evidence)
+    case 'upstream':
+      return fault(evidence, 'cannot use the service behind it')
+    case 'gateway':
+      return fault(evidence, 'answers with an error of its own')
+  }
 }

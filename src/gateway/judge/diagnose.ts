@@ -13,7 +13,7 @@
  *
  * 1. `readErrorBody` finds the words and no code.
  * 2. `causesOf` finds a name for a key next to "incorrect": the cause is `key` (causes/key-rows.ts).
- * 3. `outcomeRules.key` (by-cause.ts) checks that a 401 can mean that, and returns the outcome `key-rejected`.
+ * 3. `diagnoseByCause` (by-cause.ts) checks that a 401 can mean that, and returns the outcome `key-rejected`.
  * 4. `errorFor` (send.ts) makes an error of it, which ends a setup and becomes a finding in `doctor`. Its
  *    traits blame the `key`, so a prompt asks for the key again.
  *
