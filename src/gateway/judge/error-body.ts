@@ -74,34 +74,62 @@ export function errorBodyFrom(value: unknown): ErrorBody {
   })
 }
 
-/** The status in a body: a code such as 404, or the first word in Spring's format (Z.ai): `500 INTERNAL_ERROR`. */
-function statusIn(words: string, codes: readonly unknown[]): number | undefined {
-  const inWords = /^[45]\d\d(?= [A-Z_]+$)/.exec(words)?.[0] ?? ''
-  return [inWords, ...codes]
-    .map(Number)
-    .find((number) => Number.isInteger(number) && number >= 400 && number <= 599)
+/**
+ * An object of the body, whose members have their `comparableName`. Gateways wrap the errors that they pass on.
+ * The layers of `{"error": {"code": 502, "metadata": {"raw": "{\"message\": \"No credits\"}"}}}` are:
+ *
+ *     0  { message: 'No credits' }       the innermost, whose words and codes come first
+ *     1  { raw: … }
+ *     2  { code: 502, metadata: … }
+ *     3  { error: … }                    the root, which says whether the body is a failure
+ */
+type Layer = Readonly<Record<string, unknown>>
+
+/** The layers of an error, from the innermost to the root. */
+function errorLayers(value: unknown): readonly Layer[] {
+  const layers: Layer[] = []
+  let next: unknown = value
+  while (layers.length < 5) {
+    // Some gateways pass the error on as text, or as a list with one item.
+    const unpacked = typeof next === 'string' ? jsonIn(next) : next
+    const object = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
+    if (object === undefined) break
+    const layer = namesLowered(object)
+    layers.unshift(layer)
+    next = wrappers.map((name) => layer[name]).find(holdsLayer)
+  }
+
+  return layers
 }
 
-/** Whether an object has a member that only failures have, or says itself that it is one. */
-function isFailure(root: Layer): boolean {
-  const minimaxStatus = namesLowered(asObject(root['baseresp']) ?? {})['statuscode']
+function namesLowered(object: Readonly<Record<string, unknown>>): Layer {
+  const layer: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of Object.entries(object)) layer[comparableName(name)] ??= value
+  return layer
+}
+
+function holdsLayer(value: unknown): boolean {
   return (
-    failureMembers.some((name) => (root[name] ?? null) !== null) ||
-    root['success'] === false ||
-    root['object'] === 'error' ||
-    Number(minimaxStatus ?? 0) !== 0
+    (typeof value === 'object' && value !== null) || (isFilledText(value) && value.startsWith('{'))
   )
 }
 
-/** The parameter that an error blames. LiteLLM writes Python's None as a word. */
-function paramIn(layers: readonly Layer[]): string {
-  const params = layers.map((layer) => layer['param'])
-  const places = layers.map((layer) => bodyPlace(layer['loc']))
-  return [...params, ...places].filter(isFilledText).find((param) => param !== 'None') ?? ''
-}
-
-/** An object of the body. Its members have their `comparableName`. */
-type Layer = Readonly<Record<string, unknown>>
+/** Members that contain the next layer. */
+const wrappers = [
+  'error',
+  'errors',
+  'err',
+  'fault',
+  'detail',
+  'message',
+  'baseresp',
+  'response',
+  'responsemetadata',
+  'header',
+  'extensions',
+  'metadata',
+  'raw',
+]
 
 /**
  * Members that contain a sentence, the best first. AWS writes `Message`, Baidu `error_msg`, Apigee
@@ -144,58 +172,52 @@ const codeMembers = [
   'title',
 ]
 
+/** The status in a body: a code such as 404, or the first word in Spring's format (Z.ai): `500 INTERNAL_ERROR`. */
+function statusIn(words: string, codes: readonly unknown[]): number | undefined {
+  const inWords = /^[45]\d\d(?= [A-Z_]+$)/.exec(words)?.[0] ?? ''
+  return [inWords, ...codes]
+    .map(Number)
+    .find((number) => Number.isInteger(number) && number >= 400 && number <= 599)
+}
+
+/** Whether an object has a member that only failures have, or says itself that it is one. */
+function isFailure(root: Layer): boolean {
+  const minimaxStatus = namesLowered(asObject(root['baseresp']) ?? {})['statuscode']
+  return (
+    failureMembers.some((name) => (root[name] ?? null) !== null) ||
+    root['success'] === false ||
+    root['object'] === 'error' ||
+    Number(minimaxStatus ?? 0) !== 0
+  )
+}
+
 /** Members that only a failure has. */
 const failureMembers = ['error', 'errors', 'err', 'fault', 'detail', 'errorcode', 'errorcodes']
 
-/** Members that contain the rest of an error: gateways wrap the errors that they pass on. */
-const wrappers = [
-  'error',
-  'errors',
-  'err',
-  'fault',
-  'detail',
-  'message',
-  'baseresp',
-  'response',
-  'responsemetadata',
-  'header',
-  'extensions',
-  'metadata',
-  'raw',
-]
+/** The parameter that an error blames. LiteLLM writes Python's None as a word. */
+function paramIn(layers: readonly Layer[]): string {
+  const params = layers.map((layer) => layer['param'])
+  const places = layers.map((layer) => bodyPlace(layer['loc']))
+  return [...params, ...places].filter(isFilledText).find((param) => param !== 'None') ?? ''
+}
+
+/** FastAPI names the place in the body: `["body", "model"]`. */
+function bodyPlace(loc: unknown): unknown {
+  return Array.isArray(loc) && loc[0] === 'body' ? loc[1] : undefined
+}
+
+/** Google's errors contain their cause in `details[].reason`. */
+function reasons(layer: Layer): readonly unknown[] {
+  return asList(layer['details']).map((detail) => asObject(detail)?.['reason'])
+}
+
+function isCode(value: unknown): value is string | number {
+  return isFilledText(value) || typeof value === 'number'
+}
 
 /** OpenRouter names the provider of an error that it passes on. Merge names its source (2026-11-26). */
 function comesFromProvider({ providername, source }: Layer): boolean {
   return isFilledText(providername) || source === 'provider' || source === 'upstream'
-}
-
-/** The objects of an error from the innermost to the root. */
-function errorLayers(value: unknown): readonly Layer[] {
-  const layers: Layer[] = []
-  let next: unknown = value
-  while (layers.length < 5) {
-    // Some gateways pass the error on as text, or as a list with one item.
-    const unpacked = typeof next === 'string' ? jsonIn(next) : next
-    const object = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
-    if (object === undefined) break
-    const layer = namesLowered(object)
-    layers.unshift(layer)
-    next = wrappers.map((name) => layer[name]).find(holdsLayer)
-  }
-
-  return layers
-}
-
-function namesLowered(object: Readonly<Record<string, unknown>>): Layer {
-  const layer: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of Object.entries(object)) layer[comparableName(name)] ??= value
-  return layer
-}
-
-function holdsLayer(value: unknown): boolean {
-  return (
-    (typeof value === 'object' && value !== null) || (isFilledText(value) && value.startsWith('{'))
-  )
 }
 
 /** Errors of S3 and similar services: `<Error><Code>…</Code><Message>…</Message></Error>`. */
@@ -255,20 +277,6 @@ function titleOf(body: string): string {
     .replace(/&amp;/g, '&')
     .replace(/&#?\w+;/g, ' ')
     .slice(0, maxWords)
-}
-
-/** FastAPI names the place in the body: `["body", "model"]`. */
-function bodyPlace(loc: unknown): unknown {
-  return Array.isArray(loc) && loc[0] === 'body' ? loc[1] : undefined
-}
-
-/** Google's errors contain their cause in `details[].reason`. */
-function reasons(layer: Layer): readonly unknown[] {
-  return asList(layer['details']).map((detail) => asObject(detail)?.['reason'])
-}
-
-function isCode(value: unknown): value is string | number {
-  return isFilledText(value) || typeof value === 'number'
 }
 
 /** Next to an error, SiliconFlow sends `data: null`, others an empty object. */
