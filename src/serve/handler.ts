@@ -4,12 +4,12 @@ import { Inference } from './answers/inference.ts'
 import { type RequestKey, readRequestKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isAllowedHost } from './control.ts'
-import { explainKey, explainRoute } from './explain-rejection.ts'
 import { faultFailure } from './faults/faults.ts'
 import { decompress, readBody } from './http/body.ts'
 import { Reply } from './http/reply.ts'
 import { requestIds } from './ids.ts'
 import { createEntry, type LogEntry } from './log/entry.ts'
+import { keyReason, routeReason } from './log/reasons.ts'
 import type { RequestLog } from './log/request-log.ts'
 import { anthropicModel, openaiModel, type ServedCatalog } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
@@ -105,7 +105,7 @@ export class Handler {
     const { upstream } = this.#options
     const isForwarded = upstream !== undefined && path.startsWith('/v1/')
     if (route.kind === 'unknown' && !isForwarded)
-      return reply.fail(failures.wrongRoute(entry.method, path), explainRoute(entry.method, path))
+      return reply.fail(failures.wrongRoute(entry.method, path), routeReason(entry.method, path))
 
     if (scope === undefined) return this.#rejectKey(reply, path)
     if (upstream === undefined) return this.#answerLocally(reply, route, scope)
@@ -133,7 +133,7 @@ export class Handler {
   }
 
   #sendPage(reply: Reply, path: string): void {
-    reply.entry.reason = explainRoute(reply.entry.method, path)
+    reply.entry.reason = routeReason(reply.entry.method, path)
     if (path === '/' && !isAllowedHost(reply.request.headers.host, this.#options.host))
       reply.send({
         status: 403,
@@ -146,7 +146,7 @@ export class Handler {
   #rejectKey(reply: Reply, path: string): void {
     this.refusedKeys++
     const { key } = this.#options.mainScope
-    const reason = explainKey(reply.entry, path, reply.request.headers, key)
+    const reason = keyReason(reply.entry, path, reply.request.headers, key)
     reply.fail(failures.invalidToken(), reason)
   }
 

@@ -25,8 +25,8 @@ import {
   type ProbeRequest,
   sendAt,
 } from './attempt.ts'
-import { explainRejection } from './explain-rejection.ts'
 import { probeUrl, requestAt } from './probe-request.ts'
+import { nameRejectedPart } from './rejected-part.ts'
 
 /** The result if the gateway serves the model over the protocol to this key. */
 export interface ProbeResult {
@@ -117,7 +117,7 @@ async function sendInOrder(
 ): Promise<ProbeAttempt> {
   let first: ProbeAttempt | undefined
   for (const baseUrl of candidates) {
-    const attempt = await explainRejection(input, await sendAt(input, baseUrl))
+    const attempt = await nameRejectedPart(input, await sendAt(input, baseUrl))
     if (attempt.kind === 'served') return attempt
 
     // The first result decides unless its base URL may be wrong. A later one decides only if an API gave it.

@@ -1,11 +1,11 @@
 import type { Protocol } from '../../protocols.ts'
 import type { AnswerFacts, Codec } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
-import { explainFailure } from '../explain-rejection.ts'
 import { type Fault, faultFailure } from '../faults/faults.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
+import { failureReason } from '../log/reasons.ts'
 import type { ServedCatalog } from '../model/catalog.ts'
 import type { Limits } from '../options.ts'
 import type { StoredRoute } from '../routes.ts'
@@ -57,7 +57,7 @@ export class Inference {
     if (!(await reply.delayOrReplace(fault))) return
     if (result.kind === 'recorded') await this.#sendRecorded(reply, result.raw)
     else if (result.kind === 'failure')
-      reply.fail(result, explainFailure(result, entry, type, catalog))
+      reply.fail(result, failureReason(result, entry, type, catalog))
     else if (isStream) this.#stream(reply, result, fault, scope.fragment)
     else this.#sendWhole(reply, result, fault)
   }

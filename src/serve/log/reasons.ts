@@ -1,19 +1,19 @@
 /**
- * Explanations of rejected requests, for the developer of a client. The response itself has the imitated gateway's
- * message, which often does not name the cause. Undefined if that message is enough.
+ * The reasons of rejections that the log shows to the developer of a client. The response itself has the imitated
+ * gateway's message, which often does not name the cause. Undefined if that message is enough.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { closestNames } from '../text.ts'
-import type { Failure } from './codecs/failure.ts'
-import type { LogEntry } from './log/entry.ts'
-import { isSecretHeader } from './log/request-log.ts'
-import { maskKey } from './log/secrets.ts'
-import type { ServedCatalog } from './model/catalog.ts'
-import { bareModelName } from './requests/checks/combinations.ts'
-import { findRoute, readsApiKey } from './routes.ts'
+import { closestNames } from '../../text.ts'
+import type { Failure } from '../codecs/failure.ts'
+import type { ServedCatalog } from '../model/catalog.ts'
+import { bareModelName } from '../requests/checks/combinations.ts'
+import { findRoute, readsApiKey } from '../routes.ts'
+import type { LogEntry } from './entry.ts'
+import { isSecretHeader } from './request-log.ts'
+import { maskKey } from './secrets.ts'
 
-/** Explains a response with a web page or with a 404. */
-export function explainRoute(method: string, path: string): string | undefined {
+/** The reason of a web page or a 404. */
+export function routeReason(method: string, path: string): string | undefined {
   const repeatedPrefixPattern = /^\/v1(?=\/v1(\/|$))/
   if (repeatedPrefixPattern.test(path))
     return `${path} has /v1 twice: the client adds it itself, so its base URL must end before it.`
@@ -54,8 +54,8 @@ function isRoute(method: string, path: string): boolean {
   return !['unknown', 'web', 'control'].includes(findRoute(method, path).kind)
 }
 
-/** Explains a 401. */
-export function explainKey(
+/** The reason of a 401. */
+export function keyReason(
   { auth, key }: LogEntry,
   path: string,
   headers: IncomingHttpHeaders,
@@ -83,8 +83,8 @@ export function explainKey(
   return `The key ${maskKey(key)}${place} is not that of this gateway, ${maskKey(gatewayKey)}.`
 }
 
-/** Explains a failure of an inference request with a valid key. */
-export function explainFailure(
+/** The reason of a failure of an inference request with a valid key. */
+export function failureReason(
   failure: Failure,
   { modelAsked = '', modelServed, protocol, requestBody }: LogEntry,
   contentType: string | undefined,
@@ -105,11 +105,11 @@ export function explainFailure(
   if (failure.status !== 400) return undefined
   if (contentType === undefined || !contentType.startsWith('application/json'))
     return `Content-Type is ${contentType ?? 'missing'}: the imitated gateway only reads bodies of application/json, so it found no model.`
-  return explainJson(requestBody)
+  return jsonReason(requestBody)
 }
 
 /** Names only the place, because the text there may be a key. */
-function explainJson(body: string): string | undefined {
+function jsonReason(body: string): string | undefined {
   try {
     JSON.parse(body)
     return undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { aGateway, ask } from './support/gateway.ts'
-import { sendRaw } from './support/raw.ts'
+import { aGateway, ask } from '../support/gateway.ts'
+import { sendRaw } from '../support/raw.ts'
 
 const key = 'sk-a-key-of-the-gateway-0123'
 const other = 'sk-somebody-elses-0987'

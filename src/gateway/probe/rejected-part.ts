@@ -19,7 +19,7 @@ import { formOf, isAboutRequest, type ProbeAttempt, type ProbeInput, send } from
 import type { RequestForm } from './probe-request.ts'
 
 /** An attempt whose outcome names the rejected part of the client's request, if there may be one. */
-export async function explainRejection(
+export async function nameRejectedPart(
   input: ProbeInput,
   attempt: ProbeAttempt,
 ): Promise<ProbeAttempt> {
