@@ -14,7 +14,7 @@ import { checkKeyQuestion } from './checks/check-credentials.ts'
 import { customHeaders } from './headers.ts'
 import { ourChanges } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
-import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
+import { type ClaudeSettings, inEnv, names, readRepairedSettings } from './settings.ts'
 
 /** Variables of a shell that would select another login, or be sent to another address. */
 const shellVariables = [names.token, names.apiKey, names.baseUrl, names.headers]
@@ -38,11 +38,10 @@ export function launchSettings(
 
   const file = fileOf(files, 'settings')
   const settings = readRepairedSettings(file)
-  const inVariables = secretVariables(files, settings, target)
-  const isInVariable = (name: string) => name in inVariables
+  const secrets = secretVariables(files, settings, target)
 
-  // Every user of the machine can read the arguments, so they get no header and no key.
-  const withoutSecrets = { ...target, headers: [], keyHeader: 'authorization' as const }
+  // Every user of the machine can read the arguments, so the changes have no header and an empty key.
+  const withoutSecrets = { ...target, headers: [], key: '', keyHeader: 'authorization' as const }
   const { changes } = editFile({
     client: claudeName,
     sensitiveSettings,
@@ -50,15 +49,16 @@ export function launchSettings(
     changes: ourChanges(settings, withoutSecrets),
     fixes: target.fixes,
   })
+  const disabled = variablesToDisable(changes, settings).map((name) => ({
+    path: inEnv(name),
+    value: '',
+  }))
 
   // `--settings` overrides every file except an administrator's, so a mode that one of them sets must stay.
   const needsMode =
     target.safeguards !== 'answered' && !isModeChosen(files, ['settings', 'project', 'managed'])
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
-    ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
-    ...variablesToDisable(changes, settings)
-      .filter((name) => !isInVariable(name))
-      .map((name) => ({ path: ['env', name], value: '' })),
+    ...[...changes, ...disabled].filter(({ path }) => !(String(path.at(-1)) in secrets)),
     ...(needsMode ? askingModeChanges : []),
     // Claude Code sends the helper's output as a bearer token too.
     {
@@ -72,7 +72,7 @@ export function launchSettings(
     env: {
       ...env,
       ...Object.fromEntries(shellVariables.map((name) => [name, undefined])),
-      ...inVariables,
+      ...secrets,
     },
   }
 }
@@ -86,7 +86,7 @@ function variablesToDisable(
     value === undefined && parent === 'env' && typeof name === 'string' ? [name] : [],
   )
   const ofShell = shellVariables.filter((name) => name !== names.baseUrl && env[name] !== undefined)
-  return [...removed, ...ofShell, names.token]
+  return [...removed, ...ofShell]
 }
 
 /**
