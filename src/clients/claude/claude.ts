@@ -19,8 +19,8 @@ import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   type ClaudeSettings,
+  hasDiscovery,
   hasLogin,
-  isDiscovering,
   isMapping,
   names,
   pinsIn,
@@ -195,7 +195,7 @@ const shared = {
         contextWindow:
           Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
         ...readSettingOptions(settingOptions, settings.root),
-        isDiscovering: isDiscovering(settings) || undefined,
+        isDiscovering: hasDiscovery(settings) || undefined,
         hidesAttribution: env[names.attribution] === '0' || undefined,
       },
       unsetOptions: model?.isNamed === false ? ['slot'] : undefined,

@@ -13,8 +13,9 @@ import { customHeaders } from './headers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   type ClaudeSettings,
+  hasDiscovery,
   inEnv,
-  isDiscovering,
+  longWindow,
   names,
   pinsIn,
   quietButDiscovering,
@@ -104,21 +105,17 @@ export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly S
 interface Variable {
   readonly name: string
   readonly value?: string | undefined
-  /** What happens to the present value if the setup wants none. */
-  readonly otherwise: Otherwise
+  /** What happens to the present value if the setup has none. `variablesNextToPins` has an example. */
+  readonly ifNoValue: IfNoValue
 }
 
-/**
- * `before-…`: the variable gets the value that it had before the settings were in that state. For example, the
- * user's own model of subagents is `mine`, a setup wrote `x`, and one with pins wrote `y`. Then it becomes `x`
- * with `before-pins`, and `mine` with `before-setup`.
- */
-type Otherwise = 'stays' | 'removed' | keyof typeof states
+/** `restore-before-…`: the variable gets the value that it had before the settings were in that state. */
+type IfNoValue = 'keep' | 'remove' | keyof typeof states
 
 const states = {
-  'before-setup': isSetUp,
-  'before-pins': hasPinsOfSetup,
-  'before-discovery': isDiscovering,
+  'restore-before-setup': isSetUp,
+  'restore-before-pins': hasPinsOfSetup,
+  'restore-before-discovery': hasDiscovery,
 } as const
 
 function isSetUp({ env }: ClaudeSettings): boolean {
@@ -135,15 +132,15 @@ function hasPinsOfSetup(settings: ClaudeSettings): boolean {
 }
 
 function variableChanges(
-  { name, value, otherwise }: Variable,
+  { name, value, ifNoValue }: Variable,
   now: ClaudeSettings,
   target: SetupTarget,
 ): readonly SettingChange[] {
   const path = inEnv(name)
   if (value !== undefined) return [{ path, value }]
-  if (now.env[name] === undefined || otherwise === 'stays') return []
-  if (otherwise === 'removed') return [{ path, value: undefined }]
-  return changesToValueBefore(states[otherwise], path, now, target)
+  if (now.env[name] === undefined || ifNoValue === 'keep') return []
+  if (ifNoValue === 'remove') return [{ path, value: undefined }]
+  return changesToValueBefore(states[ifNoValue], path, now, target)
 }
 
 /**
@@ -170,10 +167,10 @@ function trafficVariables({ input }: SetupTarget): readonly Variable[] {
   const discovers = effectiveOptions(input).isDiscovering
   const on = discovers ? '1' : undefined
   return [
-    { name: names.quiet, value: discovers ? undefined : '1', otherwise: 'removed' },
-    { name: names.discovery, value: on, otherwise: 'removed' },
+    { name: names.quiet, value: discovers ? undefined : '1', ifNoValue: 'remove' },
+    { name: names.discovery, value: on, ifNoValue: 'remove' },
     ...quietButDiscovering.map(
-      (name): Variable => ({ name, value: on, otherwise: 'before-discovery' }),
+      (name): Variable => ({ name, value: on, ifNoValue: 'restore-before-discovery' }),
     ),
   ]
 }
@@ -191,48 +188,48 @@ function pinVariables(
   const model = slotModels?.[slot]
   const pin = keepSpelling(now.env[id], model)
   const isSame = pin !== undefined && pin === now.env[id]
-  const otherwise = hasPinsOfSetup(now) ? 'removed' : 'stays'
+  const ifNoValue = hasPinsOfSetup(now) ? 'remove' : 'keep'
   return [
-    { name: id, value: pin, otherwise },
-    { name: label, value: (isSame && now.env[label]) || model, otherwise },
+    { name: id, value: pin, ifNoValue },
+    { name: label, value: (isSame && now.env[label]) || model, ifNoValue },
   ]
 }
 
 /**
- * The model of subagents, the context window and the attribution switch: other pins may need other values. For
- * example, two setups follow on the user's own file:
+ * The model of subagents, the context window and the attribution switch, which fit the pins of one setup. For
+ * example, the user's own model of subagents is `mine`, and two setups follow:
  *
  *     setup                        subagents       pin of opus    window
  *     none                         mine            -              -
  *     claude --subagent-model x    x               -              -
  *     claude-gpt                   gpt-5.4-mini    gpt-5.6-sol    400000
  *
- *     and the next setup is        subagents       pin of opus    window
- *     claude                       x               -              -         as before the pins
- *     claude --opus-model glm-5    x               glm-5          400000    the window of glm-5 is unknown
- *     claude --defaults            mine            -              -         as before the setups
+ * A third setup names no model of subagents, and the gateway reports no window. Then `ifNoValue` decides:
  *
- * With new pins, the model of subagents is still the one from before the old pins, which brought theirs. The
- * window stays until the gateway reports the one of the new pins: without a window, Claude Code assumes
- * 1,000,000 tokens.
+ *     third setup                  subagents                       window
+ *     claude                       x (`restore-before-pins`)       - (`restore-before-pins`)
+ *     claude --opus-model glm-5    x (`restore-before-pins`)       400000 (`keep`)
+ *     claude --defaults            mine (`restore-before-setup`)   - (`restore-before-setup`)
+ *
+ * With new pins the window stays, because without one Claude Code assumes 1,000,000 tokens.
  */
 function variablesNextToPins(
   now: ClaudeSettings,
   { resolved, input }: SetupTarget,
 ): readonly Variable[] {
   const { slotModels = {}, subagentModel, contextWindow } = resolved
-  const before = input.resetToDefaults ? 'before-setup' : 'before-pins'
   const hasNewPins = Object.keys(slotModels).length > 0
-  const otherwise = hasNewPins && !input.resetToDefaults ? 'stays' : before
+  const ofSubagents = input.resetToDefaults ? 'restore-before-setup' : 'restore-before-pins'
+  const ofOthers = hasNewPins && !input.resetToDefaults ? 'keep' : ofSubagents
 
   return [
     {
       name: names.subagent,
       value: keepSpelling(now.env[names.subagent], subagentModel),
-      otherwise: before,
+      ifNoValue: ofSubagents,
     },
-    { name: names.contextTokens, value: contextWindow?.toString(), otherwise },
-    attributionVariable(now, input, otherwise),
+    { name: names.contextTokens, value: contextWindow?.toString(), ifNoValue: ofOthers },
+    attributionVariable(now, input, ofOthers),
   ]
 }
 
@@ -240,13 +237,13 @@ function variablesNextToPins(
 function attributionVariable(
   now: ClaudeSettings,
   input: SetupTarget['input'],
-  otherwise: Otherwise,
+  ifUndecided: IfNoValue,
 ): Variable {
   const name = names.attribution
   const { hidesAttribution } = effectiveOptions(input)
-  if (hidesAttribution) return { name, value: '0', otherwise }
-  if (now.env[name] !== '0') return { name, otherwise: 'stays' }
-  return { name, otherwise: hidesAttribution === false ? 'removed' : otherwise }
+  if (hidesAttribution) return { name, value: '0', ifNoValue: ifUndecided }
+  if (now.env[name] !== '0') return { name, ifNoValue: 'keep' }
+  return { name, ifNoValue: hidesAttribution === false ? 'remove' : ifUndecided }
 }
 
 function optionVariables({ input }: SetupTarget): readonly Variable[] {
@@ -254,7 +251,7 @@ function optionVariables({ input }: SetupTarget): readonly Variable[] {
   return settingOptions.map(({ option, path }) => ({
     name: String(path.at(-1)),
     value: options[option],
-    otherwise: input.resetToDefaults ? 'before-setup' : 'stays',
+    ifNoValue: input.resetToDefaults ? 'restore-before-setup' : 'keep',
   }))
 }
 
@@ -298,6 +295,6 @@ function modelChanges(
   const { model } = now.root
   const meansStart =
     typeof model === 'string' && (slotOf(model) === start || withoutWindow(model) === start)
-  const keepsSpelling = meansStart && (keepsModels(input) || /\[1m\]$/i.test(model))
+  const keepsSpelling = meansStart && (keepsModels(input) || longWindow.test(model))
   return [{ path: ['model'], value: keepsSpelling ? model : start }]
 }

@@ -113,16 +113,15 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
     (name) => name !== undefined,
   )
   const startModel = namesStart ? undefined : options.startModel
-  // For the probe, a `startModel` is the model of the start slot.
-  const modelsBySlot =
-    startModel === undefined ? slotModels : { ...slotModels, [startSlot]: startModel }
+  /** What the settings name for the first request. Undefined: the client chooses the slot's model. */
+  const firstNamed = startModel ?? slotModels[startSlot]
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(input, used, windows(version))
 
   const first = firstModel({
     command,
     slot: slotToProbe(input, startSlot, version),
-    pins: idsOf(modelsBySlot),
+    pins: idsOf({ ...slotModels, ...compact({ [startSlot]: firstNamed }) }),
     catalog: catalogIn(gatewayInfo),
     version,
   })
@@ -133,7 +132,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
     otherModels: used.map(withoutWindow),
     offered: [],
     offersWholeCatalog: false,
-    model: modelsBySlot[startSlot] ?? startSlot,
+    model: firstNamed ?? startSlot,
     start: startModel ?? startSlot,
     uses,
     ...compact({ subagentModel: subagentModel || undefined }),

@@ -86,17 +86,8 @@ export function isMapping(pins: Pins): boolean {
 }
 
 /**
- * The slot that a top-level `model` names, in any case. Undefined: Claude Code sends it unchanged. `opusplan`
- * starts as sonnet. Run on 2.1.150 to 2.1.329, 2026-11-22.
- */
-export function slotOf(model: string): Slot | undefined {
-  const word = model.replace(/\[1m\]$/i, '').toLowerCase()
-  return word === 'opusplan' ? 'sonnet' : slots.find((slot) => slot === word)
-}
-
-/**
- * As in `claude-opus-5-5[1m]`: Claude Code sends it as a beta header. It sends any other bracket as part of
- * the name (2.1.329).
+ * The suffix for a model's window, as in `claude-opus-5-5[1m]`: Claude Code sends it as a beta header. It sends any
+ * other bracket as part of the name (2.1.329).
  */
 export const windowSuffix = /\[[12]m\]$/i
 
@@ -104,7 +95,19 @@ export function withoutWindow(model: string): string {
   return model.replace(windowSuffix, '')
 }
 
-export function isDiscovering({ env }: ClaudeSettings): boolean {
+/** The only `windowSuffix` that the name of a slot can have: `sonnet[2m]` requests a model `sonnet`. */
+export const longWindow = /\[1m\]$/i
+
+/**
+ * The slot that a top-level `model` names, in any case. Undefined: it names a model. `opusplan` starts as sonnet.
+ * Run on 2.1.150 to 2.1.329, 2026-11-22.
+ */
+export function slotOf(model: string): Slot | undefined {
+  const word = model.replace(longWindow, '').toLowerCase()
+  return word === 'opusplan' ? 'sonnet' : slots.find((slot) => slot === word)
+}
+
+export function hasDiscovery({ env }: ClaudeSettings): boolean {
   return isOn(env[names.discovery]) && !env[names.quiet]
 }
 

@@ -26,7 +26,7 @@ export interface Start {
   readonly command: string
   /** The slot of the first request. */
   readonly slot: Slot
-  /** For `slot` also a `startModel`, which overrides the pin. */
+  /** A `startModel` counts as the pin of `slot`. */
   readonly pins: Pins
   readonly catalog: Catalog | undefined
   /** The version of the installed client. Absent: it is not installed, or unknown. */
