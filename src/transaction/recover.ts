@@ -4,7 +4,8 @@
  *     draft.json      the run switched no file yet: removes what it created
  *     journal.json    it switched auth.json, and not config.toml: restores auth.json from its copy
  *
- * Then the journal or draft is deleted, and nothing of the run is left.
+ * Then the journal or draft is deleted, and nothing of the run is left. If a file cannot be restored because someone
+ * changed it since, the run is recorded instead.
  */
 import { dirname } from 'node:path'
 import type { Bytes } from '../edits/types.ts'
@@ -36,21 +37,22 @@ import { findState, type StatePaths } from './records/state-folder.ts'
 import { resolveFile } from './resolve-file.ts'
 import { currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
 
-/**
- * An unfinished run that was recovered.
- *
- * `discarded`: it had switched no file. `restored`: its files were restored. `left`: someone else wrote
- * some of its files in the meantime. These stay as they are, together with the files that must not be
- * separated from them, and the run is recorded, so that a rollback can undo the rest of it.
- */
-export interface RecoveredRun {
-  readonly runId: string
-  readonly outcome: 'discarded' | 'restored' | 'left'
-  /** The files that the run had switched, and that have their contents from before it again. */
-  readonly restored: readonly string[]
-  /** The files that stay as they are. */
-  readonly kept: readonly string[]
-}
+/** An unfinished run that was recovered, with the paths of its files. */
+export type RecoveredRun =
+  /** It had switched no file, and nothing of it is left. */
+  | { readonly kind: 'discarded'; readonly runId: string }
+  /** The files that it had switched are restored, and nothing of it is left. */
+  | { readonly kind: 'restored'; readonly runId: string; readonly restored: readonly string[] }
+  /**
+   * Someone else wrote some of its files since their switch. Not all of its files could be restored, so the run
+   * is recorded, and a rollback can undo the rest of it.
+   */
+  | {
+      readonly kind: 'recorded'
+      readonly runId: string
+      readonly restored: readonly string[]
+      readonly notRestored: readonly string[]
+    }
 
 /**
  * Recovers an unfinished run. Every command that reads the records calls this first. If there is
@@ -120,9 +122,13 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   const restorable = changedByRun.filter((candidate) => canBeRestored(candidate, unfinished))
   restoreFromCopies(world, document, restorable)
 
-  const restored = restorable.filter(({ progress }) => progress === 'switched')
-  const kept = changedByRun.filter((candidate) => !restorable.includes(candidate))
-  if (kept.length > 0) return recordPartialRun(world, paths, document, { restored, kept })
+  const runId = document.run.id
+  const restored = pathsOf(restorable.filter(({ progress }) => progress === 'switched'))
+  const notRestored = pathsOf(changedByRun.filter((candidate) => !restorable.includes(candidate)))
+  if (notRestored.length > 0) {
+    recordRun(world, paths, document)
+    return { kind: 'recorded', runId, restored, notRestored }
+  }
 
   // A draft has switched no file. Its copies may be removed after this, so the journal must not come back after a
   // crash.
@@ -130,8 +136,7 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   files.fsyncFolder(paths.folder)
   removeTraces(world, paths, document)
 
-  const outcome = restored.length > 0 ? 'restored' : 'discarded'
-  return { runId: document.run.id, outcome, restored: filePaths(restored), kept: [] }
+  return restored.length > 0 ? { kind: 'restored', runId, restored } : { kind: 'discarded', runId }
 }
 
 /** A file of an unfinished run, and how far its switch got. */
@@ -161,11 +166,11 @@ function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFil
 }
 
 /**
- * Whether a file can be restored. A file that someone changed after its switch stays. Of the same
- * client's other files, only those are restored that lead away from the gateway, because a restored key
- * must never meet the gateway's address.
+ * Whether a file can be restored: yes, unless someone changed a file of the same client after its switch. Then only
+ * the files are restored that the run switched after that one, and only if it wrote the client's key first.
  *
- * For example, a setup switches auth.json with the key, then config.toml with the address:
+ * These are the files that lead away from the gateway. A restored key must never meet the gateway's address. For
+ * example, a setup switches auth.json with the key, then config.toml with the address:
  *
  *     someone changed    restored       stays        because
  *     auth.json          config.toml    auth.json    the client no longer uses the gateway
@@ -224,19 +229,12 @@ function restoreFile(
   switchFile(world, reversed)
 }
 
-/** Records an unfinished run, because some of its files stay. */
-function recordPartialRun(
-  world: World,
-  paths: StatePaths,
-  { run, temps }: RunDocument,
-  { restored, kept }: Readonly<Record<'restored' | 'kept', readonly UnfinishedFile[]>>,
-): RecoveredRun {
+/** Makes the journal the record of its run. */
+function recordRun(world: World, paths: StatePaths, { run, temps }: RunDocument): void {
   const { files } = world
   for (const temp of temps) removeStage(world, temp)
   files.rename(paths.journal, paths.record(run.id))
   files.fsyncFolder(paths.folder)
-
-  return { runId: run.id, outcome: 'left', restored: filePaths(restored), kept: filePaths(kept) }
 }
 
 /** A run that has only a draft has switched no file. Removes the draft and what it created. */
@@ -252,7 +250,7 @@ function discardDraft(world: World, paths: StatePaths): RecoveredRun | undefined
     }
 
     removeTraces(world, paths, document)
-    return { runId: document.run.id, outcome: 'discarded', restored: [], kept: [] }
+    return { kind: 'discarded', runId: document.run.id }
   })
 }
 
@@ -314,6 +312,6 @@ export function abandonRun(world: World, paths: StatePaths): void {
   }
 }
 
-function filePaths(files: readonly StagedFile[]): string[] {
+function pathsOf(files: readonly StagedFile[]): string[] {
   return files.map(({ file }) => file.path)
 }

@@ -57,20 +57,20 @@ export function writeTemp(
   const { files } = world
   const version = file.written as FileVersion
   const isNew = file.before === null
-  let isComplete = true
+  let areAttributesCopied = true
   files.mkdir(dirname(temp), 0o700)
   createDurably(files, temp, bytes, {
     // A new file of a setup is created with its mode, so that the umask applies.
     mode: isNew && !isRestored ? version.mode : 0o600,
     prepare: (handle) => {
       // The mode comes last, because the other two steps can change it.
-      if (!isNew) isComplete = files.copyAttributes(file.realPath, handle)
+      if (!isNew) areAttributesCopied = files.copyAttributes(file.realPath, handle)
       setOwner(world, file, temp, handle)
       if (!isNew || isRestored) files.fchmod(handle, version.mode)
     },
   })
 
-  return isComplete
+  return areAttributesCopied
 }
 
 function setOwner(world: World, file: RecordedFile, temp: string, handle: number): void {

@@ -125,8 +125,8 @@ function stageFile(world: World, kind: RunRecord['kind'], composedFile: Composed
   if (bytes === null) return
 
   const isRestored = isUndoOrRedo({ kind })
-  const isComplete = writeTemp(world, composedFile, { bytes, isRestored })
-  if (isComplete || !world.files.canCopyAttributes()) return
+  const areAttributesCopied = writeTemp(world, composedFile, { bytes, isRestored })
+  if (areAttributesCopied || !world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',
     message: `repoint could not copy the access lists or extended attributes of ${displayPath(world.machine, file.path)}`,
@@ -144,8 +144,7 @@ function restoreAfterFailure({ world, paths, takeBackCommit }: FileSwitch): File
 
   const recovered = valueOrError(() => recoverUnderLock(world, paths))
   if (recovered instanceof UserError) return recovered.filesState
-  const keptFiles = recovered?.kept ?? []
-  return keptFiles.length === 0 ? 'unchanged' : 'unknown'
+  return recovered?.kind === 'recorded' ? 'unknown' : 'unchanged'
 }
 
 function changedDuringRunError(world: World, file: RecordedFile): UserError {

@@ -52,7 +52,7 @@ describe('a run that fails at the commit', () => {
     const world = afterCommit(home, files.rename)
     expect(failureOf(() => set(home, world)).filesState).toBe('pending')
     expect(listRuns(worldIn(home)).runs).toEqual([])
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'restored' })
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -108,7 +108,7 @@ describe('a run that fails during the switch', () => {
       'io-failed',
       'Cannot read or write ~/.codex/config.toml (EIO)',
     ])
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'restored' })
   })
 
   test('does not hide a bug of ours during the restore', () => {

@@ -48,9 +48,10 @@ describe('recovery', () => {
     const before = home.snapshot()
     killedWhileSwitching(home)
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
-    const settled = recoverRun(worldIn(home))
-    expect(settled).toMatchObject({ outcome: 'restored', restored: [home.at('.codex/auth.json')] })
-    expect(settled?.kept).toEqual([])
+    expect(recoverRun(worldIn(home))).toMatchObject({
+      kind: 'restored',
+      restored: [home.at('.codex/auth.json')],
+    })
     expect(home.snapshot()).toEqual(before)
     expect(listRuns(worldIn(home)).runs).toEqual([])
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
@@ -61,7 +62,7 @@ describe('recovery', () => {
     const before = home.snapshot()
     killedBefore(home, '/journal.json')
     expect(home.snapshot()).not.toEqual(before)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded', kept: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'discarded' })
     expect(home.snapshot()).toEqual(before)
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
   })
@@ -71,9 +72,8 @@ describe('recovery', () => {
     killedWhileSwitching(home)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
     expect(recoverRun(worldIn(home))).toMatchObject({
-      outcome: 'restored',
+      kind: 'restored',
       restored: [home.at('.codex/auth.json')],
-      kept: [],
     })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
@@ -85,9 +85,9 @@ describe('recovery', () => {
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
     expect(recoverRun(worldIn(home))).toMatchObject({
-      outcome: 'left',
+      kind: 'recorded',
       restored: [home.at('.codex/config.toml')],
-      kept: [home.at('.codex/auth.json')],
+      notRestored: [home.at('.codex/auth.json')],
     })
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     expect(home.text('.codex/auth.json')).toBe(newerLogin)
@@ -98,7 +98,7 @@ describe('recovery', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
     applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
@@ -111,7 +111,7 @@ describe('recovery', () => {
     killedBefore(home, '/auth.json', (world) => applyRollback(world, planRollback(world)!))
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
   })
 
@@ -126,7 +126,7 @@ describe('recovery', () => {
     applyPlan(worldIn(home), aPlan([authEdit(source), { ...config, holdsSecret: true }]))
     killedBefore(home, /run-.*\.json$/, (world) => applyRollback(world, planRollback(world)!))
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 
@@ -137,7 +137,7 @@ describe('recovery', () => {
     const repair = aPlan([authEdit(source), model], 'repair')
     killedBefore(home, /run-.*\.json$/, (world) => applyPlan(world, repair))
     home.put('.codex/config.toml', 'model = "theirs"\n')
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
     applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
@@ -161,8 +161,8 @@ describe('recovery', () => {
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
     home.put('.codex/auth.json', newerLogin)
     expect(recoverRun(worldIn(home))).toMatchObject({
-      outcome: 'left',
-      kept: [home.at('.codex/auth.json')],
+      kind: 'recorded',
+      notRestored: [home.at('.codex/auth.json')],
     })
     expect(home.text('.codex/config.toml')).toBe(atOwnService)
   })
@@ -208,7 +208,10 @@ describe('recovery', () => {
     home.put('elsewhere/config.toml', written)
     rmSync(home.at('.codex/config.toml'))
     home.put('.codex/config.toml', { link: '../elsewhere/config.toml' })
-    expect(recoverRun(worldIn(home))?.kept).toContain(home.at('.codex/config.toml'))
+    expect(recoverRun(worldIn(home))).toMatchObject({
+      kind: 'recorded',
+      notRestored: [home.at('.codex/auth.json'), home.at('.codex/config.toml')],
+    })
     expect(home.text('elsewhere/config.toml')).toBe(written)
   })
 
@@ -226,7 +229,7 @@ describe('recovery', () => {
       code: 'not-permitted',
       filesState: 'pending',
     })
-    expect(recoverRun(world)).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(world)).toMatchObject({ kind: 'restored' })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 })
@@ -248,8 +251,7 @@ describe('recovery, step by step', () => {
     killedBefore(home, '/journal.json')
     expect(Object.keys(home.snapshot())).toContain('.codex')
     expect(recoverRun(worldIn(home))).toMatchObject({
-      outcome: 'discarded',
-      restored: [],
+      kind: 'discarded',
     })
     expect(home.snapshot()).toEqual({})
   })
@@ -261,7 +263,7 @@ describe('recovery, step by step', () => {
       const before = home.snapshot()
       const edits = aPairPlan(sourceIn(home)).edits.map((edit) => ({ ...edit, after: edit.before }))
       killedBefore(home, target, (world) => acceptDrift(world, aPlan(edits)))
-      expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded', restored: [] })
+      expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'discarded' })
       expect(home.snapshot()).toEqual(before)
       expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
     },
@@ -270,7 +272,7 @@ describe('recovery, step by step', () => {
   test('restores a run that created files and folders', () => {
     const home = aHome()
     killedWhileSwitching(home, { isAllSwitched: true })
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'restored' })
     expect(home.snapshot()).toEqual({})
   })
 
@@ -283,7 +285,7 @@ describe('recovery, step by step', () => {
     expect(home.snapshot()).toEqual({})
     const umask = process.umask(0o077)
     onTestFinished(() => void process.umask(umask))
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'restored' })
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -292,9 +294,9 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home)
     home.put('.codex/auth.json', newerLogin)
     expect(recoverRun(worldIn(home))).toMatchObject({
-      outcome: 'left',
+      kind: 'recorded',
       restored: [],
-      kept: [home.at('.codex/auth.json')],
+      notRestored: [home.at('.codex/auth.json')],
     })
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
@@ -310,8 +312,8 @@ describe('recovery, step by step', () => {
       )
       home.put('.claude/settings.json', '{"theirs": true}\n')
       expect(recoverRun(worldIn(home))).toMatchObject({
-        outcome: 'left',
-        kept: [home.at('.claude/settings.json')],
+        kind: 'recorded',
+        notRestored: [home.at('.claude/settings.json')],
       })
       expect(home.text('.codex/auth.json')).toBe(oldAuth)
       expect(home.text('.codex/config.toml')).toBe(oldConfig)
@@ -323,7 +325,7 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
     home.put('.codex/config.toml', 'theirs = 1\n')
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
     expect(home.text('.codex/auth.json')).toBe(newerLogin)
     expect(home.text('.codex/config.toml')).toBe('theirs = 1\n')
   })
@@ -333,7 +335,7 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home, { isAllSwitched: true })
     rmSync(home.at('.codex/config.toml'))
     home.put('.codex/config.toml/theirs', 'x')
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', restored: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
     expect(home.text('.codex/config.toml/theirs')).toBe('x')
   })
 
@@ -342,7 +344,7 @@ describe('recovery, step by step', () => {
     killedBefore(home, '/journal.json')
     rmSync(home.at('.codex'), { recursive: true })
     home.put('.codex', 'theirs')
-    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'discarded' })
     expect(home.text('.codex')).toBe('theirs')
   })
 
@@ -385,7 +387,7 @@ describe('recovery, step by step', () => {
         path.includes('/.repoint-') ? failing('EACCES')() : world.files.unlink(path),
     })
     expect(failureOf(() => recoverRun(held)).code).toBe('not-permitted')
-    expect(recoverRun(world)).toMatchObject({ outcome: 'discarded' })
+    expect(recoverRun(world)).toMatchObject({ kind: 'discarded' })
   })
 
   test('runs first in a run, in an accepted drift and in forget', () => {

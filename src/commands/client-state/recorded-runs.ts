@@ -29,23 +29,23 @@ export function recoverAndReport(session: Session): void {
   if (recovered === undefined) return
   session.addFindings({
     code: 'run-recovered',
-    severity: recovered.outcome === 'left' ? 'warning' : 'note',
+    severity: recovered.kind === 'recorded' ? 'warning' : 'note',
     message: describeRecovery(session, recovered),
   })
   session.showFindings()
 }
 
-function describeRecovery(
-  session: Session,
-  { runId, outcome, restored, kept }: RecoveredRun,
-): string {
+function describeRecovery(session: Session, recovered: RecoveredRun): string {
+  const { kind, runId } = recovered
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
-  if (outcome === 'discarded')
+  if (kind === 'discarded')
     return `Run ${runId} was interrupted, and every file is as it was before it. repoint discarded it`
-  if (outcome === 'restored')
-    return `Run ${runId} was interrupted, and repoint undid it. Restored: ${list(restored)}`
+  if (kind === 'restored')
+    return `Run ${runId} was interrupted, and repoint undid it. Restored: ${list(recovered.restored)}`
+
+  const { restored, notRestored } = recovered
   const restoredFiles = restored.length === 0 ? '' : ` Restored: ${list(restored)}.`
-  return `Run ${runId} was interrupted, and other programs changed its files since.${restoredFiles} Not restored: ${list(kept)}. Set the client up again, or undo the run: repoint rollback`
+  return `Run ${runId} was interrupted, and other programs changed its files since.${restoredFiles} Not restored: ${list(notRestored)}. Set the client up again, or undo the run: repoint rollback`
 }
 
 /** The recorded runs. A damaged record becomes a notice. */
