@@ -157,8 +157,8 @@ async function checkAll(
   const shown = clients.map(async (examined): Promise<ShownClient> => {
     const checks = await checkOne(examined)
     const findings = checks.map((check) => ({ about: examined.client.family, ...check }))
-    const isHidden = !isNamed && isChecked(examined) && isNothingHere(session, examined)
-    return { examined, findings, isAbsent: isHidden }
+    const isAbsent = !isNamed && isChecked(examined) && isNothingHere(session, examined)
+    return { examined, findings, isAbsent }
   })
 
   try {

@@ -1,4 +1,3 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
 import type { ProcessToStart } from '../clients/contract/program.ts'
 import { emptyState } from '../clients/contract/state.ts'
@@ -18,7 +17,7 @@ import { installedVersions } from './client-state/program/installed-program.ts'
 import { newFolder, withFiles } from './client-state/program/temp-folder.ts'
 import { recoverAndReport } from './client-state/recorded-runs.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
-import { commandOf, examples, type FlagsOf, refuseKeys } from './command-line/command.ts'
+import { commandOf, examples, refuseKeys } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
@@ -26,6 +25,7 @@ import { folderHere, gatewayOfFolder, shownFolder } from './find-gateway/folder-
 import { confirmFolders } from './run/confirm-folders.ts'
 import { clientsCalled, exitStatusOf, type LaunchRequest, pointProgram } from './run/launch.ts'
 import { firstInstalled, pointShell, shellOf } from './run/shell.ts'
+import { readWords } from './run/words.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -54,16 +54,15 @@ function define() {
     )
 }
 
-/** Launches the command, or a shell if there is none, and returns its exit status. */
-export const command = commandOf(define, async (session, word, moreWords, _, self) => {
-  const { name, typed, flags } = readWords(self, word, moreWords)
+/** Launches the program, or a shell if the user typed none, and returns its exit status. */
+export const command = commandOf(define, async (session, _word, _moreWords, _flags, self) => {
+  const { name, program: typed } = readWords(self)
   refuseKeys(self)
 
+  const flags = self.opts()
   const { model, verify, timeout, byFolder, baseUrl } = flags
   const folder = (name ?? baseUrl) === undefined ? folderHere(session) : undefined
-  const [typedProgram, ...typedArgs] = typed
-  if (byFolder && folder === undefined && typedProgram !== undefined)
-    return launchUnchanged(session, typedProgram, typedArgs)
+  if (byFolder && folder === undefined && typed.length > 0) return launchUnchanged(session, typed)
 
   const gateway: GatewayToUse =
     baseUrl === undefined
@@ -163,51 +162,6 @@ function probeFor(verify: boolean, saved: SavedGateway | undefined): LaunchReque
   return saved === undefined ? { kind: 'not-saved' } : { kind: 'saved', saved }
 }
 
-/**
- * What the words of the command line say: the name of a gateway, the command to launch, and the flags. Flags
- * can also follow the name. Without a name, commander passes the first word of the command as `word`.
- */
-function readWords(
-  self: ReturnType<typeof define>,
-  word: string | undefined,
-  moreWords: readonly string[],
-): {
-  readonly name?: string | undefined
-  readonly typed: readonly string[]
-  readonly flags: FlagsOf<typeof define>
-} {
-  const hasName = self.opts().baseUrl === undefined && !startsWithDashes(self)
-  if (!hasName) return { typed: word === undefined ? [] : [word, ...moreWords], flags: self.opts() }
-  const typed = commandAfterName(self, moreWords)
-  return { name: word, typed, flags: self.opts() }
-}
-
-/**
- * Whether no name is before the `--`. Commander drops the `--` from the words of the command, which are the last
- * ones of its parent. So it is the word before them there:
- *
- *                                  self.parent.args               self.args
- *     repoint run -- codex exec    run, --, codex, exec           codex, exec
- *     repoint run work -- codex    run, work, --, codex           work, codex
- */
-function startsWithDashes(self: CommandUnknownOpts): boolean {
-  const allWords = self.parent!.args
-  return allWords.at(-self.args.length - 1) === '--'
-}
-
-/** Flags between the name and the command are repoint's: no command starts with a dash. */
-function commandAfterName(self: CommandUnknownOpts, words: readonly string[]): readonly string[] {
-  const { operands, unknown } = self.parseOptions([...words])
-  expectCommand(self, unknown)
-  if (self.opts()['baseUrl'] !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: 'The command names a saved gateway and --base-url',
-      hint: 'Use one of them: repoint run NAME -- COMMAND, or repoint run --base-url URL -- COMMAND',
-    })
-  return [...unknown, ...operands]
-}
-
 /** The saved gateway with this name, or the gateway of this folder. */
 async function findSaved(
   session: Session,
@@ -229,8 +183,7 @@ async function findSaved(
 /** Launches the program of a shell's hook as it is, because no remembered folder contains this one. */
 async function launchUnchanged(
   { platform }: Session,
-  program: string,
-  args: readonly string[],
+  [program = '', ...args]: readonly string[],
 ): Promise<number> {
   platform.ask.release()
   const result = await platform.runInForeground(program, args, { env: platform.machine.env })
@@ -258,12 +211,6 @@ async function findUnsaved(session: Session, flags: GatewayFlags): Promise<Gatew
   const { access, findings } = await findGateway(session, flags)
   session.addFindings(...findings)
   return access
-}
-
-/** Rejects unknown flags, which are not commands either. Prints help for `--help`. */
-function expectCommand(self: CommandUnknownOpts, [first]: readonly string[]): void {
-  if (first === '-h' || first === '--help') self.help()
-  if (first?.startsWith('-')) self.error(`error: unknown option '${first}'`)
 }
 
 /** Names the headers that no variable can set in a program that is not one of our clients. */
