@@ -93,8 +93,8 @@ export async function doctor(
     ...client,
     findings: client.findings.filter((finding) => !isOfMachine(finding)),
   }))
-  showChecks(session, checks.filter(isOfMachine), true)
-  showClients(session, ofClients, flags.all === true || id !== undefined)
+  showChecks(session, checks.filter(isOfMachine), { isDetailed: true })
+  showClients(session, ofClients, { isDetailed: flags.all === true || id !== undefined })
 
   session.document({
     command: 'doctor',

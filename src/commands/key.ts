@@ -1,3 +1,11 @@
+/**
+ * `repoint key`: replaces one key in every client that uses it, in one run. The words decide which key that is:
+ *
+ *     repoint key                 the key of all clients; if they have several, repoint asks for the gateway
+ *     repoint key work            the key of the saved gateway `work`
+ *     repoint key codex claude    the key of these clients
+ *     repoint key work codex      the key of `work`, in Codex only
+ */
 import { clientRows, rowOf } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { UserError } from '../errors.ts'
@@ -46,15 +54,14 @@ function gatewayOrClient() {
   return argument
 }
 
-/** Replaces the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, word, moreIds, flags) => {
   const runs = openRecords(session)
   const isClient = clientRows.some(({ id }) => id === word)
   const ids = word !== undefined && isClient ? [word, ...moreIds] : moreIds
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
 
-  const { here, skipped } = await clientsSetUp(session, runs)
-  const clients = selectClients(here, skipped, ids)
+  const { setUp, skipped } = await clientsSetUp(session, runs)
+  const clients = selectClients(setUp, skipped, ids)
   const { address, name, users } = saved
     ? keyOfSaved(saved, clients)
     : await keyToReplace(session, keysInUse(clients), flags)
@@ -88,16 +95,17 @@ interface KeyInUse {
 }
 
 /**
- * The keys that these clients use. Several saved gateways can have one address, each with its own key. If
- * an address has only one name, a client without a name uses the same key, which someone has edited.
+ * The keys that these clients use. Several saved gateways can have one address, each with its own key. A
+ * client has no name of a gateway if someone edited its key. With one saved gateway at the address, it counts as
+ * a user of that key.
  */
 function keysInUse(clients: readonly SetUpClient[]): readonly KeyInUse[] {
   const addresses = [...new Set(clients.map(({ gateway }) => gateway.address))]
   return addresses.flatMap((address): readonly KeyInUse[] => {
     const users = clients.filter(({ gateway }) => gateway.address === address)
     const names = [...new Set(users.map(({ gateway }) => gateway.name))]
-    const [onlyName, otherName] = names.filter((name) => name !== undefined)
-    if (otherName === undefined) return [{ address, name: onlyName, users }]
+    const savedNames = names.filter((name) => name !== undefined)
+    if (savedNames.length < 2) return [{ address, name: savedNames[0], users }]
     return names.map((name) => ({
       address,
       name,
@@ -125,12 +133,12 @@ function keyOfSaved({ name, address }: SavedGateway, clients: readonly SetUpClie
  * @throws UserError `usage` if no client is set up or a named one is not; `config-invalid`
  */
 function selectClients(
-  here: readonly SetUpClient[],
+  setUp: readonly SetUpClient[],
   skipped: readonly SkippedClient[],
   ids: readonly string[],
 ): readonly SetUpClient[] {
   const named = ids.map(rowOf)
-  const isMissing = (family: string) => here.every(({ client }) => client.family !== family)
+  const isMissing = (family: string) => setUp.every(({ client }) => client.family !== family)
   const missing = named.find(({ family }) => isMissing(family))
   if (missing !== undefined) {
     const ofFamily = skipped.filter(({ client }) => client.family === missing.family)
@@ -139,14 +147,14 @@ function selectClients(
       hint: `Set it up: repoint ${missing.id} --base-url URL`,
     })
   }
-  if (here.length === 0)
+  if (setUp.length === 0)
     throw whyNotSetUp(skipped, {
       message: 'No client is set up yet, so there is no key to change',
       hint: `Set up a client: repoint ${clientRows[0]!.id}`,
     })
 
   const isNamed = ({ client }: SetUpClient) => named.some(({ family }) => family === client.family)
-  return ids.length === 0 ? here : here.filter(isNamed)
+  return ids.length === 0 ? setUp : setUp.filter(isNamed)
 }
 
 /** Takes each base URL from a client that uses its protocol. */

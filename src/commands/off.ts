@@ -12,6 +12,7 @@ import { confirmEdits, showEdits } from './plan/confirm-edits.ts'
 import {
   changedClients,
   fileDocuments,
+  type NextSteps,
   nextSteps,
   sayOutcome,
   writePlan,
@@ -52,25 +53,31 @@ export async function off(
   const plan: Plan = { kind: 'off', command: 'off', edits }
 
   const isDetailed = flags.details === true || flags.dryRun === true
-  showPlan(session, clients, isDetailed)
+  showPlan(session, clients, { isDetailed })
   session.addFindings(...clients.flatMap(({ findings }) => findings))
   session.addFindings(...checkPlannedFiles(session.platform, plan))
   session.showFindings()
   if (flags.dryRun) return report(session, { plan, clients })
 
   const consent = session.consent(flags.yes)
-  const showDetails = isDetailed ? undefined : () => showPlan(session, clients, true)
+  const showDetails = isDetailed
+    ? undefined
+    : () => showPlan(session, clients, { isDetailed: true })
   await confirmEdits(session, { edits, consent, showDetails })
 
   const applied = writePlan(session, plan, { findMismatches: () => mismatchesIn(session, clients) })
   const planned = clients.map(({ client }) => client)
   const changed = changedClients(applied, planned)
-  const toDo = await stopOldServers(session, changed, consent)
-  const steps = await nextSteps(session, { applied, clients: changed, toDo })
-  return report(session, { plan, clients, applied, ...steps })
+  const serverAdvice = await stopOldServers(session, changed, consent)
+  const steps = await nextSteps(session, { applied, clients: changed, serverAdvice })
+  return report(session, { plan, clients, applied, nextSteps: steps })
 }
 
-function showPlan(session: Session, clients: readonly ClientOffPlan[], isDetailed: boolean): void {
+function showPlan(
+  session: Session,
+  clients: readonly ClientOffPlan[],
+  { isDetailed }: { readonly isDetailed: boolean },
+): void {
   const isAnyChanged = clients.some(({ edits }) => edits.length > 0)
   for (const plan of clients) {
     const { client, edits } = plan
@@ -92,17 +99,16 @@ interface OffResult {
   readonly clients: readonly ClientOffPlan[]
   /** Absent: a dry run. */
   readonly applied?: ApplyResult
-  readonly next?: readonly string[]
-  readonly toType?: readonly string[]
+  readonly nextSteps?: NextSteps
 }
 
-function report(session: Session, outcome: OffResult): number {
-  const { plan, clients, applied, next = [], toType = [] } = outcome
+function report(session: Session, result: OffResult): number {
+  const { plan, clients, applied, nextSteps: steps } = result
   const isAnyChanged = plan.edits.length > 0
   const unchanged = 'No file points a client at a gateway'
   if (isAnyChanged) sayOutcome(session, applied, { done: '✔ Done', unchanged })
   else session.say(`${unchanged}. Nothing changed.`)
-  if (isAnyChanged) for (const line of toType) session.say(`  ${line}`)
+  if (isAnyChanged) for (const line of steps?.forPerson ?? []) session.say(`  ${line}`)
 
   session.document({
     command: 'off',
@@ -116,7 +122,7 @@ function report(session: Session, outcome: OffResult): number {
     })),
     files: fileDocuments(plan, applied),
     warnings: session.findingsAsJson,
-    next,
+    next: steps?.forScript ?? [],
   })
   return 0
 }

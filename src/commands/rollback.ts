@@ -165,8 +165,8 @@ async function stopServersAndAdvise(
   consent: Consent,
 ): Promise<string[]> {
   const changed = clients.filter(({ id }) => isChanged(id, files))
-  const toDo = await stopOldServers(session, changed, consent)
-  return [...toDo, ...changed.map(({ program }) => program.restartAdvice)]
+  const serverAdvice = await stopOldServers(session, changed, consent)
+  return [...serverAdvice, ...changed.map(({ program }) => program.restartAdvice)]
 }
 
 /** The runs of one client, or all runs. */

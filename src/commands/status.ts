@@ -63,7 +63,7 @@ export async function status(
     .filter(({ family }) => !isNamed || families.includes(family))
     .map((client) => reportOf(session, client, { runs, expected, isNamed, isJudged }))
 
-  if (flags.all || isNamed) showClients(session, clients, true)
+  if (flags.all || isNamed) showClients(session, clients, { isDetailed: true })
   else showTable(session, clients)
   const folder = reportFolder(session)
 

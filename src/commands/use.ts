@@ -86,19 +86,19 @@ async function clientsFor(
   runs: Runs,
   name: string | undefined,
 ): Promise<readonly string[]> {
-  const { here, skipped } = await clientsSetUp(session, runs)
+  const { setUp, skipped } = await clientsSetUp(session, runs)
   reportSkipped(session, skipped)
-  const setUp = here.map(({ client }) => client.id)
-  if (setUp.length === 0)
+  const ids = setUp.map(({ client }) => client.id)
+  if (ids.length === 0)
     throw whyNotSetUp(skipped, {
       message: 'No client is set up yet',
       hint: `Name a client: repoint use ${name ?? 'NAME'} ${clientRows[0]!.id}`,
     })
-  if (name !== undefined) return setUp
+  if (name !== undefined) return ids
 
   return session.platform.ask.checkbox({
     message: 'Which clients?',
-    choices: () => setUp.map((id) => ({ value: id, name: rowOf(id).label, checked: true })),
+    choices: () => ids.map((id) => ({ value: id, name: rowOf(id).label, checked: true })),
     validate: (chosen) => chosen.length > 0 || 'Select at least one with the space bar.',
   })
 }

@@ -124,17 +124,17 @@ export interface SkippedClient {
 export async function clientsSetUp(
   session: Session,
   runs: Runs,
-): Promise<{ readonly here: readonly SetUpClient[]; readonly skipped: readonly SkippedClient[] }> {
-  const here: SetUpClient[] = []
+): Promise<{ readonly setUp: readonly SetUpClient[]; readonly skipped: readonly SkippedClient[] }> {
+  const setUp: SetUpClient[] = []
   const skipped: SkippedClient[] = []
   for (const client of await oneClientPerFamily(session, runs)) {
     const now = valueOrError(() => clientReport(session, client, runs))
     const reason = whySkipped(now)
     const setup = activeSetup(client, runs)
-    if (isSetUpClient(now)) here.push(now)
+    if (isSetUpClient(now)) setUp.push(now)
     else if (reason !== undefined && setup !== undefined) skipped.push({ client, setup, reason })
   }
-  return { here, skipped }
+  return { setUp, skipped }
 }
 
 function isSetUpClient(now: ClientReport | UserError): now is SetUpClient {

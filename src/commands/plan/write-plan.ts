@@ -35,34 +35,34 @@ export function changedClients(
 /** What remains to do after a plan was applied. */
 export interface NextSteps {
   /** For a script. They do not depend on which clients are running. */
-  readonly next: readonly string[]
+  readonly forScript: readonly string[]
   /** The same for a person. The last line is the command to type. */
-  readonly toType: readonly string[]
+  readonly forPerson: readonly string[]
 }
 
 /**
  * The remaining steps, and the command to type.
  *
- * @param toDo what `stopOldServers` returned
+ * @param serverAdvice what `stopOldServers` returned
  */
 export async function nextSteps(
   session: Session,
   {
     applied,
     clients,
-    toDo,
+    serverAdvice,
   }: {
     readonly applied: ApplyResult
     readonly clients: readonly Client[]
-    readonly toDo: readonly string[]
+    readonly serverAdvice: readonly string[]
   },
 ): Promise<NextSteps> {
   const advice = clients.map(({ program }) => program.restartAdvice)
   const changed = changedClients(applied, clients)
   const running = session.isJson ? [] : await adviceForRunning(session, changed)
   return {
-    next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
-    toType: [...toDo, ...running, nextCommand(session, clients)],
+    forScript: applied.run ? [...serverAdvice, ...advice, 'Undo: repoint rollback'] : [],
+    forPerson: [...serverAdvice, ...running, nextCommand(session, clients)],
   }
 }
 

@@ -18,8 +18,9 @@ import { changedClients, type NextSteps, nextSteps, writePlan } from '../plan/wr
 import { mismatchIn, type SetupPlan } from './plan.ts'
 
 /** What a setup has done. */
-export interface AppliedSetup extends NextSteps {
+export interface AppliedSetup {
   readonly applied: ApplyResult
+  readonly nextSteps: NextSteps
   /** The answers to `--try-client`. */
   readonly tried: readonly ClientAnswer[]
 }
@@ -33,9 +34,10 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   if (catalog !== undefined) rememberModels(session.platform, catalog)
 
   const changed = changedClients(applied, clients)
-  const toDo = await stopOldServers(session, changed, consent)
+  const serverAdvice = await stopOldServers(session, changed, consent)
   const tried = await tryClients(plan)
-  return { applied, tried, ...(await nextSteps(session, { applied, clients, toDo })) }
+  const steps = await nextSteps(session, { applied, clients, serverAdvice })
+  return { applied, tried, nextSteps: steps }
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {

@@ -11,13 +11,13 @@ import type { SetupPlan } from './plan.ts'
 /** @param result absent: a dry run */
 export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
   const { session, request, balance } = plan.proven
-  const { applied, tried = [], next = [], toType = [] } = result ?? {}
+  const { applied, tried = [], nextSteps } = result ?? {}
   const { verify, dryRun } = request.flags
   const done = `✔ Done${verify ? '' : ', not verified'}`
   sayOutcome(session, applied, { done, unchanged: 'Already set up' })
 
   for (const { client, said } of tried) session.say(`  ${client} says: ${said}`)
-  for (const line of toType) session.say(`  ${line}`)
+  for (const line of nextSteps?.forPerson ?? []) session.say(`  ${line}`)
 
   const files = fileDocuments(plan, applied)
   session.document({
@@ -37,6 +37,6 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
     balance,
     tried: tried.length > 0 ? tried : undefined,
     warnings: session.findingsAsJson,
-    next,
+    next: nextSteps?.forScript ?? [],
   })
 }

@@ -31,7 +31,7 @@ const marks: Readonly<Record<Severity, string>> = { ok: '✔', note: '!', warnin
 export function showClients(
   session: Session,
   clients: readonly ShownClient[],
-  isDetailed: boolean,
+  { isDetailed }: { readonly isDetailed: boolean },
 ): void {
   const present = clients.filter(({ isAbsent }) => !isAbsent)
   const width = Math.max(0, ...present.map(({ examined }) => examined.client.label.length))
@@ -42,7 +42,7 @@ export function showClients(
       severity === 'ok' && brief ? [brief] : [],
     )
     session.say(facts.length === 0 ? heading : `${heading}  ${facts.join(', ')}`)
-    showChecks(session, shared, isDetailed)
+    showChecks(session, shared, { isDetailed })
 
     const isShared = ({ message }: CheckResult) =>
       shared.some((finding) => finding.message === message)
@@ -149,7 +149,7 @@ function problemsIn(findings: readonly CheckResult[]): readonly CheckResult[] {
 export function showChecks(
   session: Session,
   findings: readonly CheckResult[],
-  isDetailed: boolean,
+  { isDetailed }: { readonly isDetailed: boolean },
 ): void {
   for (const line of foldFindings(findings)) {
     const { severity } = line

@@ -7,33 +7,33 @@ import { readClientFiles } from '../client-files.ts'
 
 /**
  * Stops servers that clients left running, because they still use the old key. Without consent, a server
- * keeps running and is reported.
+ * keeps running.
  *
- * @returns what the user still has to do, one line each
+ * @returns advice for each server that still runs
  */
 export async function stopOldServers(
   session: Session,
   clients: readonly Client[],
   consent: Consent,
 ): Promise<readonly string[]> {
-  const toDo: string[] = []
+  const advice: string[] = []
   for (const { label, server } of clients.flatMap((client) => oldServers(session, client))) {
-    const advice = `Stop the server of ${label}, which still uses the old key: ${server.stopCommand}`
+    const stopIt = `Stop the server of ${label}, which still uses the old key: ${server.stopCommand}`
     const isAllowed = await session.hasConsent(consent, {
       message: `A server of ${label} still uses the old key. Stop it?`,
       default: true,
     })
     if (!isAllowed) {
-      toDo.push(advice)
+      advice.push(stopIt)
       continue
     }
 
     const failure = await session.step(`Stopping the server of ${label}`, server.stop())
     if (failure === undefined)
       session.say(`Stopped the server of ${label}, which used the old key.`)
-    else toDo.push(`${advice} (${failure})`)
+    else advice.push(`${stopIt} (${failure})`)
   }
-  return toDo
+  return advice
 }
 
 function oldServers(session: Session, client: Client) {
