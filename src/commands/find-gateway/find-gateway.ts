@@ -55,13 +55,13 @@ export async function findGateway(
 ): Promise<FoundGateway> {
   // A wrong header is an error before the first question.
   const headerChanges = headerFlags(session, flags)
-  const { address, key, preset: presetGateway } = await findAddressAndKey(session, flags, preset)
+  const { address, key, known: alreadyKnown } = await findAddressAndKey(session, flags, preset)
   session.hide(key.value)
 
-  const name = flags.name ?? presetGateway.name
+  const name = flags.name ?? alreadyKnown.name
   const gateway = { address: address.value, key: key.value, name }
   const saved = savedGatewayFor(session.platform, gateway)
-  const known: Partial<Gateway> = { ...saved, ...compact(presetGateway) }
+  const known: Partial<Gateway> = { ...saved, ...compact(alreadyKnown) }
   const headers = applyHeaderChanges(known.headers ?? [], headerChanges)
   hideHeaders(session, headers)
   const query = applyHeaderChanges(known.query ?? [], address.query ?? [])
@@ -84,7 +84,7 @@ export async function findGateway(
       ...worldWritableCaFile(session, caFile),
     ],
     isAddressFromPrompt: address.isFromPrompt === true,
-    keySource: address.saved === undefined ? key.source : 'saved',
+    keySource: key.source,
     link: key.link,
   }
 }
@@ -92,8 +92,8 @@ export async function findGateway(
 interface AddressAndKey {
   readonly address: FoundAddress
   readonly key: FoundKey
-  /** The gateway of the preset, or the saved one that the user chose in place of it. */
-  readonly preset: Partial<Gateway>
+  /** What is known of the gateway: by the preset, or the saved one that the user chose. */
+  readonly known: Partial<Gateway>
 }
 
 /** The address and its key. An import link contains both. */
@@ -107,17 +107,20 @@ async function findAddressAndKey(
   const link = preset.link ?? linkIn(flagKey, flags)
   if (link !== undefined) {
     const address = addressIn(link, flags, gateway)
-    return { address, key: { value: link.key, source: 'given', link }, preset: gateway }
+    return { address, key: { value: link.key, source: 'given', link }, known: gateway }
   }
 
   const address = await findAddress(session, flags, preset, flagKey !== undefined)
-  const chosen = address.saved ?? gateway
-  const keyPreset = { ...preset, gateway: chosen }
-  const key = await findKey(session, flags, keyPreset, { key: flagKey, address })
-  if (key.link === undefined) return { address, key, preset: chosen }
+  if (address.saved !== undefined) {
+    const key = { value: address.saved.key, source: 'saved' } as const
+    return { address, key, known: address.saved }
+  }
+
+  const key = await findKey(session, flags, preset, { key: flagKey, address })
+  if (key.link === undefined) return { address, key, known: gateway }
 
   // The user has typed a link instead of a key.
-  return { address: addressIn(key.link, flags, chosen), key, preset: chosen }
+  return { address: addressIn(key.link, flags, gateway), key, known: gateway }
 }
 
 /** The headers that the flags name. Their values can come from variables and files. */
@@ -134,9 +137,9 @@ function headerFlags(session: Session, flags: FindFlags): readonly HeaderChange[
  *
  * @throws UserError `usage` if the user names another address, or the command has another one
  */
-function addressIn(link: ImportLink, flags: FindFlags, preset: Partial<Gateway>): FoundAddress {
+function addressIn(link: ImportLink, flags: FindFlags, known: Partial<Gateway>): FoundAddress {
   const fromFlag = flags.baseUrl ? normaliseAddress(flags.baseUrl, flags) : undefined
-  const address = fromFlag?.address ?? preset.address ?? link.addresses[0]
+  const address = fromFlag?.address ?? known.address ?? link.addresses[0]
   if (!link.addresses.includes(address))
     throw new UserError({
       code: 'usage',

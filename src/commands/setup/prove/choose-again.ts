@@ -1,8 +1,8 @@
 /**
  * From step 4 back to step 3: what a client uses after the gateway has rejected its models.
  *
- * In: a client's choice and the rejections. Out: another choice to probe, or the same one if nothing is left
- * to try. Then step 4 reports the rejection.
+ * In: a client's choice and the rejections. Out: another choice to probe, or `nothing-to-try`. Then step 4
+ * reports the rejection.
  */
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
@@ -30,33 +30,37 @@ interface ProbedClient {
   readonly rejections: readonly RejectedModel[]
 }
 
-type Attempt =
+/** What to probe next for a client. */
+type NextChoice =
   | { readonly kind: 'probe'; readonly choice: ResolvedChoice }
-  /** The client can use its models over no protocol that the gateway has not rejected. */
-  | { readonly kind: 'no-protocol'; readonly error: UserError }
+  /** The gateway rejected nothing, or nothing else may help. */
   | { readonly kind: 'nothing-to-try' }
 
+/** The client can use its models over no protocol that the gateway has not rejected. */
+interface NoProtocol {
+  readonly kind: 'no-protocol'
+  /** Why no protocol is left. */
+  readonly error: UserError
+}
+
 /**
- * Tries the rows of docs/choosing-models.md in their order. Returns the choice to probe next, or the same choice
- * if nothing was rejected, or nothing is left to try.
+ * Tries the rows of docs/choosing-models.md in their order.
  *
  * @throws UserError if the client can use its models over no protocol, and no other model replaces them
  * @throws ClientSkipped
  */
-export async function chooseAgain(probed: ProbedClient): Promise<ResolvedChoice> {
+export async function chooseAgain(probed: ProbedClient): Promise<NextChoice> {
   const sameModels = trySameModels(probed)
-  if (sameModels.kind === 'probe') return sameModels.choice
+  if (sameModels.kind === 'probe') return sameModels
   const protocolError = sameModels.kind === 'no-protocol' ? sameModels.error : undefined
 
   const byRules = await tryModelByRules(probed)
-  if (byRules.kind === 'probe') return byRules.choice
+  if (byRules.kind === 'probe') return byRules
 
   const fromUser = await tryModelFromUser(probed, protocolError)
-  if (fromUser.kind === 'probe') return fromUser.choice
-
-  // It says why no protocol is left. Step 4 would report only the last rejection.
-  if (protocolError !== undefined) throw protocolError
-  return probed.choice
+  // Without this error, step 4 would report only the last rejection.
+  if (fromUser.kind === 'nothing-to-try' && protocolError !== undefined) throw protocolError
+  return fromUser
 }
 
 /**
@@ -66,7 +70,7 @@ export async function chooseAgain(probed: ProbedClient): Promise<ResolvedChoice>
  * - Since this choice, a probe of any client has found other base URLs. They decide which protocols the client's
  *   list of models can mix (`protocolsOfProvider`).
  */
-function trySameModels({ gateway, choice, rejections }: ProbedClient): Attempt {
+function trySameModels({ gateway, choice, rejections }: ProbedClient): NextChoice | NoProtocol {
   const { access } = gateway.requester
   const catalog = catalogIn(gateway)
   const { client, input } = choice
@@ -97,7 +101,7 @@ function trySameModels({ gateway, choice, rejections }: ProbedClient): Attempt {
  * Lets the rules choose other models, once, if the gateway neither serves nor lists those of an earlier setup
  * any more. If it lists a model and rejects it, the fault is the gateway's, and no reason for another model.
  */
-async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
+async function tryModelByRules(probed: ProbedClient): Promise<NextChoice> {
   const { context, gateway, choice, rejections } = probed
   const { request, earlier, policy } = context
   const { client, replacements } = choice
@@ -124,7 +128,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<Attempt> {
 async function tryModelFromUser(
   probed: ProbedClient,
   protocolError: UserError | undefined,
-): Promise<Attempt> {
+): Promise<NextChoice> {
   const { context, gateway, choice, rejections } = probed
   const { replacements } = choice
   const errors = rejections.map(({ error }) => error)
@@ -139,7 +143,7 @@ async function tryModelFromUser(
   return replaceModels(probed, next)
 }
 
-function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): Attempt {
+function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): NextChoice {
   return { kind: 'probe', choice: { ...next, replacements: choice.replacements + 1 } }
 }
 

@@ -129,18 +129,19 @@ async function settleChoices(
   gateway: ReachedGateway,
   results: readonly SetupResult[],
 ): Promise<readonly SetupResult[]> {
-  const choices = workingChoices(results)
-  await probeAll(context, gateway, choices)
+  await probeAll(context, gateway, workingChoices(results))
 
+  let isSettled = true
   const next = await continueWith(results, async (choice) => {
     const rejections = rejectionsIn(await gateway.probes.answersTo(choice))
-    return chooseAgain({ context, gateway, choice, rejections })
+    const again = await chooseAgain({ context, gateway, choice, rejections })
+    if (again.kind === 'nothing-to-try') return choice
+    isSettled = false
+    return again.choice
   })
   if (next.every(({ kind }) => kind === 'skipped'))
     throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
-  // `chooseAgain` returns the same object if it has nothing else to try.
-  const isSettled = workingChoices(next).every((choice) => choices.includes(choice))
   return isSettled ? next : settleChoices(context, gateway, next)
 }
 

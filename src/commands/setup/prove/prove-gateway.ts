@@ -68,7 +68,10 @@ export async function proveGateway(initialContext: SetupContext): Promise<Proven
     const context = withLink({ ...initialContext, request }, found.link)
 
     try {
-      return reportProof(await proveFound(context, found.access), found)
+      const proven = await proveFound(context, found.access)
+      expectWorkingClients(proven)
+      reportProof(proven, found)
+      return proven
     } catch (error) {
       const next = nextPreset(error, found, preset, tries < maxTypingTries)
       if (next === undefined) throw error
@@ -159,22 +162,25 @@ function* keyHeaderFindings(
 }
 
 /**
- * Shows the proof, and which clients it skips because they cannot use the gateway. A script gets an error
- * instead.
+ * Checks that a client can use the gateway; all of them, if nobody can confirm the setup without the others.
  *
  * @throws UserError why a client cannot use it, with the clients that can
  */
-function reportProof(proven: ProvenSetup, found: FoundGateway): ProvenSetup {
-  const { session, request, choices, failed, access, findings } = proven
-  for (const { client, error } of failed) {
-    if (choices.length === 0) throw error
-    if (!canAskUser(proven)) throw errorNamingWorkingClients(error, client, proven)
+function expectWorkingClients(proven: ProvenSetup): void {
+  const [failed] = proven.failed
+  if (failed === undefined) return
+  if (proven.choices.length === 0) throw failed.error
+  if (!canAskUser(proven)) throw errorNamingWorkingClients(failed.error, failed.client, proven)
+}
+
+/** Shows what is proven, and which clients are skipped because they cannot use the gateway. */
+function reportProof(proven: ProvenSetup, found: FoundGateway): void {
+  const { session, request, failed, access, findings } = proven
+  for (const { client, error } of failed)
     session.remark(`✗ Skipped ${client.label}: ${error.message}`)
-  }
 
   session.addFindings(...found.findings, ...keyHeaderFindings(found.access, access), ...findings)
   if (request.flags.verify) showProof(proven)
-  return proven
 }
 
 /** The error of one client, with the command that sets up the others. */
