@@ -1,6 +1,6 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
 import { rememberedModels } from '../state/remembered.ts'
-import { gatewaysIfReadable } from '../state/saved-gateways.ts'
+import { unmaskedGatewaysIfReadable } from '../state/saved-gateways.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf } from './command-line/command.ts'
 
@@ -27,7 +27,7 @@ export const command = commandOf(define, (session, words, { typed }, self) => {
   const { platform } = session
   const completion = completionOf(self.parent!, words, typed, {
     models: () => rememberedModels(platform),
-    gateways: () => gatewaysIfReadable(platform).map(({ name }) => name),
+    gateways: () => unmaskedGatewaysIfReadable(platform).map(({ name }) => name),
     variables: () => Object.keys(platform.machine.env),
   })
   const lines =

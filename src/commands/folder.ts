@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { UserError, valueOrError } from '../errors.ts'
-import { changeFolders, readFolders, type SavedFolder } from '../state/folders.ts'
+import { folderList, type SavedFolder } from '../state/folders.ts'
 import { savedGateway } from '../state/saved-gateways.ts'
+import { changeList, readList } from '../state/saved-list.ts'
 import { pathExists } from '../transaction/files.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
@@ -38,12 +39,12 @@ export const command = commandOf(define, (session, name, { forget }) => {
     })
 
   const { platform } = session
-  const before = readFolders(platform)
+  const before = readList(platform, folderList)
   const pathToForget = forget === true ? '.' : forget
   const isChanged =
     (name !== undefined && remember(session, name, before)) ||
     (pathToForget !== undefined && forgetFolder(session, pathToForget, before))
-  const folders = isChanged ? readFolders(platform) : before
+  const folders = isChanged ? readList(platform, folderList) : before
   const here = folderHere(session, folders)
 
   if (name === undefined && pathToForget === undefined) show(session, folders, here)
@@ -70,7 +71,7 @@ function remember(session: Session, name: string, before: readonly SavedFolder[]
   const isNew = before.every((known) => JSON.stringify(known) !== JSON.stringify(entry))
 
   if (isNew)
-    changeFolders(platform, (folders) => [
+    changeList(platform, folderList, (folders) => [
       entry,
       ...folders.filter((folder) => folder.path !== path),
     ])
@@ -88,7 +89,9 @@ function forgetFolder(session: Session, typed: string, before: readonly SavedFol
   const isKnown = before.some((folder) => places.includes(folder.path))
 
   if (isKnown)
-    changeFolders(platform, (folders) => folders.filter(({ path }) => !places.includes(path)))
+    changeList(platform, folderList, (folders) =>
+      folders.filter(({ path }) => !places.includes(path)),
+    )
   const shown = shownFolder(session, { path })
   session.say(isKnown ? `✔ Removed: ${shown}` : `${shown} has no gateway.`)
   return isKnown

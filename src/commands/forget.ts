@@ -3,10 +3,11 @@ import { clientRows, loadClients } from '../clients/list.ts'
 import { ifPossible, UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
-import { readFolders, removeFolders, type SavedFolder } from '../state/folders.ts'
-import { changeGateways, removeGateways, type SavedGateway } from '../state/gateway-list.ts'
+import { folderList, type SavedFolder } from '../state/folders.ts'
+import { gatewayList, type SavedGateway } from '../state/gateway-list.ts'
 import { forgetAddress, forgetModels } from '../state/remembered.ts'
 import { savedGateway, savedGateways } from '../state/saved-gateways.ts'
+import { changeList, readList, removeList } from '../state/saved-list.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
 import { readClientFiles } from './client-state/client-files.ts'
 import { clientReports, usersOf } from './client-state/client-report.ts'
@@ -116,18 +117,18 @@ function selectionOf({
 }
 
 /** A saved list. One that repoint cannot read is deleted by `--all` all the same. */
-type SavedList<Item> = readonly Item[] | 'unreadable'
+type ListIfReadable<Item> = readonly Item[] | 'unreadable'
 
-function readable<Item>(list: SavedList<Item>): readonly Item[] {
+function readable<Item>(list: ListIfReadable<Item>): readonly Item[] {
   return list === 'unreadable' ? [] : list
 }
 
 /** What a command would delete. */
 interface Contents {
   readonly plan: ForgetPlan
-  readonly gateways: SavedList<SavedGateway>
+  readonly gateways: ListIfReadable<SavedGateway>
   /** The folders that lose their gateway. Only `--all` deletes them too. */
-  readonly folders: SavedList<SavedFolder>
+  readonly folders: ListIfReadable<SavedFolder>
 }
 
 function contentsToForget(session: Session, selection: Selection): Contents {
@@ -153,8 +154,8 @@ function contentsToForget(session: Session, selection: Selection): Contents {
   }
 }
 
-function savedFolders(platform: Platform): SavedList<SavedFolder> {
-  return ifPossible(() => readFolders(platform)) ?? 'unreadable'
+function savedFolders(platform: Platform): ListIfReadable<SavedFolder> {
+  return ifPossible(() => readList(platform, folderList)) ?? 'unreadable'
 }
 
 function isEmpty({ plan, gateways, folders }: Contents): boolean {
@@ -173,14 +174,16 @@ async function show(
 }
 
 function removeLists(platform: Platform): void {
-  removeFolders(platform)
-  removeGateways(platform)
+  removeList(platform, folderList)
+  removeList(platform, gatewayList)
   forgetModels(platform)
   forgetAddress(platform)
 }
 
 function removeGateway(platform: Platform, name: string): void {
-  changeGateways(platform, (gateways) => gateways.filter((gateway) => gateway.name !== name))
+  changeList(platform, gatewayList, (gateways) =>
+    gateways.filter((gateway) => gateway.name !== name),
+  )
 }
 
 /** Recovers an unfinished run, and returns whether that succeeded. `--all` removes one that cannot be restored. */
@@ -221,7 +224,10 @@ async function remainingCopies(
   })
 }
 
-async function showGateways(session: Session, gateways: SavedList<SavedGateway>): Promise<void> {
+async function showGateways(
+  session: Session,
+  gateways: ListIfReadable<SavedGateway>,
+): Promise<void> {
   if (gateways === 'unreadable')
     return session.say('Deletes the list of gateways, which repoint cannot read')
   if (gateways.length === 0) return

@@ -5,9 +5,9 @@ import { customBaseUrls } from '../gateway/base-urls.ts'
 import type { Gateway, GatewayAccess, ModelRoute, SafeguardsAnswer } from '../gateway/types.ts'
 import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
-import { changeGateways, type SavedGateway } from './gateway-list.ts'
-import { expectGatewayName, gatewaysIfReadable } from './saved-gateways.ts'
-import type { ListChange } from './saved-list.ts'
+import { gatewayList, type SavedGateway } from './gateway-list.ts'
+import { expectGatewayName, unmaskedGatewaysIfReadable } from './saved-gateways.ts'
+import { changeList, type ListChange } from './saved-list.ts'
 
 /** A probe that the gateway has answered. */
 export interface AnsweredProbe extends ModelRoute {
@@ -28,7 +28,7 @@ export interface GatewayToSave {
 export function expectNameIsFree(world: World, name: string | undefined, address: string): void {
   if (name === undefined) return
   expectGatewayName(name)
-  const owner = gatewaysIfReadable(world).find((gateway) => gateway.name === name)
+  const owner = unmaskedGatewaysIfReadable(world).find((gateway) => gateway.name === name)
   if (owner === undefined || owner.address === address) return
   throw new UserError({
     code: 'usage',
@@ -41,7 +41,7 @@ export function expectNameIsFree(world: World, name: string | undefined, address
  * Saves a gateway as the latest. A failure becomes a notice.
  */
 export function saveGateway(world: World, gateway: GatewayToSave, lock?: Lock): readonly Finding[] {
-  return saveFindings(() => changeGateways(world, promoteToFirst(world, gateway), lock))
+  return saveFindings(() => changeList(world, gatewayList, promoteToFirst(world, gateway), lock))
 }
 
 /** Records a probe that a saved gateway has just answered. The gateway keeps its place in the list. */
@@ -56,7 +56,7 @@ export function saveProof(
   const changes = { baseUrls: customBaseUrls(access), keyHeader, proven }
 
   return saveFindings(() =>
-    changeGateways(world, (all) =>
+    changeList(world, gatewayList, (all) =>
       all.map((gateway) => (gateway.name === name ? compact({ ...gateway, ...changes }) : gateway)),
     ),
   )
@@ -125,7 +125,7 @@ export function savedSafeguards({ proven }: SavedGateway): SafeguardsAnswer {
 
 /** The saved gateway that a setup updates. Undefined if the gateway is new. */
 export function savedGatewayFor(world: World, gateway: Gateway): SavedGateway | undefined {
-  const all = gatewaysIfReadable(world)
+  const all = unmaskedGatewaysIfReadable(world)
   const name = gateway.name ?? matchingName(all, gateway)
   return all.find((saved) => saved.name === name && saved.address === gateway.address)
 }

@@ -1,14 +1,13 @@
 /**
  * How commands find a saved gateway. Most of these mask its secrets in everything that the session prints.
  *
- *                                                          without a readable list
- *     savedGateway             by its name                 throws
- *     savedGateways            all of them                 throws
- *     savedGatewaysIfReadable  all of them                 none
- *     findGatewayName          by a client's files         none
- *     savedBaseUrls,           by its address              none; masks nothing, because it shows no secret
- *     caFileFor
- *     gatewaysIfReadable       all of them                 none; masks nothing: for the other files here
+ *                                                             without a readable list
+ *     savedGateway                by its name                 throws
+ *     savedGateways               all of them                 throws
+ *     savedGatewaysIfReadable     all of them                 none
+ *     findGatewayName             by a client's files         none
+ *     savedBaseUrls, caFileFor    by its address              none; masks nothing, because it shows no secret
+ *     unmaskedGatewaysIfReadable  all of them                 none; masks nothing: for the other files here
  *
  * gateway-list.ts stores the list, and save-gateway.ts adds to it.
  */
@@ -21,7 +20,8 @@ import type { BaseUrls, ExtraHeader, Gateway, Protocol } from '../gateway/types.
 import type { AskChoice } from '../platform/platform.ts'
 import { beginsLikeKey, closestNames, looksLikeAddress, looksLikeKey } from '../text.ts'
 import type { World } from '../transaction/record.ts'
-import { gatewayNamePattern, readGateways, type SavedGateway } from './gateway-list.ts'
+import { gatewayList, gatewayNamePattern, type SavedGateway } from './gateway-list.ts'
+import { readList } from './saved-list.ts'
 
 /** A command's session: it masks the keys and secret headers of the gateways that it reads. */
 export interface MaskingSession {
@@ -31,7 +31,7 @@ export interface MaskingSession {
 
 export const noGatewayHint = 'Save one: repoint gateways add URL'
 
-/** @throws UserError `usage` with the nearest name; as `readGateways` does */
+/** @throws UserError `usage` with the nearest name; as `readList` does */
 export function savedGateway(session: MaskingSession, name: string): SavedGateway {
   const all = savedGateways(session)
   const found = all.find((gateway) => gateway.name === name)
@@ -56,17 +56,17 @@ export function isTypedAddress(session: MaskingSession, word: string): boolean {
   )
 }
 
-/** All saved gateways, the latest first, with their secrets masked. @throws as `readGateways` does */
+/** All saved gateways, the latest first, with their secrets masked. @throws as `readList` does */
 export function savedGateways(session: MaskingSession): readonly SavedGateway[] {
-  return maskSecrets(session, readGateways(session.platform))
+  return maskSecrets(session, readList(session.platform, gatewayList))
 }
 
 export function savedGatewaysIfReadable(session: MaskingSession): readonly SavedGateway[] {
-  return maskSecrets(session, gatewaysIfReadable(session.platform))
+  return maskSecrets(session, unmaskedGatewaysIfReadable(session.platform))
 }
 
-export function gatewaysIfReadable(world: World): readonly SavedGateway[] {
-  const all = valueOrError(() => readGateways(world))
+export function unmaskedGatewaysIfReadable(world: World): readonly SavedGateway[] {
+  const all = valueOrError(() => readList(world, gatewayList))
   return all instanceof UserError ? [] : all
 }
 
@@ -112,7 +112,7 @@ export function caFileFor(
 }
 
 function savedGatewayAt(world: World, address: string): SavedGateway | undefined {
-  return gatewaysIfReadable(world).find((gateway) => gateway.address === address)
+  return unmaskedGatewaysIfReadable(world).find((gateway) => gateway.address === address)
 }
 
 /**

@@ -69,12 +69,13 @@ function readListAt<Entry>(
   { member, title, entry }: SavedList<Entry>,
 ): readonly Entry[] {
   const path = paths[member]
-  const schema = v.looseObject({ version: v.literal(listVersion), [member]: v.array(entry) })
+  const schema = v.object({ version: v.literal(listVersion), [member]: v.array(entry) })
 
   try {
     const bytes = world.files.read(path, maxListBytes)
     const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    if (v.is(schema, list)) return (list as Record<string, unknown>)[member] as readonly Entry[]
+    const parsed = v.safeParse(schema, list)
+    if (parsed.success) return parsed.output[member] as readonly Entry[]
   } catch (error) {
     // A link to a missing file is not an empty list.
     if (errorCode(error) === 'ENOENT' && !pathExists(world.files, path)) return []

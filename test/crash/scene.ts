@@ -3,7 +3,8 @@ import { basename, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { UserError } from '../../src/errors.ts'
-import { readGateways } from '../../src/state/gateway-list.ts'
+import { gatewayList } from '../../src/state/gateway-list.ts'
+import { readList } from '../../src/state/saved-list.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
@@ -230,7 +231,7 @@ const secretNames = new Set([
 ])
 
 function gatewaysIn(home: Home): string {
-  return JSON.stringify(readGateways(worldIn(home)))
+  return JSON.stringify(readList(worldIn(home), gatewayList))
 }
 
 /** Reports the key in a file that others can read, or in a record. */

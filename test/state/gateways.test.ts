@@ -1,14 +1,9 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { baseUrlsOf } from '../../src/gateway/base-urls.ts'
-import {
-  changeGateways,
-  gatewayNamePattern,
-  readGateways,
-  removeGateways,
-  type SavedGateway,
-} from '../../src/state/gateway-list.ts'
+import { gatewayList, gatewayNamePattern, type SavedGateway } from '../../src/state/gateway-list.ts'
 import { saveGateway } from '../../src/state/save-gateway.ts'
+import { changeList, readList, removeList } from '../../src/state/saved-list.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import type { Lock } from '../../src/transaction/lock.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
@@ -36,7 +31,7 @@ const mine: SavedGateway = {
 }
 
 function save(home: Home, ...gateways: SavedGateway[]): void {
-  changeGateways(worldIn(home), (all) => [...gateways, ...all])
+  changeList(worldIn(home), gatewayList, (all) => [...gateways, ...all])
 }
 
 /** A home whose list of gateways contains `text`. */
@@ -49,8 +44,8 @@ function saying(text: string | Uint8Array): Home {
 describe('the saved gateways', () => {
   test('are none without a list, and reading creates no folder', () => {
     const home = aHome()
-    expect(readGateways(worldIn(home))).toEqual([])
-    removeGateways(worldIn(home))
+    expect(readList(worldIn(home), gatewayList)).toEqual([])
+    removeList(worldIn(home), gatewayList)
     expect(readdirSync(home.path)).toEqual([])
   })
 
@@ -58,16 +53,14 @@ describe('the saved gateways', () => {
     const home = aHome()
     save(home, mine)
     save(home, work)
-    expect(readGateways(worldIn(home))).toEqual([work, mine])
+    expect(readList(worldIn(home), gatewayList)).toEqual([work, mine])
     expect(statSync(home.at(list)).mode & 0o777).toBe(0o600)
     expect(readdirSync(stateFolder(worldIn(home).machine)).sort()).toEqual([
       'blobs',
       'gateways.json',
     ])
-    // The usual header of the key is left out.
-    const stored = [work, mine].map(({ keyHeader: _, ...gateway }) => gateway)
     expect(home.text(list)).toBe(
-      `${JSON.stringify({ version: 2, gateways: stored }, undefined, 1)}\n`,
+      `${JSON.stringify({ version: 2, gateways: [work, mine] }, undefined, 1)}\n`,
     )
   })
 
@@ -75,7 +68,7 @@ describe('the saved gateways', () => {
     const home = aHome()
     save(home, work)
     const written = statSync(home.at(list)).ino
-    changeGateways(worldIn(home), (all) => {
+    changeList(worldIn(home), gatewayList, (all) => {
       expect(all).toEqual([work])
       return all
     })
@@ -85,17 +78,17 @@ describe('the saved gateways', () => {
   test('have no file after all are deleted', () => {
     const home = aHome()
     save(home, work)
-    changeGateways(worldIn(home), () => [])
+    changeList(worldIn(home), gatewayList, () => [])
     expect(existsSync(home.at(list))).toBe(false)
-    expect(readGateways(worldIn(home))).toEqual([])
-    removeGateways(worldIn(home))
+    expect(readList(worldIn(home), gatewayList)).toEqual([])
+    removeList(worldIn(home), gatewayList)
   })
 
   test('are written after the leftovers of a crash are removed', () => {
     const home = saying('{"version":2,"gateways":[]}')
     home.put('.local/state/repoint/gateways-new.json', 'half of it', 0o600)
     save(home, work)
-    expect(readGateways(worldIn(home))).toEqual([work])
+    expect(readList(worldIn(home), gatewayList)).toEqual([work])
     expect(readdirSync(stateFolder(worldIn(home).machine))).not.toContain('gateways-new.json')
   })
 
@@ -131,12 +124,12 @@ describe('the saved gateways', () => {
     const home = saying(text)
     const before = readFileSync(home.at(list))
     const damaged = expect.objectContaining({ code: 'record-damaged' })
-    expect(() => readGateways(worldIn(home))).toThrow(damaged)
+    expect(() => readList(worldIn(home), gatewayList)).toThrow(damaged)
     expect(() => save(home, work)).toThrow(damaged)
     expect(before.equals(readFileSync(home.at(list)))).toBe(true)
 
-    removeGateways(worldIn(home))
-    expect(readGateways(worldIn(home))).toEqual([])
+    removeList(worldIn(home), gatewayList)
+    expect(readList(worldIn(home), gatewayList)).toEqual([])
   })
 
   test('are read with all optional members', () => {
@@ -151,7 +144,7 @@ describe('the saved gateways', () => {
     }
     const home = aHome()
     save(home, full, mine)
-    expect(readGateways(worldIn(home))).toEqual([full, mine])
+    expect(readList(worldIn(home), gatewayList)).toEqual([full, mine])
   })
 
   test('are reported with the cause if they cannot be read or written', () => {
@@ -162,7 +155,7 @@ describe('the saved gateways', () => {
         throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'read' })
       },
     })
-    expect(() => readGateways(closed)).toThrow(
+    expect(() => readList(closed, gatewayList)).toThrow(
       expect.objectContaining({
         code: 'not-permitted',
         message: '~/.local/state/repoint/gateways.json cannot be read: permission denied',
@@ -173,10 +166,10 @@ describe('the saved gateways', () => {
         throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
       },
     })
-    expect(() => changeGateways(full, () => [mine])).toThrow(
+    expect(() => changeList(full, gatewayList, () => [mine])).toThrow(
       expect.objectContaining({ code: 'disk-full' }),
     )
-    expect(readGateways(worldIn(home))).toEqual([work])
+    expect(readList(worldIn(home), gatewayList)).toEqual([work])
   })
 
   test.each([
@@ -230,7 +223,7 @@ describe('a run and the list', () => {
       recoverRun(worldIn(home))
 
       const isNew = home.text('.codex/config.toml').includes('gateway.example')
-      const [saved, ...others] = readGateways(worldIn(home))
+      const [saved, ...others] = readList(worldIn(home), gatewayList)
       const isSaved = saved?.key === newer.key
       expect(others).toEqual([])
       expect(isSaved ? saved : [saved]).toEqual(isSaved ? newer : [work])
@@ -261,18 +254,18 @@ describe('a run and the list', () => {
     const world = worldIn(home)
     const { edits, ...rest } = aPairPlan(sourceIn(home))
     applyPlan(world, { ...rest, edits })
-    expect(readGateways(world)).toEqual([])
+    expect(readList(world, gatewayList)).toEqual([])
 
     const unchanged = edits.map((edit) => ({ ...edit, before: edit.after }))
     const first = applyPlan(world, { ...rest, edits: unchanged }, saving(world))
     expect(first).toMatchObject({ run: undefined, findings: [] })
-    expect(readGateways(world)).toEqual([newer])
+    expect(readList(world, gatewayList)).toEqual([newer])
 
-    removeGateways(world)
+    removeList(world, gatewayList)
     // Another run has already made the same change.
     const second = applyPlan(world, { ...rest, edits }, saving(world))
     expect(second).toMatchObject({ run: undefined, findings: [] })
-    expect(readGateways(world)).toEqual([newer])
+    expect(readList(world, gatewayList)).toEqual([newer])
   })
 
   test('a rollback does not change the list', () => {

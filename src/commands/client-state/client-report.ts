@@ -10,7 +10,7 @@ import { UserError, valueOrError } from '../../errors.ts'
 import { addressFor, baseUrlFor, gatewayAt, isSameButVersion } from '../../gateway/base-urls.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
-import { findGatewayName, gatewaysIfReadable } from '../../state/saved-gateways.ts'
+import { findGatewayName, unmaskedGatewaysIfReadable } from '../../state/saved-gateways.ts'
 import { gatewaysIn, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
@@ -84,7 +84,7 @@ export function gatewayOf(
   if (baseUrl === undefined) return undefined
 
   const protocol = protocolOf(client, state.options)
-  const saved = gatewaysIfReadable(session.platform)
+  const saved = unmaskedGatewaysIfReadable(session.platform)
   const known = [...saved, ...gatewaysOfClient(client, runs)].map(
     ({ address, baseUrls }): Gateway => ({ address, baseUrls }),
   )

@@ -1,8 +1,9 @@
 import { ifPossible, UserError } from '../../errors.ts'
 import type { Files } from '../../platform/platform.ts'
-import { readFolders, type SavedFolder } from '../../state/folders.ts'
+import { folderList, type SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
 import { savedGateways } from '../../state/saved-gateways.ts'
+import { readList } from '../../state/saved-list.ts'
 import { printableLine } from '../../text.ts'
 import { isInside } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
@@ -14,7 +15,7 @@ import type { Session } from '../screen/session.ts'
  */
 export function folderHere(
   { platform }: Session,
-  folders = readFolders(platform),
+  folders = readList(platform, folderList),
 ): SavedFolder | undefined {
   const { files, machine } = platform
   const here = realPath(files, machine.cwd)
