@@ -2,7 +2,7 @@ import { compact } from '../../compact.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
-import { numberIn, tableIn, textIn } from '../files/tables.ts'
+import { numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
@@ -31,71 +31,64 @@ export function firstRequest(
   files: LoadedFiles,
   { protocol, model, version }: FirstRequestInput,
 ): FirstRequest {
-  const models = readModels(files)
-  const { providerId = '' } = startingModel(readSettings(files))
-  const provider = providerOf(providerFormat, models, providerId)
-  const { table, url = '' } = provider
-  const recorded = (kind: string) => recordedRequest(recordings, { kind, protocol, version })
-  if (knownHosts.test(url)) {
+  const settings = readSettings(files)
+  const { providerId = '' } = startingModel(settings)
+  const provider = providerOf(providerFormat, readModels(files), providerId)
+  const recorded = (kind: 'plain' | 'reasoning') =>
+    recordedRequest(recordings, { kind, protocol, version })
+
+  if (knownHosts.test(provider.url ?? '')) {
     const { messages, input, system, tools, stream } = recorded('plain').body
     return { body: compact({ messages, input, system, tools, stream }) }
   }
 
   const entry = modelOf(provider, model) ?? {}
-  const compat = { ...tableIn(table, ['compat']), ...tableIn(entry, ['compat']) }
-  const most = numberIn(entry, ['maxTokens']) ?? usualOutputTokens
-  const window = numberIn(entry, ['contextWindow']) ?? Number.POSITIVE_INFINITY
-  const limit = Math.min(
-    most,
-    leavesRoomForPrompt(version) ? window - promptTokens : mostOutputTokens,
-  )
+  const compat = { ...tableIn(provider.table, ['compat']), ...tableIn(entry, ['compat']) }
+  const limit = tokenLimit(entry, version)
+  // The recordings have only the usual level.
+  const level = textIn(settings.root, ['defaultThinkingLevel']) ?? 'medium'
+  const isReasoning = entry['reasoning'] === true && level === 'medium'
 
-  const level = textIn(readSettings(files).root, ['defaultThinkingLevel']) ?? 'medium'
-  const effort = entry['reasoning'] === true && level === 'medium' ? level : undefined
-
-  const first = recorded(effort ? 'reasoning' : 'plain')
-  const { headers, body } = first
-
-  if (protocol === 'chat') {
-    const { max_completion_tokens: _, ...usual } = body
-    const lacks = (member: string) => compat[member] === false
-    return {
-      headers,
-      body: {
-        ...usual,
-        [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
-        ...(lacks('supportsUsageInStreaming') && { stream_options: undefined }),
-        ...(lacks('supportsStore') && { store: undefined }),
-        ...(lacks('supportsReasoningEffort') && { reasoning_effort: undefined }),
-      },
-      hints,
-    }
+  if (protocol === 'messages') {
+    const isAdaptive = compat['forceAdaptiveThinking'] === true
+    const thinking = isAdaptive ? thinkingOfAdaptive(model, version) : 'budget'
+    const { body, ...usual } = recorded(
+      isReasoning && thinking === 'adaptive' ? 'reasoning' : 'plain',
+    )
+    const request = { ...usual, body: { ...body, max_tokens: limit }, hints }
+    return isReasoning && thinking === 'budget' ? withThinkingBudget(request) : request
   }
+
+  const { headers, body } = recorded(isReasoning ? 'reasoning' : 'plain')
   if (protocol === 'responses')
     return { headers, body: { ...body, max_output_tokens: limit }, hints }
+  return { headers, body: chatBody(body, compat, limit), hints }
+}
 
-  const isAdaptive = compat['forceAdaptiveThinking'] === true
-  const thinking = isAdaptive ? thinkingOfAdaptive(model, version) : 'budget'
-  const { query, ...usual } = thinking === 'adaptive' ? first : recorded('plain')
-  const isBudgeted = effort !== undefined && thinking === 'budget'
+/** The limit that pi sends, in tokens. */
+function tokenLimit(entry: Table, version: string | undefined): number {
+  const ofModel = numberIn(entry, ['maxTokens']) ?? usualOutputTokens
+  const window = numberIn(entry, ['contextWindow']) ?? Number.POSITIVE_INFINITY
+  return Math.min(ofModel, leavesRoomForPrompt(version) ? window - promptTokens : mostOutputTokens)
+}
+
+/** The recorded body, with the changes that `compat` of the entries makes. */
+function chatBody(recorded: FirstRequest['body'], compat: Table, limit: number) {
+  const { max_completion_tokens: _, ...usual } = recorded
+  const lacks = (member: string) => compat[member] === false
   return {
-    ...(query !== undefined && { query }),
-    headers: {
-      ...usual.headers,
-      ...(isBudgeted && { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
-    },
-    body: {
-      ...usual.body,
-      max_tokens: limit,
-      ...(isBudgeted && {
-        thinking: { type: 'enabled', budget_tokens: 8192, display: 'summarized' },
-      }),
-    },
-    hints,
+    ...usual,
+    [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
+    ...(lacks('supportsUsageInStreaming') && { stream_options: undefined }),
+    ...(lacks('supportsStore') && { store: undefined }),
+    ...(lacks('supportsReasoningEffort') && { reasoning_effort: undefined }),
   }
 }
 
-/** How a model thinks whose entry says that it must choose itself. */
+/**
+ * How a model thinks whose entry says that it must choose itself. `unclear`: the probe sends a request without
+ * thinking.
+ */
 function thinkingOfAdaptive(
   model: string,
   version: string | undefined,
@@ -108,6 +101,17 @@ function thinkingOfAdaptive(
       return /-5/.test(model) ? 'budget' : 'unclear'
     case 'unknown':
       return 'unclear'
+  }
+}
+
+function withThinkingBudget(request: FirstRequest): FirstRequest {
+  return {
+    ...request,
+    headers: { ...request.headers, 'anthropic-beta': 'interleaved-thinking-2025-05-14' },
+    body: {
+      ...request.body,
+      thinking: { type: 'enabled', budget_tokens: 8192, display: 'summarized' },
+    },
   }
 }
 
