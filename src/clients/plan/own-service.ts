@@ -32,14 +32,14 @@ import { whyUnreadable } from '../contract/state.ts'
 import { textOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 
-/** A client's files at earlier times, from the records. */
+/** What the records know of a client's files. In the example, the undone runs are those that wrote the second column. */
 export interface FilesFromRecords {
-  /** The files from when the client used its own service, if the records have that state. */
+  /** The files of the first column. Absent: no record has them; then all runs are undone. */
   readonly atOwnService?: LoadedFiles | undefined
-  /** The current files without what repoint wrote since then. */
+  /** The files now, with the runs undone: `model` has its first value, `limit` is gone, the comment stays. */
   readonly withoutRuns: LoadedFiles
-  /** The settings that repoint wrote since then, by file. */
-  readonly written: ReadonlyMap<string, readonly TouchedSetting[]>
+  /** The settings that the undone runs wrote, by the path of their file: `model`, `limit` and `key`. */
+  readonly settingsOfRuns: ReadonlyMap<string, readonly TouchedSetting[]>
 }
 
 /** A setting that an edit may change. */
@@ -71,7 +71,7 @@ export function planOwnService(
   // An undo can restore syntax that the client cannot read, such as comments that a setup removed. Then the plan
   // undoes no run, and only removes what points at a gateway.
   if (isUndone && !isReadable(after) && isReadable(files)) {
-    const withoutUndo = { ...earlier, withoutRuns: files, written: new Map() }
+    const withoutUndo = { ...earlier, withoutRuns: files, settingsOfRuns: new Map() }
     return planOwnService(client, files, withoutUndo)
   }
 
@@ -79,12 +79,12 @@ export function planOwnService(
     .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
     .toReversed()
     .map((file) => {
-      const written = earlier?.written.get(file.path) ?? []
+      const ofRuns = earlier?.settingsOfRuns.get(file.path) ?? []
       const ofGateway = removed(file).map((path) => {
         return { path, role: roleIn(client, file, path) ?? ('address' as const) }
       })
       const { bytes } = sameFile(after, file) ?? file
-      return editOf(client, file, bytes, [...written, ...ofGateway])
+      return editOf(client, file, bytes, [...ofRuns, ...ofGateway])
     })
 }
 
@@ -124,8 +124,8 @@ function filesWithoutRuns(
   return files.map((file) => {
     const earlierFile = sameFile(earlier.withoutRuns, file)
     if (earlierFile === undefined || file.scope === 'whole') return file
-    const written = earlier.written.get(file.path) ?? []
-    const paths = settingsWithoutRole(file, written, settings[file.kind] ?? [])
+    const ofRuns = earlier.settingsOfRuns.get(file.path) ?? []
+    const paths = settingsWithoutRole(file, ofRuns, settings[file.kind] ?? [])
     return withSettingsOf(earlierFile, file, paths)
   })
 }

@@ -13,7 +13,7 @@ import { compact } from '../../compact.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { type FilesBeforeRuns, filesBeforeRuns } from '../../transaction/before-runs.ts'
+import { filesBeforeRuns } from '../../transaction/before-runs.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { readClientFiles, withContents } from '../client-state/client-files.ts'
 import { oneClientPerFamily } from '../client-state/client-report.ts'
@@ -104,7 +104,7 @@ function editsToOwnService(
   client: Client,
   files: LoadedFiles,
 ): readonly FileEdit[] {
-  const edits = planOwnService(client, files, earlierFiles(session, client, files))
+  const edits = planOwnService(client, files, filesFromRecords(session, client, files))
   return edits.some(changesFile) ? edits : []
 }
 
@@ -121,36 +121,29 @@ function refuseUnreadable({ label }: Client, files: LoadedFiles): void {
 }
 
 /**
- * An earlier state of a client's files, from the records: the newest one in which the client used its own
- * service, or else the oldest of all. Undefined: the records have no state of these files.
+ * What the records know of a client's files: their newest state in which the client used its own service, or else
+ * the oldest state. Undefined: the records have no state of these files.
  */
-function earlierFiles(
+function filesFromRecords(
   { platform }: Session,
   client: Client,
   files: LoadedFiles,
 ): FilesFromRecords | undefined {
   const editable = files.filter(({ use }) => use === 'editable')
   const now = new Map(editable.map(({ path, bytes }) => [path, bytes]))
-  const isReadable = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) === undefined
 
-  let oldest: FilesBeforeRuns | undefined
-  for (const state of filesBeforeRuns(platform, familyIds(client.id), now)) {
-    oldest = state
-    const filesThen = withContents(files, state.recorded)
-    if (isAtGateway(client, filesThen) || !isReadable(filesThen)) continue
+  const states = filesBeforeRuns(platform, familyIds(client.id), now)
 
-    const atOwnService = filesThen.filter(({ path }) => state.recorded.has(path))
-    return { atOwnService, ...withoutRunsSince(state, files) }
+  let found: FilesFromRecords | undefined
+  for (const { recorded, withoutRuns, settings } of states) {
+    found = { withoutRuns: withContents(files, withoutRuns), settingsOfRuns: settings }
+
+    const filesThen = withContents(files, recorded)
+    const isReadable = whyUnreadable(client.read(filesThen)) === undefined
+    if (isReadable && !isAtGateway(client, filesThen))
+      return { ...found, atOwnService: filesThen.filter(({ path }) => recorded.has(path)) }
   }
-  return oldest && withoutRunsSince(oldest, files)
-}
-
-/** The files without the runs since an earlier state, and the settings that those runs wrote. */
-function withoutRunsSince(
-  { withoutRuns, settings }: FilesBeforeRuns,
-  files: LoadedFiles,
-): Omit<FilesFromRecords, 'atOwnService'> {
-  return { withoutRuns: withContents(files, withoutRuns), written: settings }
+  return found
 }
 
 /** Whether an edit changes its file. The file may already say what the edit plans. */
