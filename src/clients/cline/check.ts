@@ -53,7 +53,7 @@ export function* checkNow(context: ClientContext): Findings {
     keyPlace: file.place([...settingsPath, 'apiKey']),
   })
   if (url !== undefined) yield* proxyFindings(clineName, url, context.machine.env)
-  if (!key && readHeaders(settings['headers']).keyed) yield* checkSecondKey(context)
+  if (!key && readHeaders(settings['headers']).headerKey) yield* checkSecondKey(context)
 }
 
 function* checkSurroundings(context: ClientContext, file: ProvidersFile): Findings {
@@ -111,7 +111,8 @@ function* checkMissingKey(
   url: string | undefined,
 ): Findings {
   const { settings } = file
-  const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
+  const hasKey =
+    Boolean(settings['apiKey']) || readHeaders(settings['headers']).headerKey !== undefined
   const isKeyElsewhere = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')
   if (hasKey || isKeyElsewhere || mayNeedNoKey(url, context)) return
 

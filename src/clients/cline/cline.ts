@@ -110,8 +110,8 @@ export const cline: ClientModule = {
 
     const url = textIn(settings, ['baseUrl'])
     const apiKey = textIn(settings, ['apiKey'])
-    const { headers, keyed } = readHeaders(settings['headers'])
-    const sent = apiKey ? { key: apiKey } : keyed
+    const { headers, headerKey } = readHeaders(settings['headers'])
+    const sent = apiKey ? { key: apiKey } : headerKey
     const model = textIn(settings, ['model'])
     return {
       endpoint: {

@@ -96,10 +96,12 @@ export const codex: ClientModule = {
     const providerId = config.text(['model_provider'])
     const { url } = addressInUse(config)
     const table = providerInUse(config)?.table
-    const { headers, keyed: headerKey } = readHeaders(table?.['http_headers'])
+    const { headers, headerKey } = readHeaders(table?.['http_headers'])
     const query = textMembers(table?.['query_params'])
-    const usesHeaderKey = headerKey !== undefined && table?.['requires_openai_auth'] !== true
-    const usesAuthFile = auth.usableKey !== undefined && takesAuthFile(config)
+
+    // Codex sends the key of auth.json, or the one in a header of the provider's table.
+    const keyOfAuth = takesAuthFile(config) ? auth.usableKey : undefined
+    const keyOfTable = table?.['requires_openai_auth'] === true ? undefined : headerKey
 
     const model = config.text(['model'])
     const contextWindow = config.get(['model_context_window'])
@@ -108,13 +110,11 @@ export const codex: ClientModule = {
     return {
       endpoint: {
         baseUrl: url && withoutTrailingSlash(url),
-        keyHeader: 'authorization',
-        ...(usesHeaderKey ? headerKey : {}),
-        ...(usesAuthFile ? { key: auth.usableKey } : {}),
+        ...(keyOfTable ?? { keyHeader: 'authorization', key: keyOfAuth }),
         headers,
         query: query.length === 0 ? undefined : query,
         alsoSendsTo:
-          usesAuthFile && providerId && url
+          keyOfAuth && providerId && url
             ? otherAddress(files, withoutTrailingSlash(url))
             : undefined,
       },
@@ -127,12 +127,8 @@ export const codex: ClientModule = {
       },
       offered: offeredByModelsFile(files),
       sources: {
-        ...sourcesIn(config.path, {
-          baseUrl: url,
-          model,
-          key: usesHeaderKey ? headerKey.key : undefined,
-        }),
-        ...(usesAuthFile && { key: authFile.path }),
+        ...sourcesIn(config.path, { baseUrl: url, model, key: keyOfTable?.key }),
+        ...(keyOfAuth && { key: authFile.path }),
       },
       login: auth.login && `a ${auth.login}`,
       findings: unreadable(config.problem ?? (fault && `${fault.location}: ${fault.message}`)),

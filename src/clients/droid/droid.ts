@@ -118,10 +118,10 @@ export const droid: ClientModule = {
     const found = modelCalled(settings, chosen)
     const url = textIn(found?.entry, ['baseUrl'])
     const apiKey = textIn(found?.entry, ['apiKey'])
-    const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
+    const { headers, headerKey } = readHeaders(found?.entry['extraHeaders'])
     // The file does not say the value of a variable.
     const keyInEntry = apiKey && !isFromVariable(apiKey) ? { key: apiKey } : undefined
-    const sent = apiKey ? keyInEntry : keyed
+    const sent = apiKey ? keyInEntry : headerKey
 
     const model = found ? textIn(found.entry, ['model']) : chosen
     // A model of ours that the user chose with `/model` belongs to the same setup.

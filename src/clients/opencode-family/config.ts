@@ -60,10 +60,10 @@ export function readKey(
   providerId: string,
   options: Table,
 ): KeyInHeader | undefined {
-  const { keyed } = readHeaders(options['headers'])
+  const { headerKey } = readHeaders(options['headers'])
   return (
     bearerKey(files, providerId, options) ??
-    (keyed && { ...keyed, keyPath: fileOf(files, 'config').path })
+    (headerKey && { ...headerKey, keyPath: fileOf(files, 'config').path })
   )
 }
 

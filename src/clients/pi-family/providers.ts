@@ -79,7 +79,7 @@ export function effectiveSettings(
   const url = entry['baseUrl'] ?? provider.url
   const api = entry['api'] ?? table['api']
   const baseUrl = typeof url === 'string' ? withoutTrailingSlash(url) : undefined
-  const { headers, keyed } = readHeaders(table['headers'])
+  const { headers, headerKey } = readHeaders(table['headers'])
 
   // A model of the same provider may have another address, to which the client sends the same key. The base
   // URL of another protocol of the same gateway does not count.
@@ -89,7 +89,7 @@ export function effectiveSettings(
   return {
     endpoint: {
       baseUrl,
-      keyHeader: keyed?.keyHeader ?? 'authorization',
+      keyHeader: headerKey?.keyHeader ?? 'authorization',
       headers,
       alsoSendsTo: urls.find((url) => !isSameButVersion(url, baseUrl ?? '')),
     },

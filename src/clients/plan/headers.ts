@@ -191,16 +191,15 @@ export function headersInVariables(
   }))
 }
 
-/** The headers in a table, and separately the key, if the table has one. */
+/** The headers in a table, and separately the one that holds the key. Undefined: the table has none. */
 export function readHeaders(table: ConfigValue | undefined): {
-  /** Undefined: none. */
   readonly headers: readonly ExtraHeader[] | undefined
-  readonly keyed: { readonly keyHeader: OtherKeyHeader; readonly key: string } | undefined
+  readonly headerKey: { readonly keyHeader: OtherKeyHeader; readonly key: string } | undefined
 } {
   const all = textMembers(table).map(({ name, value }) => classifyHeader(name, value))
-  const keyed = otherKeyHeaders.flatMap((keyHeader) =>
+  const [headerKey] = otherKeyHeaders.flatMap((keyHeader) =>
     all.filter(({ name }) => name === keyHeader).map(({ value: key }) => ({ keyHeader, key })),
   )
   const headers = all.filter(({ name }) => otherKeyHeaders.every((header) => header !== name))
-  return { headers: headers.length === 0 ? undefined : headers, keyed: keyed[0] }
+  return { headers: headers.length === 0 ? undefined : headers, headerKey }
 }
