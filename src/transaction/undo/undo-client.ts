@@ -46,8 +46,8 @@ export interface UndoneClient {
   /** All files, as this undo leaves them. */
   readonly result: Contents
   readonly kept: readonly KeptSetting[]
-  /** The client loses a whole table, including what others wrote into it. */
-  readonly losesTables: boolean
+  /** How it treated all of the client's files. */
+  readonly way: UndoWay
 }
 
 /**
@@ -66,12 +66,12 @@ export function undoClient(
   if (!isSafe(endpointSituations(files, now))) return undoFiles(files, now, 'keep-all')
 
   for (const way of settingWays) {
-    const outcome = undoFiles(files, now, way)
+    const undone = undoFiles(files, now, way)
     const situations = [
-      ...keptKeySituations(files, now, outcome.kept),
-      ...(findSituations?.(client, plannedBytes(now, outcome.result)) ?? []),
+      ...keptKeySituations(files, now, undone.kept),
+      ...(findSituations?.(client, plannedBytes(now, undone.result)) ?? []),
     ]
-    if (isSafe(situations)) return outcome
+    if (isSafe(situations)) return undone
   }
 
   return undoFiles(files, now, 'keep-all')
@@ -90,6 +90,6 @@ function undoFiles(files: readonly RecordedFile[], now: Contents, way: UndoWay):
   return {
     result: withChanges(now, versions),
     kept: undone.flatMap(({ kept }) => kept),
-    losesTables: way === 'remove-table',
+    way,
   }
 }

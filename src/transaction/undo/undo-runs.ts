@@ -28,7 +28,7 @@ export interface UndoPlan {
   /** The files of the undone runs in write order, including those that do not change. */
   readonly files: readonly RecordedFile[]
   readonly kept: readonly KeptSetting[]
-  /** Clients that lose a whole table, including what others wrote into it. */
+  /** Clients that lose whole tables, with what others wrote there: their way was `remove-table`. */
   readonly clientsLosingTables: readonly string[]
   /** All files after the undo. */
   readonly result: Contents
@@ -84,10 +84,10 @@ export function undoRun(
 
   for (const client of clients) {
     const clientFiles = files.filter((file) => file.client === client)
-    const outcome = undoClient(client, clientFiles, result, options)
-    result = outcome.result
-    kept.push(...outcome.kept)
-    if (outcome.losesTables) clientsLosingTables.push(client)
+    const undone = undoClient(client, clientFiles, result, options)
+    result = undone.result
+    kept.push(...undone.kept)
+    if (undone.way === 'remove-table') clientsLosingTables.push(client)
   }
 
   const undoes = clients.map((client) => ({ run: run.id, client }))

@@ -9,6 +9,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
 import type { Bytes, SettingPath } from '../../edits/types.ts'
+import type { UndoDecision } from '../../edits/undo.ts'
 import { startsWith, uniquePaths } from '../../edits/values/paths.ts'
 import { decidesEndpoint, type FileVersion, type KeptSetting } from '../record.ts'
 import {
@@ -31,9 +32,9 @@ import {
  *               base_url = "https://gw"      base_url = "https://gw"
  *                                            request_max_retries = 9
  *
- * - `remove-ours` leaves only the retries.
- * - `keep-without-role` also leaves the name, because it has no role: it is no part of the endpoint.
- * - `remove-table` leaves nothing.
+ * - `remove-ours` leaves only the retries. Codex does not start with that: a provider must have a name.
+ * - `keep-without-role` leaves the name too. It may stay, because it names neither the address nor the key.
+ * - `remove-table` leaves nothing, if Codex does not start with what someone wrote there either.
  */
 export const settingWays = ['remove-ours', 'keep-without-role', 'remove-table'] as const
 export type SettingWay = (typeof settingWays)[number]
@@ -66,25 +67,16 @@ export function undoSettings(
   const undoable = settings.filter((setting) => setting.isOurs || isInTable(setting))
   const changed = settings.filter((setting) => !undoable.includes(setting))
 
-  const versions = {
-    before: copies.bytesOf(file.before),
-    written: copies.bytesOf(file.written),
-    now: copies.bytesOf(now) as Bytes,
-  }
   const undoAllBut = (withoutRole: readonly ComparedSetting[]) => {
     const undone = undoable.filter((setting) => !withoutRole.includes(setting))
-    const decision = {
+    return bytesAfterUndo(history, now, {
       restore: [...pathsOf(undone), ...tables],
       keep: pathsOf([...changed, ...withoutRole]),
-    }
-    return formatOf(file.format).undo(versions, decision, file.path)
+    })
   }
-
-  // A table is shared if it remains when all our settings are undone, so `keep-without-role` tries that first.
-  const withoutOurs = undoAllBut([])
   const withoutRole =
-    way === 'keep-without-role' ? withoutRoleInSharedTables(history, undoable, withoutOurs) : []
-  const bytes = withoutRole.length === 0 ? withoutOurs : undoAllBut(withoutRole)
+    way === 'keep-without-role' ? withoutRoleInSharedTables(history, undoable, undoAllBut([])) : []
+  const bytes = undoAllBut(withoutRole)
 
   const kept = [
     ...pathsOf(changed).map((path) => keptSetting(file, path, 'changed')),
@@ -92,8 +84,21 @@ export function undoSettings(
   ]
   if (bytes === null) return { result: null, kept }
 
-  const permissions = permissionsAfterUndo(history, now, changed)
-  return { result: copies.add(bytes, { ...now, mode: permissions }), kept }
+  const mode = permissionsAfterUndo(history, now, changed)
+  return { result: copies.add(bytes, { ...now, mode }), kept }
+}
+
+function bytesAfterUndo(
+  { copies, file }: FileHistory,
+  now: FileVersion,
+  decision: UndoDecision,
+): Bytes | null {
+  const versions = {
+    before: copies.bytesOf(file.before),
+    written: copies.bytesOf(file.written),
+    now: copies.bytesOf(now) as Bytes,
+  }
+  return formatOf(file.format).undo(versions, decision, file.path)
 }
 
 function pathsOf(settings: readonly ComparedSetting[]): readonly SettingPath[] {
@@ -119,15 +124,19 @@ function tablesToRemove(history: FileHistory): readonly SettingPath[] {
   return tables.filter((table) => isTableOfRun(history, table) && isEndpointAsWritten(table))
 }
 
-/** The settings without a role in shared tables. @param withoutOurs the file without all our settings */
+/**
+ * The settings without a role in shared tables: those that remain if every setting of ours is undone.
+ *
+ * @param bytesWithoutOurs the file after that. Null: nothing of it is left
+ */
 function withoutRoleInSharedTables(
   history: FileHistory,
   undoable: readonly ComparedSetting[],
-  withoutOurs: Bytes | null,
+  bytesWithoutOurs: Bytes | null,
 ): readonly ComparedSetting[] {
-  if (withoutOurs === null) return []
+  if (bytesWithoutOurs === null) return []
   const { file } = history
-  const document = formatOf(file.format).read(withoutOurs, file.path)
+  const document = formatOf(file.format).read(bytesWithoutOurs, file.path)
 
   return undoable.filter(({ path, setting }) => {
     const table = path.slice(0, -1)
