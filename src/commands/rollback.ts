@@ -28,12 +28,10 @@ import { refuseUnknownClient, refuseUnsafe } from './rollback/refuse.ts'
 import {
   changesAny,
   isChanged,
-  keptFindings,
   reportDryRun,
   reportNothing,
   reportUndo,
   showPlan,
-  sideEffects,
   undoCommandFor,
 } from './rollback/report.ts'
 import type { Consent, Session } from './screen/session.ts'
@@ -82,29 +80,17 @@ export async function rollback(
 
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
   const context: RollbackContext = { session, runs, clients }
-  const options = optionsFor(context, id, flags)
   const consent = session.consent(flags.yes)
+  const options = optionsFor(context, id, flags)
   const rollbackPlan = planRollback(
     platform,
     choosesRun(flags, consent) ? await withPickedRun(context, options) : options,
   )
   if (rollbackPlan === undefined) return reportNothing(context, runsOfClient(id, runs), flags)
 
-  await refuseUnknownClient(session, rollbackPlan)
-  const clientUndos = clientUndosOf(context, rollbackPlan)
-  // Without --force, the plan has no unsafe undo.
-  if (flags.force) refuseUnsafe(context, rollbackPlan, clientUndos)
-
-  session.addFindings(...checkPlannedFiles(platform, rollbackPlan.plan, rollbackPlan.details))
-  session.showFindings()
-  showPlan(context, rollbackPlan, clientUndos)
-  const effects = sideEffects(session, rollbackPlan, clientUndos)
-  for (const { message, hint } of effects) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
-  session.addShownFindings(...keptFindings(rollbackPlan), ...effects)
-
-  return flags.dryRun
-    ? reportDryRun(session, rollbackPlan)
-    : applyAndReport(context, rollbackPlan, consent)
+  await checkAndShow(context, rollbackPlan, flags)
+  if (flags.dryRun) return reportDryRun(session, rollbackPlan)
+  return applyAndReport(context, rollbackPlan, consent)
 }
 
 /** Whether the user chooses the run from a list. With `--yes` and in a script, it is the newest. */
@@ -130,6 +116,24 @@ function optionsFor(
     isHere: isHereCheck(context),
     findSituations: situationsFinder(context),
   }
+}
+
+/** Refuses a rollback that would fail or be unsafe, and shows what it would do. */
+async function checkAndShow(
+  context: RollbackContext,
+  rollbackPlan: RollbackPlan,
+  { force }: RollbackFlags,
+): Promise<void> {
+  const { session } = context
+  await refuseUnknownClient(session, rollbackPlan)
+  const clientUndos = clientUndosOf(context, rollbackPlan)
+  // Without --force, the plan has no unsafe undo.
+  if (force) refuseUnsafe(context, rollbackPlan, clientUndos)
+  const { plan, details } = rollbackPlan
+  session.addFindings(...checkPlannedFiles(session.platform, plan, details))
+
+  session.showFindings()
+  showPlan(context, rollbackPlan, clientUndos)
 }
 
 async function applyAndReport(

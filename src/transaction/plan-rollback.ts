@@ -23,14 +23,14 @@
  */
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
-import { actionOf, type FileEdit, type Plan, type SettingPath } from '../edits/types.ts'
+import { actionOf, type FileEdit, type Plan } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply-plan.ts'
 import { type Contents, currentContents } from './contents.ts'
 import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
-  type FileOutcome,
+  type FileReport,
   isUndoOrRedo,
   type KeptSetting,
   type RecordedFile,
@@ -71,16 +71,11 @@ export interface RollbackPlan {
   /** The undone runs that have an effect, newest first. */
   readonly runs: readonly [RunRecord, ...RunRecord[]]
   readonly kept: readonly KeptSetting[]
-  /** Clients that lose a whole table, including what others wrote into it. */
+  /** See `UndoPlan`. */
   readonly clientsLosingTables: readonly string[]
   readonly plan: Plan
-  readonly files: readonly RollbackFile[]
+  readonly files: readonly FileReport[]
   readonly details: RollbackDetails
-}
-
-interface RollbackFile extends FileOutcome {
-  /** The settings that stay. The empty path is the whole file. */
-  readonly kept: readonly SettingPath[]
 }
 
 /**
@@ -259,12 +254,7 @@ function toRollbackPlan(
       model: oldest.model,
       edits,
     },
-    files: edits.map((edit) => ({
-      path: edit.path,
-      client: edit.client,
-      action: actionOf(edit),
-      kept: kept.filter(({ file }) => file === edit.path).map((setting) => setting.path),
-    })),
+    files: edits.map((edit) => ({ path: edit.path, client: edit.client, action: actionOf(edit) })),
     details: {
       undoes,
       kept,

@@ -202,11 +202,11 @@ export interface ApplyResult {
   readonly findings: readonly Finding[]
   /** Why the written files do not say what was planned. The run is recorded all the same, so that an undo is possible. */
   readonly mismatches: readonly UserError[]
-  readonly files: readonly FileOutcome[]
+  readonly files: readonly FileReport[]
 }
 
-/** What a run does to one file. */
-export interface FileOutcome {
+/** What a run does to one file, or would do. */
+export interface FileReport {
   readonly path: string
   readonly client: string
   readonly action: FileAction

@@ -7,6 +7,7 @@ import {
   applyRollback,
   planRollback,
   type RollbackOptions,
+  type RollbackPlan,
 } from '../../src/transaction/plan-rollback.ts'
 import type { RunRecord, World } from '../../src/transaction/record.ts'
 import { statePaths } from '../../src/transaction/records/state-folder.ts'
@@ -26,6 +27,11 @@ export function rollBack(home: Home, options: RollbackOptions = {}) {
   const plan = planRollback(worldIn(home), options)
   if (!plan) throw new Error('there is nothing to undo')
   return { ...plan, applied: applyRollback(worldIn(home), plan) }
+}
+
+/** The paths of the settings that a rollback keeps. */
+export function keptPaths(plan: Pick<RollbackPlan, 'kept'> | undefined) {
+  return plan?.kept.map(({ path }) => path)
 }
 
 /** The UserError that `work` throws. Other errors pass through. */

@@ -17,7 +17,7 @@ import { readBlob } from '../../src/transaction/records/blobs.ts'
 import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { aPairPlan, aPlan, authEdit, configEdit, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { rollBack } from '../support/runs.ts'
+import { keptPaths, rollBack } from '../support/runs.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
@@ -135,11 +135,11 @@ describe('rollback', () => {
       '.codex/config.toml',
       `${home.text('.codex/config.toml')}\n[projects."/x"]\ntrust_level = "trusted"\n`,
     )
-    const { files } = rollBack(home)
+    const { kept } = rollBack(home)
     expect(home.text('.codex/config.toml')).toBe(
       `${oldConfig}\n[projects."/x"]\ntrust_level = "trusted"\n`,
     )
-    expect(files.map(({ kept }) => kept)).toEqual([[], []])
+    expect(kept).toEqual([])
   })
 
   test('keeps a key that was edited since, and reports it', () => {
@@ -147,8 +147,8 @@ describe('rollback', () => {
     setUp(home)
     const config = home.text('.codex/config.toml').replace('"gpt-5.6-sol"', '"theirs"')
     home.put('.codex/config.toml', config)
-    const { files } = rollBack(home)
-    expect(files[0]?.kept).toEqual([['model']])
+    const { kept } = rollBack(home)
+    expect(keptPaths({ kept })).toEqual([['model']])
     expect(home.text('.codex/config.toml')).toBe(oldConfig.replace('"gpt-5.5"', '"theirs"'))
   })
 
@@ -157,10 +157,11 @@ describe('rollback', () => {
     setUp(home)
     const login = '{"tokens": {"access_token": "newer-login"}}\n'
     home.put('.codex/auth.json', login)
-    const { files } = rollBack(home)
+    const { files, kept } = rollBack(home)
     expect(home.text('.codex/auth.json')).toBe(login)
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
-    expect(files.at(-1)).toMatchObject({ action: 'unchanged', kept: [['OPENAI_API_KEY']] })
+    expect(files.at(-1)).toMatchObject({ action: 'unchanged' })
+    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
   })
 
   test('restores a file with scope whole if only its formatting changed', () => {
@@ -257,9 +258,9 @@ describe('rollback', () => {
     setUp(home)
     expect(planRollback(worldIn(home), { clients: ['claude'] })).toBeUndefined()
     for (const name of Object.keys(oldPair)) rmSync(home.at(name))
-    const { files } = planRollback(worldIn(home))!
+    const { files, kept } = planRollback(worldIn(home))!
     expect(files.every(({ action }) => action === 'unchanged')).toBe(true)
-    expect(files.map(({ kept }) => kept)).toEqual([[[]], [[]]])
+    expect(keptPaths({ kept })).toEqual([[], []])
   })
 
   test('refuses a run that is not recorded', () => {

@@ -11,7 +11,7 @@ import {
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { rollBack, setUp } from '../support/runs.ts'
+import { keptPaths, rollBack, setUp } from '../support/runs.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
 const chatGptLogin = '{"tokens": {"access_token": "old-login"}}\n'
@@ -29,10 +29,10 @@ describe('address and key of one client are undone together', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home))])
     const changed = home.replace('.claude/settings.json', 'gateway.example', 'theirs.example')
-    const { files } = rollBack(home)
+    const { files, kept } = rollBack(home)
     expect(home.text('.claude/settings.json')).toBe(changed)
     expect(files[0]).toMatchObject({ action: 'unchanged' })
-    expect(files[0]?.kept).toContainEqual(['env', 'ANTHROPIC_AUTH_TOKEN'])
+    expect(keptPaths({ kept })).toContainEqual(['env', 'ANTHROPIC_AUTH_TOKEN'])
   })
 
   test('claude: a token that was replaced by hand keeps the address', () => {
@@ -106,8 +106,8 @@ describe('address and key of one client are undone together', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
     home.replace('.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
-    const { files } = rollBack(home)
-    expect(files[0]?.kept).toEqual([['model']])
+    const { kept } = rollBack(home)
+    expect(keptPaths({ kept })).toEqual([['model']])
     expect(home.text('.codex/config.toml')).toBe('model = "theirs"\n')
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
   })
@@ -128,8 +128,8 @@ describe('address and key of one client are undone together', () => {
     home.replace('.claude/settings.json', 'gateway.example', 'theirs.example')
     home.put('.codex/config.toml', 'broken = ')
     rmSync(home.at('.codex/auth.json'))
-    const { files } = rollBack(home, { force: true })
-    expect(files.map(({ kept }) => kept)).toEqual([[], [], []])
+    const { kept } = rollBack(home, { force: true })
+    expect(kept).toEqual([])
     expect(home.text('.claude/settings.json')).toBe(settings)
     expect(home.text('.codex/config.toml')).toBe(config)
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
@@ -208,7 +208,7 @@ describe('an undo of several runs', () => {
       ])
       const { entry } = JSON.parse(home.text('other/x.json'))
       home.put('other/x.json', JSON.stringify({ entry: { ...entry, at: stamp } }))
-      expect(rollBack(home).files[0]?.kept).toEqual([])
+      expect(keptPaths(rollBack(home))).toEqual([])
       expect(JSON.parse(home.text('other/x.json'))).toEqual({})
     },
   )
@@ -218,10 +218,10 @@ describe('an undo of several runs', () => {
     const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
     setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
     const led = home.replace('.claude/settings.json', 'second.example', 'first.example')
-    expect(planRollback(worldIn(home), { runId: first.id })?.files[0]?.kept).toEqual([])
+    expect(keptPaths(planRollback(worldIn(home), { runId: first.id }))).toEqual([])
     home.put('.claude/settings.json', led.replace('"sonnet"', '"haiku"'))
-    const { files } = rollBack(home, { runId: first.id })
-    expect(files[0]?.kept).toEqual([['model']])
+    const { kept } = rollBack(home, { runId: first.id })
+    expect(keptPaths({ kept })).toEqual([['model']])
     expect(home.text('.claude/settings.json')).toBe(settings.replace('opus', 'haiku'))
   })
 
@@ -308,7 +308,7 @@ describe('what someone wrote between two setups', () => {
     setUp(home, [settingsEdit(sourceIn(home))])
     rollBack(home)
     expect(home.text('.claude/settings.json')).toBe(changed)
-    expect(rollBack(home).files[0]?.kept).toEqual([['model']])
+    expect(keptPaths(rollBack(home))).toEqual([['model']])
     expect(JSON.parse(home.text('.claude/settings.json'))).toEqual({ model: 'haiku' })
   })
 })
@@ -393,7 +393,7 @@ describe('undo and redo', () => {
     setUpCodex(home)
     home.put('.codex/auth.json', newerLogin)
     home.replace('.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
-    expect(rollBack(home).files.map(({ kept }) => kept.length)).toEqual([1, 1])
+    expect(keptPaths(rollBack(home))).toHaveLength(2)
     expect(planRollback(worldIn(home))).toBeUndefined()
     rollBack(home, { force: true })
     expect(home.snapshot()).toEqual(before)

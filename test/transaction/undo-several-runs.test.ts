@@ -17,7 +17,7 @@ import {
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { rollBack, setUp } from '../support/runs.ts'
+import { keptPaths, rollBack, setUp } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const settings = '.claude/settings.json'
@@ -56,9 +56,9 @@ describe('undo of a file with scope whole', () => {
       const first = home.text(auth)
       for (const key of later) setUp(home, [authEdit(sourceIn(home), key)])
       home.put(auth, first)
-      const { files } = rollBack(home, toOriginal)
+      const { kept } = rollBack(home, toOriginal)
       expect(home.text(auth)).toBe(oldLogin)
-      expect(files[0]?.kept).toEqual([])
+      expect(keptPaths({ kept })).toEqual([])
     },
   )
 
@@ -66,11 +66,8 @@ describe('undo of a file with scope whole', () => {
     const home = aHome(codexPair)
     setUp(home, aPairPlan(sourceIn(home)).edits)
     home.put(auth, oldLogin)
-    const { files } = rollBack(home)
-    expect(files.map(({ kept, note }) => [kept, note])).toEqual([
-      [[], undefined],
-      [[], undefined],
-    ])
+    const { kept } = rollBack(home)
+    expect(kept).toEqual([])
     expect(home.text(config)).toBe(codexPair[config])
   })
 
@@ -79,10 +76,9 @@ describe('undo of a file with scope whole', () => {
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
     rmSync(home.at(auth))
-    expect(planRollback(worldIn(home), toOriginal)?.files[0]).toMatchObject({
-      action: 'unchanged',
-      kept: [[]],
-    })
+    const plan = planRollback(worldIn(home), toOriginal)
+    expect(plan?.files[0]).toMatchObject({ action: 'unchanged' })
+    expect(keptPaths(plan)).toEqual([[]])
   })
 
   test('a broken file stays through all runs', () => {
@@ -92,7 +88,7 @@ describe('undo of a file with scope whole', () => {
       if (between) home.put(auth, between)
       setUp(home, [authEdit(sourceIn(home), 'sk-second')])
       home.put(auth, 'broken since')
-      expect(planRollback(worldIn(home), toOriginal)?.files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+      expect(keptPaths(planRollback(worldIn(home), toOriginal))).toEqual([['OPENAI_API_KEY']])
     }
   })
 
@@ -101,8 +97,8 @@ describe('undo of a file with scope whole', () => {
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     home.put(auth, 'broken between')
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    const { files } = rollBack(home, toOriginal)
-    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    const { kept } = rollBack(home, toOriginal)
+    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
     expect(home.text(auth)).toBe('broken between')
   })
 
@@ -120,9 +116,9 @@ describe('undo of a file with scope whole', () => {
     setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
     home.put(auth, newerLogin)
     setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
-    const { files } = rollBack(home, toOriginal)
+    const { kept } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(newerLogin)
-    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
   })
 
   test('the secret of two runs is reported once if the file changed since', () => {
@@ -130,16 +126,16 @@ describe('undo of a file with scope whole', () => {
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
     home.put(auth, newerLogin)
-    const { files } = rollBack(home, toOriginal)
+    const { kept } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(newerLogin)
-    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
   })
 
   test('a file that is no longer JSON stays, and --force restores an earlier one that was none', () => {
     const home = aHome({ [auth]: 'none' })
     setUp(home, [authEdit(sourceIn(home))])
     home.put(auth, 'broken')
-    expect(rollBack(home).files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    expect(keptPaths(rollBack(home))).toEqual([['OPENAI_API_KEY']])
     expect(home.text(auth)).toBe('broken')
     rollBack(home, { force: true })
     expect(home.text(auth)).toBe('none')
@@ -228,8 +224,8 @@ describe('undo of a shared table', () => {
   test('keep-without-role: our settings without a role stay if the client could not read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
-    const { files, kept } = rollBack(home, { findSituations })
-    expect(files[0]?.kept).toEqual(ownSettings)
+    const { kept } = rollBack(home, { findSituations })
+    expect(keptPaths({ kept })).toEqual(ownSettings)
     expect(kept.every(({ why }) => why === 'together')).toBe(true)
     expect(home.text(config)).toContain('theirs = 1')
     expect(home.text(config)).toContain('requires_openai_auth')
@@ -240,14 +236,14 @@ describe('undo of a shared table', () => {
   test('keep-without-role: our settings outside of the table are removed, also in a file that the setup created', () => {
     const home = aHome()
     shared(home)
-    expect(rollBack(home, { findSituations }).files[0]?.kept).toEqual(ownSettings)
+    expect(keptPaths(rollBack(home, { findSituations }))).toEqual(ownSettings)
     expect(home.text(config)).not.toContain('model =')
   })
 
   test('a table of the user next to ours is not shared', () => {
     const home = aHome({ [config]: '[model_providers.mine]\nx = "Mine"\n' })
     shared(home)
-    expect(rollBack(home, { findSituations }).files[0]?.kept).toEqual(ownSettings)
+    expect(keptPaths(rollBack(home, { findSituations }))).toEqual(ownSettings)
     expect(home.text(config)).toContain('[model_providers.mine]')
   })
 
@@ -262,7 +258,7 @@ describe('undo of a shared table', () => {
   test('a table that the user had before loses our settings', () => {
     const home = aHome({ [config]: '[model_providers.gateway]\nmine = 1\n' })
     shared(home)
-    expect(rollBack(home).files[0]?.kept).toEqual([])
+    expect(keptPaths(rollBack(home))).toEqual([])
     expect(home.text(config)).not.toContain('requires_openai_auth')
     expect(home.text(config)).toContain('mine = 1')
   })
@@ -441,9 +437,9 @@ describe('undo of a setting that was changed between two runs', () => {
     ])
     home.put(config, home.text(config).replace('"a"', '"theirs"'))
     setModel(home, 'second')
-    const { files } = rollBack(home, toOriginal)
+    const { kept } = rollBack(home, toOriginal)
     expect(home.text(config)).toBe('model = "0"\nreview_model = "theirs"\n')
-    expect(files[0]?.kept).toEqual([['review_model']])
+    expect(keptPaths({ kept })).toEqual([['review_model']])
   })
 
   test('an addition stays in a file that was deleted and created again', () => {

@@ -15,22 +15,23 @@ import { describeRun, labelsOf, whatWasUndone } from './list-runs.ts'
 /** The messages name this many further runs, and count the others. */
 const maxRunsShown = 5
 
-/** Shows the runs, the changes of each file, and the service that each client will use. */
+/** Shows the runs, the changes of each file, the service that each client will use, and what else follows. */
 export function showPlan(
   context: RollbackContext,
   rollbackPlan: RollbackPlan,
   clientUndos: readonly ClientUndo[],
 ): void {
   const { session } = context
+  const changedClients = clientUndos.filter(({ client }) =>
+    isChanged(client.id, rollbackPlan.files),
+  )
   showRuns(context, rollbackPlan)
   showFiles(session, rollbackPlan)
+  for (const clientUndo of changedClients) showService(session, clientUndo)
 
-  for (const { client, resultState } of clientUndos) {
-    if (!isChanged(client.id, rollbackPlan.files)) continue
-    const service = shownAddress(client, resultState) ?? 'its own service'
-    const login = resultState.login === undefined ? '' : `, with ${resultState.login}`
-    session.say(`${client.label} will use ${service} again${login}.`)
-  }
+  const effects = sideEffects(session, rollbackPlan, changedClients)
+  for (const { message, hint } of effects) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+  session.addShownFindings(...keptFindings(rollbackPlan), ...effects)
 }
 
 function showRuns(
@@ -59,8 +60,14 @@ function showFiles(session: Session, rollbackPlan: RollbackPlan): void {
   }
 }
 
+function showService(session: Session, { client, resultState }: ClientUndo): void {
+  const service = shownAddress(client, resultState) ?? 'its own service'
+  const login = resultState.login === undefined ? '' : `, with ${resultState.login}`
+  session.say(`${client.label} will use ${service} again${login}.`)
+}
+
 /** The changes of one file, one line each. */
-export function changesIn({ plan }: RollbackPlan, path: string): string[] {
+function changesIn({ plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((candidate) => candidate.path === path)
   return edit === undefined ? [] : describeChanges(edit)
 }
@@ -97,7 +104,7 @@ function nounWithStay(names: readonly string[]): string {
 }
 
 /** Reports the kept settings of each file, with the command that undoes them too. */
-export function keptFindings(rollbackPlan: RollbackPlan): readonly Finding[] {
+function keptFindings(rollbackPlan: RollbackPlan): readonly Finding[] {
   return rollbackPlan.files.flatMap(({ path, client }) => {
     const keptSettings = keptIn(rollbackPlan, path)
     if (keptSettings.length === 0) return []
@@ -116,26 +123,23 @@ export function keptFindings(rollbackPlan: RollbackPlan): readonly Finding[] {
 }
 
 /** Reports what else the undo means for the clients, such as where old conversations continue. */
-export function sideEffects(
+function sideEffects(
   { platform }: Session,
-  { files, clientsLosingTables }: RollbackPlan,
-  clientUndos: readonly ClientUndo[],
+  { clientsLosingTables }: RollbackPlan,
+  changedClients: readonly ClientUndo[],
 ): readonly Finding[] {
-  const findings: Finding[] = []
-  for (const { client, now, result } of clientUndos)
-    if (isChanged(client.id, files))
-      findings.push(
-        ...(client.sideEffects?.(platform, { by: 'undo', before: now, after: result }) ?? []),
-      )
+  const ofClients = changedClients.flatMap(({ client, now, result }) => [
+    ...(client.sideEffects?.(platform, { by: 'undo', before: now, after: result }) ?? []),
+  ])
+  if (clientsLosingTables.length === 0) return ofClients
 
-  if (clientsLosingTables.length > 0)
-    findings.push({
-      code: 'changes-go-too',
-      severity: 'note',
-      message: `Your additions to the gateway's tables are removed too, because ${labelsOf(clientsLosingTables)} cannot read what would be left of them`,
-      hint: 'Restore them: repoint rollback --redo',
-    })
-  return findings
+  const lost: Finding = {
+    code: 'changes-go-too',
+    severity: 'note',
+    message: `Your additions to the gateway's tables are removed too, because ${labelsOf(clientsLosingTables)} cannot read what would be left of them`,
+    hint: 'Restore them: repoint rollback --redo',
+  }
+  return [...ofClients, lost]
 }
 
 /** Whether the rollback changes a file of this client's family. */
@@ -170,7 +174,7 @@ export function reportUndo(
   next: readonly string[],
 ): number {
   const changed = changesAny(applied.files)
-  session.say(changed ? outcomeOf(rollbackPlan) : 'Nothing changed.')
+  session.say(changed ? doneMessage(rollbackPlan) : 'Nothing changed.')
   for (const { hint } of keptFindings(rollbackPlan)) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
 
@@ -179,8 +183,8 @@ export function reportUndo(
   return rollbackPlan.kept.length > 0 ? errorCodes['held-back'].exitStatus : 0
 }
 
-/** The outcome of a rollback that changed something, with the command that takes it back. */
-function outcomeOf(rollbackPlan: RollbackPlan): string {
+/** What a rollback that changed something did, with the command that takes it back. */
+function doneMessage(rollbackPlan: RollbackPlan): string {
   const command = undoCommandFor(rollbackPlan)
   if (rollbackPlan.isRedo) return `Done. Undo: ${command}`
   const isOff = rollbackPlan.runs.every(({ kind }) => kind === 'off')
@@ -195,23 +199,23 @@ export function undoCommandFor({ isRedo }: RollbackPlan): string {
 function printDocument(
   session: Session,
   rollbackPlan: RollbackPlan,
-  outcome: {
+  report: {
     readonly dryRun: true | undefined
     readonly changed: boolean
     readonly run: string | null
     readonly next: readonly string[]
   },
 ): void {
-  const { next, ...state } = outcome
+  const { next, ...state } = report
   session.document({
     command: 'rollback',
     ...state,
     undoes: rollbackPlan.runs.at(-1)?.id,
-    files: rollbackPlan.files.map(({ path, action, kept: keptPaths }) => ({
+    files: rollbackPlan.files.map(({ path, action }) => ({
       path,
       action,
-      kept: keptPaths.map(plainPath),
-      changes: outcome.dryRun && changesIn(rollbackPlan, path),
+      kept: keptIn(rollbackPlan, path).map((setting) => plainPath(setting.path)),
+      changes: report.dryRun && changesIn(rollbackPlan, path),
     })),
     warnings: session.findingsAsJson,
     next,
