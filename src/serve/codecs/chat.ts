@@ -7,7 +7,24 @@ import type { AnswerFacts, Codec } from './codec.ts'
 import { frameTemplate, sseFrame } from './sse.ts'
 import { splitTokens } from './tokens.ts'
 
-/** POST /v1/chat/completions. */
+/**
+ * POST /v1/chat/completions. Each frame is a chunk with one `delta`, without an event name. The deltas of the
+ * answer in codec.ts:
+ *
+ *     { role: 'assistant', content: '', refusal: null }
+ *     { reasoning_content: 'I' }
+ *     { reasoning_content: ' look.' }
+ *     { content: 'One' }
+ *     { content: ' moment.' }
+ *     { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'read', arguments: '' } }] }
+ *     { tool_calls: [{ index: 0, function: { arguments: '{"path' } }] }
+ *     …
+ *     {}                                     with finish_reason: 'tool_calls'
+ *     a chunk without a delta, with usage    if the client asked for it: stream_options.include_usage
+ *     [DONE]                                 not a chunk
+ *
+ * A legacy request declares `functions` instead of `tools`. Its answer has `function_call` and no `tool_calls`.
+ */
 export const chat: Codec = {
   protocol: 'chat',
   readRequest: readChatRequest,

@@ -2,6 +2,13 @@
  * A codec translates between one protocol and the shared types. It reads the body of a request as a
  * `ModelRequest`, and it turns a `WholeAnswer` into one JSON document, or into the frames of a stream. A
  * codec writes nothing.
+ *
+ * The comments of chat.ts, messages.ts and responses.ts show the stream of the same answer. It has three
+ * blocks and the reason `tool-calls`:
+ *
+ *     thinking   I look.
+ *     text       One moment.
+ *     call       read {"path":"a"}
  */
 import type { Protocol } from '../../protocols.ts'
 import type { JsonObject } from '../requests/json.ts'

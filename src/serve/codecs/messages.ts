@@ -7,7 +7,26 @@ import type { AnswerFacts, Codec } from './codec.ts'
 import { frameTemplate, type StreamEvent, sseFrame } from './sse.ts'
 import { splitTokens } from './tokens.ts'
 
-/** POST /v1/messages. */
+/**
+ * POST /v1/messages. The events of the answer in codec.ts, each with the name that `type` has:
+ *
+ *     message_start          the message without content
+ *     ping
+ *     content_block_start    0  { type: 'thinking', thinking: '', signature: '' }
+ *     content_block_delta    0  { type: 'thinking_delta', thinking: 'I' }
+ *     content_block_delta    0  { type: 'thinking_delta', thinking: ' look.' }
+ *     content_block_delta    0  { type: 'signature_delta', signature: … }
+ *     content_block_stop     0
+ *     content_block_start    1  { type: 'text', text: '' }
+ *     content_block_delta    1  { type: 'text_delta', text: 'One' }
+ *     …
+ *     content_block_start    2  { type: 'tool_use', id: 'call_1', name: 'read', input: {}, … }
+ *     content_block_delta    2  { type: 'input_json_delta', partial_json: '' }
+ *     content_block_delta    2  { type: 'input_json_delta', partial_json: '{"path' }
+ *     …
+ *     message_delta          { stop_reason: 'tool_use', … } and the final usage
+ *     message_stop
+ */
 export const messages: Codec = {
   protocol: 'messages',
   readRequest: readMessagesRequest,

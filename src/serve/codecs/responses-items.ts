@@ -13,19 +13,19 @@ export interface IndexedBlock {
 /** What the items of one answer share. */
 export interface ItemContext {
   readonly answerId: string
-  readonly thoughts: ThoughtOptions
+  /** The client requests a summary of the thoughts. */
+  readonly sendsSummary: boolean
+  /** The client requests the thoughts in encrypted form. */
+  readonly sendsEncrypted: boolean
 }
 
 export function itemContext(body: JsonObject, { id }: AnswerFacts): ItemContext {
   const { summary } = toObject(body['reasoning'])
-  const encrypted = asList(body['include']).includes('reasoning.encrypted_content')
-  return { answerId: id, thoughts: { summary: typeof summary === 'string', encrypted } }
-}
-
-/** The forms of thoughts that the client requests. */
-export interface ThoughtOptions {
-  readonly summary: boolean
-  readonly encrypted: boolean
+  return {
+    answerId: id,
+    sendsSummary: typeof summary === 'string',
+    sendsEncrypted: asList(body['include']).includes('reasoning.encrypted_content'),
+  }
 }
 
 /** @param stage `start`: the item has no contents yet */
@@ -35,7 +35,6 @@ export function outputItem(
   stage: 'start' | 'end',
 ): object {
   const { block } = item
-  const { thoughts } = context
   const id = itemId(item, context)
   const isStart = stage === 'start'
   const finalStatus = block.isCut ? 'incomplete' : 'completed'
@@ -48,9 +47,10 @@ export function outputItem(
       return { id, type: 'message', status, content, role: 'assistant' }
     }
     case 'thinking': {
-      const summary = thoughts.summary && !isStart ? [contentPart(block, text)] : []
-      const seal = () => (isStart ? '' : createSeal(text))
-      const encrypted = thoughts.encrypted ? { encrypted_content: seal() } : {}
+      const summary = context.sendsSummary && !isStart ? [contentPart(block, text)] : []
+      const encrypted = context.sendsEncrypted
+        ? { encrypted_content: isStart ? '' : createSeal(text) }
+        : {}
       return { id, type: 'reasoning', summary, ...encrypted }
     }
     case 'call': {

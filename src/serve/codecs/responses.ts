@@ -14,7 +14,28 @@ import {
 import { frameTemplate, sseFrame } from './sse.ts'
 import { splitTokens } from './tokens.ts'
 
-/** POST /v1/responses. */
+/**
+ * POST /v1/responses. The events of the answer in codec.ts, each with the name that `type` has. All names begin
+ * with `response.`, and the number is the `output_index`:
+ *
+ *     created                         the response without output
+ *     in_progress                     the same
+ *     output_item.added            0  { type: 'reasoning', summary: [], … }
+ *     reasoning_summary_part.added 0  if the client asked for a summary
+ *     reasoning_summary_text.delta 0  'I'
+ *     reasoning_summary_text.delta 0  ' look.'
+ *     reasoning_summary_text.done  0  'I look.'
+ *     reasoning_summary_part.done  0
+ *     output_item.done             0  { type: 'reasoning', summary: […], … }
+ *     output_item.added            1  { type: 'message', content: [], … }
+ *     content_part.added           1
+ *     output_text.delta            1  'One'
+ *     …
+ *     output_item.added            2  { type: 'function_call', name: 'read', arguments: '', … }
+ *     function_call_arguments.delta 2 '{"path'
+ *     …                               no part encloses the arguments of a call
+ *     completed                       the response with all items and the usage
+ */
 export const responses: Codec = {
   protocol: 'responses',
   readRequest: readResponsesRequest,
@@ -56,14 +77,8 @@ function responseFrames(
 
   function addText(indexed: IndexedBlock, events: TextEvents): void {
     const { block, index } = indexed
-    const { textName, partName, wholeTextMember, logprobs } = events
-    // JSON omits the index that an item lacks.
-    const place = {
-      item_id: itemId(indexed, context),
-      output_index: index,
-      content_index: events.contentIndex,
-      summary_index: events.summaryIndex,
-    }
+    const { textName, wholeTextMember, logprobs, partName, partPlace } = events
+    const place = { item_id: itemId(indexed, context), output_index: index, ...partPlace }
 
     if (partName !== undefined)
       addEvent(`response.${partName}.added`, { ...place, part: contentPart(block, '') })
@@ -93,9 +108,8 @@ interface TextEvents {
   readonly logprobs?: readonly []
   /** If the item has a part, `response.NAME.added` and `response.NAME.done` enclose the text. */
   readonly partName?: string
-  /** The index of the part among the contents of the item, or among its summaries. */
-  readonly contentIndex?: number
-  readonly summaryIndex?: number
+  /** The index of the part in the item. */
+  readonly partPlace?: { readonly content_index: 0 } | { readonly summary_index: 0 }
 }
 
 const functionEvents: TextEvents = {
@@ -110,29 +124,29 @@ const summaryEvents: TextEvents = {
   textName: 'reasoning_summary_text',
   wholeTextMember: 'text',
   partName: 'reasoning_summary_part',
-  summaryIndex: 0,
+  partPlace: { summary_index: 0 },
 }
 const outputTextEvents: TextEvents = {
   textName: 'output_text',
   wholeTextMember: 'text',
   logprobs: [],
   partName: 'content_part',
-  contentIndex: 0,
+  partPlace: { content_index: 0 },
 }
 const refusalEvents: TextEvents = {
   textName: 'refusal',
   wholeTextMember: 'refusal',
   partName: 'content_part',
-  contentIndex: 0,
+  partPlace: { content_index: 0 },
 }
 
-/** Undefined: the client gets no events for the text. */
-function textEvents(block: Block, { thoughts }: ItemContext): TextEvents | undefined {
+/** Undefined: the client gets no events for the text, because it requested no summary of the thoughts. */
+function textEvents(block: Block, { sendsSummary }: ItemContext): TextEvents | undefined {
   switch (block.type) {
     case 'text':
       return block.isRefusal ? refusalEvents : outputTextEvents
     case 'thinking':
-      return thoughts.summary ? summaryEvents : undefined
+      return sendsSummary ? summaryEvents : undefined
     case 'call':
       return block.tool.kind === 'function' ? functionEvents : customToolEvents
   }
