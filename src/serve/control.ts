@@ -85,8 +85,8 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
     request: IncomingMessage,
     send: (status: number, value: unknown) => void,
   ): Promise<void> {
-    const body = await readBody(request, maxControlBodyBytes).catch(() => undefined)
-    if (body === undefined) {
+    const body = await readBody(request, maxControlBodyBytes)
+    if (typeof body === 'string') {
       // The rest of it may follow, or the client has disconnected.
       request.resume()
       send(413, { error: 'The body is too large.' })

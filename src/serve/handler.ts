@@ -157,14 +157,14 @@ export class Handler {
   ): Promise<void> {
     const { catalog } = this.#options
     const target = { route: 'models', model: undefined } as const
-    const fault = scope.faults.nextFault(target)
+    const fault = scope.faults.nextEffects(target)
     if (!(await reply.delayOrReplace(fault))) return
 
     // Claude Code sends a Bearer key and accepts the OpenAI shape.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers
     const isMessagesShape = Boolean(apiKey && version)
 
-    const failure = fault && faultFailure(fault, target)
+    const failure = faultFailure(fault, target)
     if (failure !== undefined) return reply.fail(failure)
     if (route.kind === 'models')
       return reply.json(isMessagesShape ? catalog.messagesList : catalog.list)
@@ -175,24 +175,29 @@ export class Handler {
     return reply.json(JSON.stringify(isMessagesShape ? anthropicModel(model) : openaiModel(model)))
   }
 
-  /** Reads the body. Undefined if that failed, and the reply has ended. */
+  /** Reads the body and logs it. Undefined: that failed, and the reply has ended. */
   async #readBody(reply: Reply): Promise<Buffer | undefined> {
     const { request, entry } = reply
     const { maxBodyBytes } = this.#options.limits
-    let sentBody: Buffer | undefined
-    try {
-      sentBody = await readBody(request, maxBodyBytes)
-      entry.requestBytes = sentBody?.length ?? 0
-      const encoding = request.headers['content-encoding']
-      const body = sentBody && (await decompress(sentBody, encoding, maxBodyBytes))
-      entry.requestBody = body?.toString() ?? ''
-      if (body === undefined) reply.fail(failures.bodyTooLarge())
-      return body
-    } catch {
-      // The client has disconnected, or the encoding is wrong.
-      if (sentBody === undefined) reply.abandon()
-      else reply.fail(failures.notJson())
-      return undefined
+    let body = await readBody(request, maxBodyBytes)
+    if (typeof body !== 'string') {
+      entry.requestBytes = body.length
+      body = await decompress(body, request.headers['content-encoding'], maxBodyBytes)
+    }
+
+    switch (body) {
+      case 'disconnected':
+        reply.abandon()
+        return undefined
+      case 'too-large':
+        reply.fail(failures.bodyTooLarge())
+        return undefined
+      case 'wrong-encoding':
+        reply.fail(failures.notJson())
+        return undefined
+      default:
+        entry.requestBody = body.toString()
+        return body
     }
   }
 }

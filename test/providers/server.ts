@@ -94,8 +94,13 @@ async function answer(exchange: Exchange): Promise<void> {
   const { shape, gateway, incoming, response, seen } = exchange
   const { method = '', url = '', headers } = incoming
   try {
-    const body = (await readBody(incoming, maxBytes)) ?? Buffer.alloc(0)
-    const text = (await decompress(body, headers['content-encoding'], maxBytes))?.toString() ?? ''
+    const sent = await readBody(incoming, maxBytes)
+    const body =
+      typeof sent === 'string'
+        ? sent
+        : await decompress(sent, headers['content-encoding'], maxBytes)
+    if (body === 'disconnected' || body === 'wrong-encoding') throw new Error(body)
+    const text = typeof body === 'string' ? '' : body.toString()
     const path = url.split('?', 1)[0]!
     const asked = modelIn(text)
     const found = routeOf(shape, method, path)

@@ -9,7 +9,7 @@ import type { Codec } from '../codecs/codec.ts'
 import { type Failure, failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
-import { type Fault, faultFailure } from '../faults/faults.ts'
+import { type FaultEffects, faultFailure } from '../faults/faults.ts'
 import { buildAnswer } from '../model/build-answer.ts'
 import { type CatalogEntry, type ServedCatalog, servesProtocol } from '../model/catalog.ts'
 import { builtInAnswer } from '../model/model.ts'
@@ -51,16 +51,16 @@ interface ParsedRequest extends InferenceRequest {
   readonly json: JsonObject
   readonly modelAsked: string | undefined
   readonly isStream: boolean
-  /** All faults for this request. An error in it becomes the result. */
-  readonly fault: Fault | undefined
+  /** The effects of all faults for this request. An error in it becomes the result. */
+  readonly fault: FaultEffects
 }
 
-interface Decision {
+export interface Decision {
   readonly modelAsked: string | undefined
   readonly modelServed?: string
   readonly isStream: boolean
-  /** The faults for the request, and those of its written answer. */
-  readonly fault: Fault | undefined
+  /** The effects of the faults for the request, and of those of its written answer. */
+  readonly fault: FaultEffects
   readonly result: ModelAnswer | RecordedAnswer | Failure
 }
 
@@ -91,7 +91,7 @@ export async function decide(
   const modelAsked = asString(json['model'])
   const isStream = json['stream'] === true
   const target = { route: protocol, model: modelAsked }
-  const fault = context.scope.faults.nextFault(target, inference.body)
+  const fault = context.scope.faults.nextEffects(target, inference.body)
   const parsed = { ...inference, json, modelAsked, isStream, fault }
 
   const earlyFailure =
@@ -131,8 +131,8 @@ async function answerModel(
   const written = await context.scope.play(checked.request, parsed.protocol, parsed.headers)
   if (written.kind === 'failure') return { result: written, fault: parsed.fault }
 
-  const writtenFault = written.kind === 'none' ? undefined : written.fault
-  const fault = writtenFault === undefined ? parsed.fault : { ...parsed.fault, ...writtenFault }
+  const writtenFault = written.kind === 'none' ? {} : written.fault
+  const fault = { ...parsed.fault, ...writtenFault }
   const result =
     faultResult({ ...parsed, fault }) ??
     composeAnswer(context, { ...checked, model: entry.id }, written)
@@ -203,8 +203,7 @@ function composeAnswer(
 
 /** The failure that the fault causes at this point, if it causes one here. */
 function failureAt(parsed: ParsedRequest, point: FailurePoint): Failure | undefined {
-  const { fault } = parsed
-  return fault !== undefined && failurePoint(fault) === point ? faultResult(parsed) : undefined
+  return failurePoint(parsed.fault) === point ? faultResult(parsed) : undefined
 }
 
 /** The failure that a fault causes, unless it occurs inside the stream. */
@@ -214,15 +213,14 @@ function faultResult({
   protocol,
   modelAsked,
 }: ParsedRequest): Failure | undefined {
-  const isInStream = isStream && fault?.errorAfter !== undefined
-  if (fault === undefined || isInStream) return undefined
-  return faultFailure(fault, { route: protocol, model: modelAsked })
+  const isInStream = isStream && fault.errorAfter !== undefined
+  return isInStream ? undefined : faultFailure(fault, { route: protocol, model: modelAsked })
 }
 
 /** The check of the imitated gateway at which the error of a fault becomes the result. */
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'
 
-function failurePoint({ error }: Fault): FailurePoint {
+function failurePoint({ error }: FaultEffects): FailurePoint {
   switch (error) {
     case 'invalid-token':
     case 'rate-limited':

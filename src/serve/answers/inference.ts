@@ -1,7 +1,7 @@
 import type { Protocol } from '../../protocols.ts'
-import type { AnswerFacts, Codec } from '../codecs/codec.ts'
+import type { Codec } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
-import { type Fault, faultFailure } from '../faults/faults.ts'
+import { type FaultEffects, faultFailure } from '../faults/faults.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
@@ -13,7 +13,7 @@ import type { RawReply } from '../scenarios/scenario.ts'
 import type { Scope } from '../scopes.ts'
 import { MessageThreads } from '../store/message-threads.ts'
 import { StoredResponses } from '../store/stored-responses.ts'
-import { decide, type ModelAnswer } from './decide.ts'
+import { type Decision, decide, type ModelAnswer } from './decide.ts'
 
 interface InferenceOptions {
   readonly catalog: ServedCatalog
@@ -49,17 +49,20 @@ export class Inference {
       { protocol, body: entry.requestBody, isJson, headers: request.headers },
     )
 
-    const { result, fault, isStream } = decision
+    const { result } = decision
     entry.modelAsked = decision.modelAsked
     entry.modelServed = decision.modelServed
-    entry.stream = isStream
+    entry.stream = decision.isStream
 
-    if (!(await reply.delayOrReplace(fault))) return
-    if (result.kind === 'recorded') await this.#sendRecorded(reply, result.raw)
-    else if (result.kind === 'failure')
-      reply.fail(result, failureReason(result, entry, type, catalog))
-    else if (isStream) this.#stream(reply, result, fault, scope.fragment)
-    else this.#sendWhole(reply, result, fault)
+    if (!(await reply.delayOrReplace(decision.fault))) return
+    switch (result.kind) {
+      case 'recorded':
+        return this.#sendRecorded(reply, result.raw)
+      case 'failure':
+        return reply.fail(result, failureReason(result, entry, type, catalog))
+      case 'answer':
+        return this.#sendAnswer(reply, result, decision, scope.fragment)
+    }
   }
 
   sendStored(reply: Reply, { action, id }: StoredRoute): void {
@@ -94,31 +97,39 @@ export class Inference {
     })
   }
 
-  #sendWhole(reply: Reply, modelAnswer: ModelAnswer, fault: Fault | undefined): void {
-    const { codec, body, answer } = modelAnswer
-    const text = JSON.stringify(codec.document(body, this.#createFacts(reply, modelAnswer), answer))
-    if (fault?.errorAfter !== undefined) reply.fail(failures.badVendorStatus(500))
-    else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
-    else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
-  }
-
-  #stream(
+  /** Sends an answer of the model, and stores it if later requests can continue it. */
+  #sendAnswer(
     reply: Reply,
     modelAnswer: ModelAnswer,
-    fault: Fault | undefined,
+    { isStream, fault }: Decision,
     fragment: Scope['fragment'],
   ): void {
-    if (this.openStreams >= this.#options.limits.maxOpenStreams) {
+    if (isStream && this.openStreams >= this.#options.limits.maxOpenStreams) {
       reply.fail(failures.badVendorStatus(503, 'too many open streams'))
       return
     }
 
-    const { codec, body, model, answer } = modelAnswer
-    const facts = this.#createFacts(reply, modelAnswer)
-    const allFrames = codec.streamFrames(body, facts, answer)
-    const frames = fault === undefined ? allFrames : endByFault({ allFrames, codec, fault, model })
-    const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
-    const betweenMs = fault?.betweenMs ?? 0
+    const { entry } = reply
+    const { codec, body, model, answer, isInThread } = modelAnswer
+    entry.inputTokens = answer.usage.inputTokens
+    entry.outputTokens = answer.usage.outputTokens
+    const createdAt = Math.floor(entry.at.getTime() / 1000)
+    const facts = { id: this.#newAnswerId(), model, createdAt }
+
+    const sentAnswer = { ...modelAnswer, facts, size: entry.requestBody.length }
+    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.add(sentAnswer)
+    if (isInThread) this.#threads.add(sentAnswer)
+
+    const delivery = { reply, codec, model, fault, fragment }
+    if (isStream) this.#sendFrames(codec.streamFrames(body, facts, answer), delivery)
+    else sendDocument(codec.document(body, facts, answer), delivery)
+  }
+
+  #sendFrames(allFrames: readonly string[], delivery: Delivery): void {
+    const { reply, fault, fragment } = delivery
+    const frames = endByFault(allFrames, delivery)
+    const ending = fault.cutAfter === undefined ? 'end' : 'cut'
+    const { betweenMs = 0 } = fault
 
     if (betweenMs > 0)
       this.#write(reply, { pieces: frames, delayMsBefore: () => betweenMs, ending })
@@ -133,31 +144,30 @@ export class Inference {
     reply.onEnd(() => this.openStreams--)
     reply.stream(stream).catch((error: unknown) => reply.crash(error))
   }
-
-  /** Creates the facts of an answer, logs its tokens, and stores it if later requests can continue it. */
-  #createFacts({ entry }: Reply, modelAnswer: ModelAnswer): AnswerFacts {
-    const { codec, body, model, answer } = modelAnswer
-    entry.inputTokens = answer.usage.inputTokens
-    entry.outputTokens = answer.usage.outputTokens
-    const createdAt = Math.floor(entry.at.getTime() / 1000)
-    const facts = { id: this.#newAnswerId(), model, createdAt }
-
-    const sentAnswer = { ...modelAnswer, facts, size: entry.requestBody.length }
-    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.add(sentAnswer)
-    if (modelAnswer.isInThread) this.#threads.add(sentAnswer)
-    return facts
-  }
 }
 
-interface FaultyStream {
-  readonly allFrames: readonly string[]
+/** What decides how an answer of the model is sent, in addition to its contents. */
+interface Delivery {
+  readonly reply: Reply
   readonly codec: Codec
-  readonly fault: Fault
   readonly model: string
+  readonly fault: FaultEffects
+  readonly fragment: Scope['fragment']
+}
+
+/** Sends a whole answer. The faults that end a stream make it fail, or cut it in half. */
+function sendDocument(document: object, { reply, codec, fault }: Delivery): void {
+  const text = JSON.stringify(document)
+  if (fault.errorAfter !== undefined) reply.fail(failures.badVendorStatus(500))
+  else if (fault.cutAfter !== undefined) reply.sendHalf(text)
+  else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
 }
 
 /** The frames up to the point at which a fault ends the stream, and its error event, if it has one. */
-function endByFault({ allFrames, codec, fault, model }: FaultyStream): readonly string[] {
+function endByFault(
+  allFrames: readonly string[],
+  { codec, fault, model }: Delivery,
+): readonly string[] {
   const { errorAfter = Infinity, cutAfter = Infinity } = fault
   const frames = allFrames.slice(0, Math.min(errorAfter, cutAfter))
   if (fault.errorAfter === undefined) return frames

@@ -94,7 +94,7 @@ function membersBy(form: 'flag' | 'word'): ReadonlyMap<string, keyof Fault> {
   )
 }
 
-/** Describes a fault for the log. */
+/** Describes a fault for the log. Empty: the log does not mention its members. */
 export function describeFault(fault: Fault): string {
   return memberNames
     .flatMap((member) => {

@@ -70,7 +70,7 @@ export type FaultName = GatewayErrorName | VendorErrorName
 
 /** The failure that a fault causes. Undefined if it has a different effect. */
 export function faultFailure(
-  { error, status, message, retryAfter }: Fault,
+  { error, status, message, retryAfter }: FaultEffects,
   { route, model = '' }: FaultTarget,
 ): Failure | undefined {
   const overrides = compact({ message, retryAfter })
@@ -137,11 +137,11 @@ export class Faults {
     return this.#states().map(({ fault }) => fault)
   }
 
-  /** Combines all faults that apply to this request. Undefined if none applies. */
-  nextFault(target: FaultTarget, body = ''): Fault | undefined {
+  /** Combines the effects of all faults that apply to this request, and counts the request. */
+  nextEffects(target: FaultTarget, body = ''): FaultEffects {
     const matching = this.#states().filter(({ fault }) => matchesFault(fault, target, body))
     const faults = matching.filter(countMatch).map(({ fault }) => fault)
-    return faults.length === 0 ? undefined : Object.assign({}, ...faults)
+    return Object.assign({}, ...faults)
   }
 
   #states(): readonly FaultState[] {

@@ -5,18 +5,22 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Decompress } from 'fzstd'
 import { maxLoggedBody } from '../log/request-log.ts'
 
+/** Why there is no body. `wrong-encoding`: it is not encoded as its header says. */
+export type BodyProblem = 'too-large' | 'disconnected' | 'wrong-encoding'
+
 /** How many pieces are joined at a time. A piece of one byte takes 350 bytes of memory. */
 const piecesPerBlock = 1024
 
 /**
- * Reads a whole body. Events take half of the time of an asynchronous iterator.
- *
- * @returns undefined if it is too large; the rest of it is not read yet
- * @throws if the client disconnects before the end
+ * Reads a whole body. Events take half of the time of an asynchronous iterator. The rest of a body that is
+ * `too-large` is not read yet.
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return resolve(undefined)
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Buffer | BodyProblem> {
+  return new Promise((resolve) => {
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return resolve('too-large')
 
     const blocks: Buffer[] = []
     let pieces: Buffer[] = []
@@ -25,7 +29,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       bytes += piece.length
       if (bytes > maxBytes) {
         request.off('data', read).pause()
-        resolve(undefined)
+        resolve('too-large')
       }
       pieces.push(piece)
       if (pieces.length < piecesPerBlock) return
@@ -36,12 +40,12 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
     request
       .on('data', read)
       .once('end', () => {
-        if (blocks.length === 0 && pieces.length === 1) resolve(pieces[0])
+        if (blocks.length === 0 && pieces.length === 1) resolve(pieces[0]!)
         else resolve(Buffer.concat([...blocks, ...pieces], bytes))
       })
-      .once('error', reject)
+      .once('error', () => resolve('disconnected'))
       .once('close', () => {
-        if (!request.complete) reject(new Error('The client has disconnected'))
+        if (!request.complete) resolve('disconnected')
       })
   })
 }
@@ -68,15 +72,12 @@ const decompressors: Readonly<Record<string, (body: Buffer, maxBytes: number) =>
 /**
  * Decompresses a body: Codex sends zstd, others gzip and br. A body with another encoding is returned
  * unchanged.
- *
- * @returns undefined if it would be too large
- * @throws if the body does not have this encoding
  */
 export async function decompress(
   body: Buffer,
   encoding: string | undefined,
   maxBytes: number,
-): Promise<Buffer | undefined> {
+): Promise<Buffer | BodyProblem> {
   const name = encoding?.trim().toLowerCase() ?? ''
   const decompressor = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
   if (decompressor === undefined) return body
@@ -85,8 +86,7 @@ export async function decompress(
     return await decompressor(body, maxBytes)
   } catch (error) {
     // ERR_BUFFER_TOO_LARGE is a RangeError too.
-    if (error instanceof RangeError) return undefined
-    throw error
+    return error instanceof RangeError ? 'too-large' : 'wrong-encoding'
   }
 }
 
@@ -132,8 +132,9 @@ export function readRemainingUpload(
     clearTimeout(timer)
     const sent = Buffer.concat(pieces)
     const encoding = request.headers['content-encoding']
-    const body = await decompress(sent, encoding, maxDecompressedBytes).catch(() => sent)
-    return { bytes, text: body?.toString() ?? '' }
+    const body = await decompress(sent, encoding, maxDecompressedBytes)
+    if (body === 'too-large') return { bytes, text: '' }
+    return { bytes, text: (typeof body === 'string' ? sent : body).toString() }
   })
 }
 

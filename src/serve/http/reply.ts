@@ -5,7 +5,7 @@ import type { Failure } from '../codecs/failure.ts'
 import { failures, failureText } from '../codecs/failure.ts'
 import { sseHeaders } from '../codecs/sse.ts'
 import { describeFault } from '../faults/fault-members.ts'
-import type { Fault } from '../faults/faults.ts'
+import type { FaultEffects } from '../faults/faults.ts'
 import type { LogEntry } from '../log/entry.ts'
 import { maxLoggedBody } from '../log/request-log.ts'
 import type { Limits } from '../options.ts'
@@ -118,11 +118,10 @@ export class Reply {
    * Carries out what a fault does before or in place of a response: a delay, a reset or a web page. Returns
    * whether the response should follow. `inference.ts` carries out the other effects.
    */
-  async delayOrReplace(fault: Fault | undefined): Promise<boolean> {
+  async delayOrReplace(fault: FaultEffects): Promise<boolean> {
     // The client may have disconnected while an answer function was running.
     if (this.#hasEnded) return false
-    if (fault === undefined) return true
-    this.entry.fault = describeFault(fault)
+    this.entry.fault = describeFault(fault) || undefined
     if (fault.delayMs !== undefined && (await this.wait(fault.delayMs)) === 'stopped') return false
 
     if (fault.reset) this.reset()

@@ -1,13 +1,13 @@
 import { compact } from '../../compact.ts'
 import { parseData } from '../../schema.ts'
 import type { Utterance } from '../codecs/answer.ts'
-import type { Fault } from '../faults/faults.ts'
+import type { FaultEffects } from '../faults/faults.ts'
 import type { Script } from '../model/build-answer.ts'
 import type { ModelRequest, Tool } from '../requests/model-request.ts'
 import { type RawReply, replyOrTextSchema, type ScenarioReply } from './scenario.ts'
 
 /** An answer from a scenario or a function: its contents, or the bytes of a recorded answer. */
-export type ScriptedAnswer = { readonly fault?: Fault } & (
+export type ScriptedAnswer = { readonly fault: FaultEffects } & (
   | { readonly kind: 'script'; readonly script: Script }
   | { readonly kind: 'recorded'; readonly raw: RawReply }
 )
@@ -54,9 +54,8 @@ export function fitReply(reply: ScenarioReply, request: ModelRequest): ScriptedA
   for (const writtenCall of writtenCalls)
     utterances.push(toCall(toolsByName.get(writtenCall.tool)!, writtenCall.with))
 
-  const faultOfReply = Object.keys(fault).length > 0 ? { fault } : {}
-  if (raw !== undefined) return { kind: 'recorded', raw, ...faultOfReply }
-  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, ...faultOfReply }
+  if (raw !== undefined) return { kind: 'recorded', raw, fault }
+  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, fault }
 }
 
 /** A custom tool gets text, and a function gets an object, no matter which of them the file has. */
