@@ -28,7 +28,7 @@ import { certificateFindings, expectTrustedBy } from '../client-state/certificat
 import { flagsToReach, missingKey, setupAgain } from '../client-state/check-client.ts'
 import type { CheckedClient } from '../client-state/examine-client.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
-import { awaitCatalog } from '../probes/early-probes.ts'
+import { awaitCatalog } from '../probes/await-catalog.ts'
 import { loadSenders, type ProbeAnswer, Probes } from '../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'

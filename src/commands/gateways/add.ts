@@ -8,7 +8,7 @@ import { type ModelRoute, protocols } from '../../gateway/types.ts'
 import { expectNameIsFree, savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import { findCatalog } from '../find-gateway/find-catalog.ts'
-import type { SentProbes } from '../probes/early-probes.ts'
+import type { SentProbes } from '../probes/sent-probes.ts'
 import type { Session } from '../screen/session.ts'
 
 type AddFlags = GatewayFlags & { readonly name?: string; readonly model?: string }

@@ -10,7 +10,7 @@ import type { ModelRoute, Sender } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
-import { SentProbes } from './early-probes.ts'
+import { SentProbes } from './sent-probes.ts'
 
 /** A model that a client will request, with the gateway's answer. */
 export interface ProbeAnswer extends ModelRoute {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { awaitCatalog, SentProbes } from '../../../src/commands/probes/early-probes.ts'
+import { awaitCatalog } from '../../../src/commands/probes/await-catalog.ts'
 import { UserError } from '../../../src/errors.ts'
 import type { CatalogAnswer, GatewayAccess } from '../../../src/gateway/types.ts'
 
@@ -27,17 +27,4 @@ test('ignores that an early probe cannot be decided without the catalog', async 
     throw new UserError({ code: 'usage', message: 'no rule chooses a model' })
   }
   expect(await awaitCatalog(request, access, undecided)).toBe(answer)
-})
-
-test('sends equal probes once', () => {
-  const sent: string[] = []
-  const probes = new SentProbes(async ({ model }) => {
-    sent.push(model)
-    throw new UserError({ code: 'model-unknown', message: model })
-  })
-
-  for (const model of ['a', 'b', 'a']) probes.send({ protocol: 'chat', model }).catch(() => {})
-  expect(sent).toEqual(['a', 'b'])
-  expect(probes.has({ protocol: 'chat', model: 'a' })).toBe(true)
-  expect(probes.has({ protocol: 'responses', model: 'a' })).toBe(false)
 })
