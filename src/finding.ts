@@ -107,6 +107,12 @@ export function messageWithLocation(
   return location === undefined ? message : `${message} (${show(location)})`
 }
 
+/** The finding as a note, with its location in the message. */
+export function asNoteWithLocation(finding: Finding): Finding {
+  const { code, hint } = finding
+  return { code, severity: 'note', message: messageWithLocation(finding), ...compact({ hint }) }
+}
+
 const severities: readonly Severity[] = ['error', 'warning', 'note', 'ok']
 
 /** `ok` if there is no finding. */

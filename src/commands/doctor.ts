@@ -1,18 +1,12 @@
 import { Command } from '@commander-js/extra-typings'
 import { rowOf } from '../clients/list.ts'
 import { editDocument } from '../edits/describe.ts'
-import { UserError } from '../errors.ts'
 import { exitStatusFor, type Finding, findingFrom, messageWithLocation } from '../finding.ts'
 import { closeIdleConnections } from '../gateway/http/request.ts'
-import { oneClientPerFamily } from './client-state/client-report.ts'
-import {
-  type CheckedClient,
-  type ExaminedClient,
-  examineClient,
-} from './client-state/examine-client.ts'
+import { type CheckedClient, checkClient, isReadable } from './client-state/check-client.ts'
+import { oneClientPerFamily } from './client-state/client-facts.ts'
 import { programOf } from './client-state/program/installed-program.ts'
-import { runsOrError } from './client-state/recorded-runs.ts'
-import { wslFinding } from './client-state/wsl.ts'
+import { type RecordedRuns, readRecords } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { timeoutOption } from './command-line/flags.ts'
@@ -28,6 +22,7 @@ import {
   resultsOf,
 } from './status/check-results.ts'
 import { type ShownClient, showChecks, showClients } from './status/show-clients.ts'
+import { wslFinding } from './status/wsl.ts'
 
 function define() {
   return new Command('doctor')
@@ -58,29 +53,26 @@ export async function doctor(
   flags: DoctorFlags,
 ): Promise<number> {
   const { dryRun } = flags
-  const records = runsOrError(session)
+  const records = readRecords(session)
   // A fix that is not recorded could not be undone.
-  if (records instanceof UserError && flags.fix) throw records
-  const runs = records instanceof UserError ? undefined : records
-  const clients = await oneClientPerFamily(session, runs ?? [], id && rowOf(id).family)
-  session.addFindings(...wslFinding(session.platform))
-  // So far, the session has only findings about the machine and its records.
-  const machineChecks = session.findings.map(asMachineCheck)
-  if (records instanceof UserError)
-    machineChecks.push({ about: 'machine', ...findingFrom(records) })
+  if (records.kind === 'unreadable' && flags.fix) throw records.error
+  const machineChecks = checkMachine(session, records)
+  showChecks(session, machineChecks, { isDetailed: true })
 
+  const { runs } = records
+  const clients = await oneClientPerFamily(session, runs, id && rowOf(id).family)
   const consent = consentToFix(session, flags)
-  const beforeFix = clients.map((client) => examineClient(session, client, runs))
+  const beforeFix = clients.map((client) => checkClient(session, client, records))
   const fix: FixResult =
     consent === undefined
       ? { edits: [], fixed: [] }
-      : await fixProblems(session, beforeFix.filter(isChecked), runs ?? [], { consent, dryRun })
+      : await fixProblems(session, beforeFix.filter(isReadable), runs, { consent, dryRun })
 
   const isFixTried = !dryRun && (consent === 'given' || consent === 'ask')
   const shownClients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, {
-      clients: clients.map((client) => examineClient(session, client, runs, isFixTried)),
+      clients: clients.map((client) => checkClient(session, client, records, { isFixTried })),
       flags,
       isFixTried,
       isNamed: id !== undefined,
@@ -114,17 +106,21 @@ function consentToFix(session: Session, { fix, dryRun, yes }: DoctorFlags): Cons
   return dryRun && !yes ? 'none' : session.consent(yes)
 }
 
-function isChecked(examined: ExaminedClient): examined is CheckedClient {
-  return examined.kind === 'checked'
+/** The checks of this machine, and of repoint's records on it. */
+function checkMachine({ platform }: Session, records: RecordedRuns): readonly CheckResult[] {
+  const ofRecords =
+    records.kind === 'read' ? records.findings.map(asRecordCheck) : [findingFrom(records.error)]
+  const checks = [...ofRecords, ...[...wslFinding(platform)].map(asWarning)]
+  return checks.map((check) => ({ about: 'machine', ...check }))
 }
 
-function asMachineCheck(finding: Finding): CheckResult {
-  const check = { about: 'machine', ...asWarning(finding) }
-  return finding.code === 'run-recovered' ? { ...check, severity: 'ok' } : check
+/** A recovered run is no problem any more. */
+function asRecordCheck(finding: Finding): CheckResult {
+  return finding.code === 'run-recovered' ? { ...finding, severity: 'ok' } : asWarning(finding)
 }
 
 interface ChecksToRun {
-  readonly clients: readonly ExaminedClient[]
+  readonly clients: readonly CheckedClient[]
   readonly flags: DoctorFlags
   /** `doctor --fix` has run already, so that no hint names it again. */
   readonly isFixTried: boolean
@@ -137,28 +133,28 @@ async function checkAll(
   session: Session,
   { clients, flags, isFixTried, isNamed }: ChecksToRun,
 ): Promise<readonly ShownClient[]> {
-  const readable = clients.filter(isChecked)
+  const readable = clients.filter(isReadable)
   for (const { state } of readable) if (state.endpoint.key) session.hide(state.endpoint.key)
   const gateways = flags.verify ? requestCatalogs(session, readable, flags) : undefined
 
-  const checkOne = async (examined: ExaminedClient): Promise<readonly CheckResult[]> => {
-    if (examined.kind === 'unreadable') return [findingFrom(examined.failure)]
-    const { client } = examined
+  const checkOne = async (checked: CheckedClient): Promise<readonly CheckResult[]> => {
+    if (checked.kind === 'unreadable') return [findingFrom(checked.failure)]
+    const { client } = checked
     const program = await programOf(session, client, 'show')
     const shared = gateways?.get(client.id)
     const gatewayChecks =
-      gateways && (await checkGateway(session, examined, { program, shared, flags }))
+      gateways && (await checkGateway(session, checked, { program, shared, flags }))
     return [
-      checkInstalled(session, examined, program),
-      ...resultsOf(examined, isFixTried),
+      checkInstalled(session, checked, program),
+      ...resultsOf(checked, isFixTried),
       ...(gatewayChecks ?? []),
     ]
   }
-  const shown = clients.map(async (examined): Promise<ShownClient> => {
-    const checks = await checkOne(examined)
-    const findings = checks.map((check) => ({ about: examined.client.family, ...check }))
-    const isAbsent = !isNamed && isChecked(examined) && isNothingHere(session, examined)
-    return { examined, findings, isAbsent }
+  const shown = clients.map(async (checked): Promise<ShownClient> => {
+    const checks = await checkOne(checked)
+    const findings = checks.map((check) => ({ about: checked.client.family, ...check }))
+    const isAbsent = !isNamed && isReadable(checked) && isNothingHere(session, checked)
+    return { checked, findings, isAbsent }
   })
 
   try {

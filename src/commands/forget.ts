@@ -9,8 +9,8 @@ import { forgetAddress, forgetModels } from '../state/remembered.ts'
 import { savedGateway, savedGateways } from '../state/saved-gateways.ts'
 import { changeList, readList, removeList } from '../state/saved-list.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
+import { factsOfClients, usersOf } from './client-state/client-facts.ts'
 import { readClientFiles } from './client-state/client-files.ts'
-import { clientReports, usersOf } from './client-state/client-report.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
@@ -233,7 +233,7 @@ async function showGateways(
   if (gateways.length === 0) return
 
   // The clients' files alone tell which gateway they use.
-  const clients = await clientReports(session, [])
+  const clients = await factsOfClients(session, [])
   for (const gateway of gateways) {
     const users = usersOf(gateway, clients).map(({ client }) => client.id)
     const verb = users.length > 1 ? 'use' : 'uses'

@@ -7,7 +7,7 @@ import { formatQuery } from '../gateway/input/query.ts'
 import type { SavedGateway } from '../state/gateway-list.ts'
 import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../state/saved-gateways.ts'
 import { maskSecret } from '../text.ts'
-import { type ClientReport, clientReports, usersOf } from './client-state/client-report.ts'
+import { type ClientFacts, factsOfClients, usersOf } from './client-state/client-facts.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
@@ -48,7 +48,7 @@ export const command = commandOf(define, (session, action, gateway, flags) => {
 async function listGateways(session: Session): Promise<number> {
   recoverAndReport(session)
   const all = savedGateways(session)
-  const clients = await clientReports(session, runsSoFar(session))
+  const clients = await factsOfClients(session, runsSoFar(session))
 
   show(session, all, clients)
   session.showFindings()
@@ -61,7 +61,7 @@ async function listGateways(session: Session): Promise<number> {
 }
 
 /** A saved gateway as `--json` prints it. */
-function gatewayDocument(saved: SavedGateway, clients: readonly ClientReport[]) {
+function gatewayDocument(saved: SavedGateway, clients: readonly ClientFacts[]) {
   const { name, address, baseUrls, key, keyHeader, headers = [], query } = saved
   const { caFile, allowHttp, proven = null } = saved
   return {
@@ -116,7 +116,7 @@ async function exportDefaults(session: Session, name: string): Promise<number> {
 
   const { messages } = baseUrlsOf(saved)
   const messagesUrl = messages === address ? undefined : messages
-  const users = usersOf(saved, await clientReports(session, runsSoFar(session)))
+  const users = usersOf(saved, await factsOfClients(session, runsSoFar(session)))
   const clients = users.map(({ client, options }): TeamClient => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
@@ -127,14 +127,14 @@ async function exportDefaults(session: Session, name: string): Promise<number> {
   return 0
 }
 
-function idsOf(clients: readonly ClientReport[]): readonly string[] {
+function idsOf(clients: readonly ClientFacts[]): readonly string[] {
   return clients.map(({ client }) => client.id)
 }
 
 function show(
   session: Session,
   all: readonly SavedGateway[],
-  clients: readonly ClientReport[],
+  clients: readonly ClientFacts[],
 ): void {
   if (all.length === 0) {
     session.say(`No gateway is saved yet. ${noGatewayHint}`)

@@ -20,7 +20,7 @@ import {
   type SetUpClient,
   type SkippedClient,
   whyNotSetUp,
-} from './client-state/client-report.ts'
+} from './client-state/clients-set-up.ts'
 import { openRecords } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'

@@ -16,7 +16,7 @@ import {
   type RollbackPlan,
 } from '../transaction/plan-rollback.ts'
 import type { ApplyResult, Runs } from '../transaction/record.ts'
-import { runsOf } from './client-state/client-report.ts'
+import { runsOf } from './client-state/client-facts.ts'
 import { stopOldServers } from './client-state/program/running.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'

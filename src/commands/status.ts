@@ -4,24 +4,23 @@ import { rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
 import { UserError, valueOrError } from '../errors.ts'
-import { findingFrom } from '../finding.ts'
+import { type Finding, findingFrom } from '../finding.ts'
 import { assumedBaseUrls } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import { isTypedAddress, savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
-import type { Runs } from '../transaction/record.ts'
-import { oneClientPerFamily } from './client-state/client-report.ts'
+import { checkClient } from './client-state/check-client.ts'
+import { oneClientPerFamily } from './client-state/client-facts.ts'
 import { driftFrom, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
-import { examineClient } from './client-state/examine-client.ts'
-import { runsOrError } from './client-state/recorded-runs.ts'
-import { wslFinding } from './client-state/wsl.ts'
+import { type RecordedRuns, readRecords } from './client-state/recorded-runs.ts'
 import { clientsArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { folderDocument, folderHere, shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
 import { type CheckResult, isNothingHere, resultsOf } from './status/check-results.ts'
-import { clientDocument, detailsOf, type StatusReport } from './status/report.ts'
+import { type ClientStatus, clientDocument, detailsOf } from './status/client-status.ts'
 import { showClients, showTable } from './status/show-clients.ts'
+import { wslFinding } from './status/wsl.ts'
 
 function define() {
   return new Command('status')
@@ -52,23 +51,25 @@ export async function status(
   flags: FlagsOf<typeof define>,
 ): Promise<number> {
   const { expect } = flags
-  const isJudged = flags.exitCode || expect !== undefined
+  const isJudged = flags.exitCode === true || expect !== undefined
   const families = ids.map((id) => rowOf(id).family)
   const isNamed = families.length > 0
-  const runs = runsToJudge(session, isJudged)
-  session.addFindings(...wslFinding(session.platform))
-
   const expected = expect === undefined ? undefined : parseExpected(session, expect)
-  const clients = (await oneClientPerFamily(session, runs ?? []))
+  const records = readRecords(session)
+  // They decide which gateway a client should use.
+  if (records.kind === 'unreadable' && isJudged) throw records.error
+  session.addFindings(...recordFindings(records), ...wslFinding(session.platform))
+
+  const clients = (await oneClientPerFamily(session, records.runs))
     .filter(({ family }) => !isNamed || families.includes(family))
-    .map((client) => reportOf(session, client, { runs, expected, isNamed, isJudged }))
+    .map((client) => statusOf(session, client, { records, expected, isNamed, isJudged }))
 
   if (flags.all || isNamed) showClients(session, clients, { isDetailed: true })
   else showTable(session, clients)
   const folder = reportFolder(session)
 
-  const isNotSetUp = ({ examined, expectedGateway }: StatusReport) =>
-    examined.kind === 'checked' && expectedGateway === undefined
+  const isNotSetUp = ({ checked, expectedGateway }: ClientStatus) =>
+    checked.kind === 'readable' && expectedGateway === undefined
   const isNoneSetUp = expected !== undefined && clients.every(isNotSetUp)
   if (isNoneSetUp)
     session.addFindings({
@@ -90,8 +91,8 @@ export async function status(
 
   if (!isJudged) return 0
   if (isDrifted) return errorCodes.drifted.exitStatus
-  const failures = clients.flatMap(({ examined }) =>
-    examined.kind === 'unreadable' ? [examined.failure.code] : [],
+  const failures = clients.flatMap(({ checked }) =>
+    checked.kind === 'unreadable' ? [checked.failure.code] : [],
   )
   return Math.max(0, ...failures.map((code) => errorCodes[code].exitStatus))
 }
@@ -113,56 +114,49 @@ function reportFolder(session: Session): SavedFolder | undefined {
   return folder
 }
 
-/**
- * @param isNeeded the records decide which gateway a client should use
- * @returns undefined if the records cannot be read
- * @throws UserError if they cannot be read although they are needed
- */
-function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
-  const runs = runsOrError(session)
-  if (!(runs instanceof UserError)) return runs
-  if (isNeeded) throw runs
-  const { message, hint } = runs
-  session.addFindings({
-    code: 'records-unreadable',
-    severity: 'warning',
-    message: `Cannot tell what repoint wrote. ${message}`,
-    ...compact({ hint }),
-  })
-  return undefined
+function recordFindings(records: RecordedRuns): readonly Finding[] {
+  if (records.kind === 'read') return records.findings
+  const { message, hint } = records.error
+  return [
+    {
+      code: 'records-unreadable',
+      severity: 'warning',
+      message: `Cannot tell what repoint wrote. ${message}`,
+      ...compact({ hint }),
+    },
+  ]
 }
 
 /** How to check each client. */
-interface ReportOptions {
-  /** Undefined: the records cannot be read. */
-  readonly runs: Runs | undefined
+interface StatusOptions {
+  readonly records: RecordedRuns
   /** The gateway that all clients that are set up should use. */
   readonly expected: ExpectedGateway | undefined
   /** A named client should use it even if repoint has never set it up. */
   readonly isNamed: boolean
   /** The user asked whether the client has drifted, so the report states every reason. */
-  readonly isJudged: boolean | undefined
+  readonly isJudged: boolean
 }
 
-/** The report on a client without the network. */
-function reportOf(
+/** A client's status. Reads files only, without the network. */
+function statusOf(
   session: Session,
   client: Client,
-  { runs, expected, isNamed, isJudged }: ReportOptions,
-): StatusReport {
-  const examined = examineClient(session, client, runs)
-  if (examined.kind === 'unreadable')
-    return { examined, findings: [findingFrom(examined.failure)], drift: [], isAbsent: false }
-  const { key } = examined.state.endpoint
+  { records, expected, isNamed, isJudged }: StatusOptions,
+): ClientStatus {
+  const checked = checkClient(session, client, records)
+  if (checked.kind === 'unreadable')
+    return { checked, findings: [findingFrom(checked.failure)], drift: [], isAbsent: false }
+  const { key } = checked.state.endpoint
   if (key) session.hide(key)
 
-  const lastSetup = gatewayOfLastSetup(session, examined, runs ?? [])
+  const lastSetup = gatewayOfLastSetup(session, checked, records.runs)
   const isExpectedToPoint = lastSetup !== undefined || isNamed
   const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
-  const drift = expectedGateway ? driftFrom(session, examined, expectedGateway) : []
+  const drift = expectedGateway ? driftFrom(session, checked, expectedGateway) : []
 
   // Another finding can report the same reason. Then it is not repeated, unless the user asked for drift.
-  const findings = resultsOf(examined)
+  const findings = resultsOf(checked)
   const isDriftReported = findings.some(({ code }) => code === 'drifted')
   const unreported = drift.filter(
     ({ kind }) => isJudged || (kind === 'setting' && !isDriftReported),
@@ -172,10 +166,10 @@ function reportOf(
   )
 
   return {
-    examined,
+    checked,
     findings: [...findings, ...driftFindings],
-    details: detailsOf(session, examined),
-    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, examined),
+    details: detailsOf(session, checked),
+    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, checked),
     expectedGateway,
     drift,
   }

@@ -9,7 +9,7 @@ import {
   savedGateways,
 } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
-import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-report.ts'
+import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/clients-set-up.ts'
 import { openRecords } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
-import { wslFinding } from '../../src/commands/client-state/wsl.ts'
 import { Session } from '../../src/commands/screen/session.ts'
+import { wslFinding } from '../../src/commands/status/wsl.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'
 import { findProgram } from '../../src/platform/node-processes.ts'

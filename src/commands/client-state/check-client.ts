@@ -1,108 +1,91 @@
 /**
- * What keeps a client from using its gateway? The local checks of every command, so that all report the same
- * problems. None of them sends a request.
- * `gateway-checks.ts` has doctor's checks over the network.
+ * What do a client's files say, and what keeps the client from using its gateway? The local checks of `status`
+ * and `doctor`: without starting the client and without the network. Each type adds something to the one before it:
+ *
+ *     ClientState      what its files say                     client.read
+ *     ClientFacts      its files, gateway and options         client-facts.ts
+ *     ReadableClient   the findings, and who wrote its files  here
+ *     CheckedClient    or why its files cannot be read        here
+ *     ShownClient      the findings as they are shown         ../status/show-clients.ts
+ *     ClientStatus     the gateway that it should use         ../status/client-status.ts
  */
-import {
-  type ConfiguredGateway,
-  configuredGateway,
-  overrideFindings,
-} from '../../clients/checks/overrides.ts'
+import { configuredGateway } from '../../clients/checks/overrides.ts'
 import type { Client, ClientContext } from '../../clients/contract/client.ts'
-import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
-import type { SetupTarget } from '../../clients/contract/setup.ts'
+import type { LoadedFile } from '../../clients/contract/files.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { mayNeedNoKey } from '../../clients/files/addresses.ts'
-import { textOf } from '../../clients/files/parse-file.ts'
-import { UserError } from '../../errors.ts'
-import { type Finding, type Findings, hasTopic, messageWithLocation } from '../../finding.ts'
+import { UserError, valueOrError } from '../../errors.ts'
+import { type Finding, type Findings, hasTopic } from '../../finding.ts'
 import { baseUrlsOf, messagesBaseUrls } from '../../gateway/base-urls.ts'
 import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Gateway } from '../../gateway/types.ts'
-import { rememberedModels } from '../../state/remembered.ts'
 import { caFileFor } from '../../state/saved-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
-import { readShellProfiles, worldWritablePaths } from './client-files.ts'
-import { type ClientReport, writtenBaseUrls } from './client-report.ts'
+import { checkFiles, contextOf } from './check-files.ts'
+import { type ClientFacts, factsOf } from './client-facts.ts'
 import { describeDrift, driftSinceSetup } from './drift.ts'
-import { folderSettings } from './folder-settings.ts'
-import type { FileReport } from './written-files.ts'
+import { privacyFindings } from './file-permissions.ts'
+import type { RecordedRuns } from './recorded-runs.ts'
+import { type FileHistory, historyOf } from './written-files.ts'
 
-/** What repoint's records say about a client's files. */
-export interface RecordedFiles {
-  readonly fileStates: readonly FileReport[]
-  /** Absent: the records cannot be read. */
-  readonly runs: Runs | undefined
-  /** `doctor --fix` has run already, so that no hint names it again. */
-  readonly isFixTried: boolean
+export type CheckedClient =
+  | ReadableClient
+  | { readonly kind: 'unreadable'; readonly client: Client; readonly failure: UserError }
+
+/** A client whose files were read and checked. */
+export interface ReadableClient extends ClientFacts {
+  readonly kind: 'readable'
+  readonly findings: readonly Finding[]
+  readonly histories: readonly FileHistory[]
 }
 
-/** Everything that `status` and `doctor` check. A general check comes after the specific ones about its topic. */
+export function isReadable(checked: CheckedClient): checked is ReadableClient {
+  return checked.kind === 'readable'
+}
+
+/**
+ * Reads a client's files and checks them.
+ *
+ * @param isFixTried `doctor --fix` has run already, so that no hint names it again
+ */
 export function checkClient(
   session: Session,
-  report: ClientReport,
-  context: ClientContext,
-  recorded: RecordedFiles,
-): readonly Finding[] {
-  const { client, state } = report
-  const configured = configuredGateway(state)
+  client: Client,
+  records: RecordedRuns,
+  { isFixTried = false } = {},
+): CheckedClient {
+  const checked = valueOrError(() => readAndCheck(session, client, records, isFixTried))
+  return checked instanceof UserError ? { kind: 'unreadable', client, failure: checked } : checked
+}
+
+/** @throws UserError as `readClientFiles` does */
+function readAndCheck(
+  session: Session,
+  client: Client,
+  records: RecordedRuns,
+  isFixTried: boolean,
+): ReadableClient {
+  const facts = factsOf(session, client, records.runs)
+  const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
+    use === 'editable' && !(isOptional && bytes === null)
+  const histories = facts.files.filter(isShown).map((file) => historyOf(session, file, records))
+
+  const context = contextOf(session, client, facts.files, records.runs)
+  const configured = configuredGateway(facts.state)
   const found = checkFiles(session, client, context, { configured })
   const findings = [
-    ...privacyFindings(session, report),
+    ...privacyFindings(session, facts),
     // A client at its own service works even if something would keep it from using a gateway.
     ...(configured === undefined ? errorsAsWarnings(found) : found),
   ]
 
-  findings.push(...unreadableFindings(report, recorded, findings))
-  findings.push(...missingKeyFindings(session, report, context, findings))
-  findings.push(...driftFindings(session, report, recorded, findings))
-  return findings
-}
-
-/**
- * Reports what would keep a client from using a gateway: in its files, its environment and the folder.
- *
- * @param target what a setup is about to write. Absent: nothing, so that the files are checked as they are
- * @param configured the gateway that the client uses, or will use. Undefined: its own service, so that
- *   overrides are the user's business
- */
-export function checkFiles(
-  session: Session,
-  client: Client,
-  context: ClientContext,
-  {
-    target,
-    configured,
-  }: {
-    readonly target?: SetupTarget
-    readonly configured: ConfiguredGateway | undefined
-  },
-): readonly Finding[] {
-  const overrides = configured ? overrideFindings(client, context.files, configured) : []
-  return [
-    ...(target ? client.checkSetup(context, target) : client.checkNow(context)),
-    ...overrides,
-    ...(configured ? folderSettings(session, client) : []),
-    ...worldWritablePaths(session, context.files),
-  ]
-}
-
-/**
- * Reports what keeps `repoint run` from starting a client. It sets the address, the key, the provider and the
- * model itself, so that only a file that the client cannot read is still a problem. That is a warning, because
- * some clients start without the file.
- */
-export function checkFilesForLaunch(
-  session: Session,
-  client: Client,
-  context: ClientContext,
-): readonly Finding[] {
-  const unreadable = [...client.checkNow(context)].filter(({ topic }) => topic === 'broken')
-  return [
-    ...unreadable.map((finding) => ({ ...finding, severity: 'warning' as const })),
-    ...worldWritablePaths(session, context.files),
-  ]
+  // The general checks read the findings so far, and do not report their topics again.
+  const checked: ReadableClient = { kind: 'readable', ...facts, histories, findings }
+  findings.push(...unreadableFindings(checked, isFixTried))
+  findings.push(...missingKeyFindings(session, checked, context))
+  findings.push(...driftFindings(session, checked, records.runs))
+  return checked
 }
 
 function errorsAsWarnings(findings: readonly Finding[]): readonly Finding[] {
@@ -111,33 +94,18 @@ function errorsAsWarnings(findings: readonly Finding[]): readonly Finding[] {
   )
 }
 
-function* privacyFindings(session: Session, report: ClientReport): Findings {
-  for (const { file, what, mode, isOpen } of secretFiles(session, report)) {
-    const { path } = file
-    if (!isOpen) yield { code: 'private', severity: 'ok', message: `${path} is private` }
-    else
-      yield {
-        code: 'private',
-        severity: 'error',
-        message: `Other users can read ${path}, which contains ${what} (mode ${mode.toString(8)})`,
-        hint: `chmod 600 ${path} (or: repoint doctor ${report.client.family} --fix)`,
-      }
-  }
-}
-
 /** Reports that the client cannot read its files, if its own check does not say why. */
 function* unreadableFindings(
-  { client, state }: ClientReport,
-  { fileStates, isFixTried }: RecordedFiles,
-  earlier: readonly Finding[],
+  { client, state, histories, findings }: ReadableClient,
+  isFixTried: boolean,
 ): Findings {
   const broken = whyUnreadable(state)
-  if (broken === undefined || hasTopic('broken', earlier)) return
+  if (broken === undefined || hasTopic('broken', findings)) return
 
   const hints = ['Fix the file']
-  if (!isFixTried && earlier.some(({ fix }) => fix?.toStrictJson))
+  if (!isFixTried && findings.some(({ fix }) => fix?.toStrictJson))
     hints.push(`repoint doctor ${client.family} --fix --yes`)
-  if (fileStates.some(({ run }) => run !== undefined))
+  if (histories.some(({ run }) => run !== undefined))
     hints.push(`restore an earlier version: repoint rollback ${client.family} --force`)
   yield { code: 'broken', severity: 'error', message: broken, hint: hints.join(', or ') }
 }
@@ -145,13 +113,12 @@ function* unreadableFindings(
 /** Reports that the client has a gateway and no key, if its own check does not say so. */
 function* missingKeyFindings(
   { platform }: Session,
-  { client, state, gateway }: ClientReport,
+  { client, state, gateway, findings }: ReadableClient,
   context: ClientContext,
-  earlier: readonly Finding[],
 ): Findings {
   if (gateway === undefined || whyUnreadable(state) !== undefined) return
   const { baseUrl, key } = state.endpoint
-  if (key || mayNeedNoKey(baseUrl, context) || hasTopic('key-missing', earlier)) return
+  if (key || mayNeedNoKey(baseUrl, context) || hasTopic('key-missing', findings)) return
   yield missingKey(client, gateway, caFileFor(platform, gateway.address, undefined))
 }
 
@@ -167,91 +134,15 @@ export function missingKey(client: Client, gateway: Gateway, caFile: string | un
 }
 
 /** Reports what others changed since the last setup. `doctor --fix` does not accept such changes. */
-function* driftFindings(
-  session: Session,
-  report: ClientReport,
-  { runs }: RecordedFiles,
-  earlier: readonly Finding[],
-): Findings {
-  const { client } = report
-  const drift = runs && driftSinceSetup(session, { ...report, findings: earlier }, runs)
+function* driftFindings(session: Session, checked: ReadableClient, runs: Runs): Findings {
+  const { client } = checked
+  const drift = driftSinceSetup(session, checked, runs)
   if (drift === undefined) return
 
   const hint = drift.restore
     ? `Restore the setup: repoint doctor ${client.family} --fix --yes. Or set it up again: repoint ${client.id}`
     : `Set it up again: repoint ${client.id}`
   yield { code: 'drifted', severity: 'warning', message: describeDrift(client, drift), hint }
-}
-
-interface SecretFile {
-  readonly file: LoadedFile
-  readonly what: 'the key' | 'a secret header'
-  /** Permission bits. */
-  readonly mode: number
-  /** Other users can read it. */
-  readonly isOpen: boolean
-}
-
-/** The files that contain a client's key, or a secret header that it sends. */
-export function secretFiles(
-  { platform }: Session,
-  { state, files }: ClientReport,
-): readonly SecretFile[] {
-  if (platform.machine.os === 'win32') return []
-
-  const { headers = [] } = state.endpoint
-  const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
-  return files.flatMap((file): SecretFile[] => {
-    const hasKey = file.path === state.sources.key
-    const hasHeader = file.use === 'editable' && secrets.some((secret) => contains(file, secret))
-    if (!hasKey && !hasHeader) return []
-
-    const mode = platform.files.stat(file.path).mode & 0o777
-    return [
-      { file, what: hasKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
-    ]
-  })
-}
-
-/** Whether a file contains a secret, as it is or escaped as in JSON and TOML. */
-function contains(file: LoadedFile, secret: string): boolean {
-  const text = textOf(file)
-  return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
-}
-
-export function contextOf(
-  session: Session,
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): ClientContext {
-  return {
-    files,
-    machine: session.platform.machine,
-    writtenBaseUrls: writtenBaseUrls(client, runs),
-    // These read files, and few checks need them.
-    get knownModels() {
-      return rememberedModels(session.platform)
-    },
-    get shellProfiles() {
-      return readShellProfiles(session)
-    },
-    world: session.platform,
-  }
-}
-
-/** @throws UserError `config-conflict` if a file of this folder sends the key elsewhere */
-export function refuseRedirectedKey(
-  { label }: Pick<Client, 'label'>,
-  findings: readonly Finding[],
-): void {
-  const redirect = findings.find(({ topic }) => topic === 'redirected-key')
-  if (redirect === undefined) return
-  throw new UserError({
-    code: 'config-conflict',
-    message: `${label} would not use the gateway here: ${messageWithLocation(redirect)}`,
-    hint: 'Run the command in another folder, such as your home, or remove that setting from the file.',
-  })
 }
 
 /** The command that sets a client up at its gateway again. */

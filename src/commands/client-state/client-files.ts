@@ -1,5 +1,3 @@
-/** Which files does a client read, what do they contain, and who else can write them? */
-import { posix } from 'node:path'
 import { shellProfilePaths } from '../../clients/checks/shell-profiles.ts'
 import { type Client, isConfiguredAs } from '../../clients/contract/client.ts'
 import type {
@@ -10,12 +8,10 @@ import type {
 } from '../../clients/contract/files.ts'
 import { type ClientState, emptyState } from '../../clients/contract/state.ts'
 import { parseFile } from '../../clients/files/parse-file.ts'
-import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import type { Bytes } from '../../edits/types.ts'
 import { ifPossible, UserError, valueOrError } from '../../errors.ts'
-import { type Finding, messageWithLocation } from '../../finding.ts'
-import type { FileStatus, Files } from '../../platform/platform.ts'
+import type { Files } from '../../platform/platform.ts'
 import type { FileContents } from '../../transaction/contents.ts'
 import { toFileError } from '../../transaction/files.ts'
 import type { RunRecord } from '../../transaction/record.ts'
@@ -149,80 +145,4 @@ export function asWritten(
     const newest = recorded.find(({ path }) => path === file.path)
     return newest ? { ...file, bytes: contentsIfAvailable(platform, newest.written) } : file
   })
-}
-
-/**
- * Reports the files that decide where the key is sent, and the folders above them, if other users can
- * write them. The check stops at the home folder, or at the root for a file outside of it.
- */
-export function worldWritablePaths(session: Session, files: LoadedFiles): readonly Finding[] {
-  const { machine } = session.platform
-  if (machine.os === 'win32') return []
-  const places = new Set(
-    files
-      .filter(({ use }) => use === 'editable')
-      .flatMap(({ path }) => [path, ...foldersAbove(path, machine.home)]),
-  )
-  return findWritable(session, places)
-}
-
-/**
- * Like `worldWritablePaths`, for a file with certificate authorities. That file decides which servers the
- * clients trust with the key.
- */
-export function worldWritableCaFile(
-  session: Session,
-  caFile: string | undefined,
-): readonly Finding[] {
-  const { os, home } = session.platform.machine
-  if (caFile === undefined || os === 'win32') return []
-  return findWritable(session, [caFile, ...foldersAbove(caFile, home)]).map(asNoteWithLocation)
-}
-
-/** The finding as a note, with its location in the message. */
-export function asNoteWithLocation(finding: Finding): Finding {
-  const { code, hint } = finding
-  return { code, severity: 'note', message: messageWithLocation(finding), ...compact({ hint }) }
-}
-
-function findWritable(session: Session, places: Iterable<string>): readonly Finding[] {
-  return [...places].flatMap((path) => {
-    const status = ifPossible(() => session.platform.files.stat(path))
-    return status && isOpenToOthers(status) ? [openToOthers(session, path, status)] : []
-  })
-}
-
-function* foldersAbove(path: string, home: string): Generator<string> {
-  for (let place = path; place !== home && place !== posix.dirname(place); ) {
-    place = posix.dirname(place)
-    yield place
-  }
-}
-
-const [groupWrites, othersWrite, sticky] = [0o020, 0o002, 0o1000]
-
-/**
- * Whether other users can write a file or folder. In a folder with the sticky bit, they can only add
- * files. A group whose ID equals the owner's contains only that user, on systems where every user has a
- * group of the same name.
- */
-function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
-  if (kind === 'folder' && (mode & sticky) !== 0) return false
-  return (mode & othersWrite) !== 0 || ((mode & groupWrites) !== 0 && gid !== uid)
-}
-
-function openToOthers(session: Session, path: string, { kind, mode }: FileStatus): Finding {
-  const isGroupOnly = (mode & othersWrite) === 0
-  const who = isGroupOnly ? `The group of this ${kind}` : 'Every user of this machine'
-  const what = kind === 'folder' ? 'replace the files in it' : 'write it'
-  const rights = isGroupOnly ? 'g-w' : 'go-w'
-  const place = session.showPath(path)
-  return {
-    code: 'open-to-others',
-    message: `${who} can ${what} (mode ${mode.toString(8)}) and so redirect your key`,
-    location: path,
-    hint: `chmod ${rights} ${place}`,
-    needsConsentTo: `${who} can ${what} and so redirect your key: ${place}. Close it: chmod ${rights} ${place}`,
-    severity: 'error',
-  }
 }

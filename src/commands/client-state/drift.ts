@@ -23,8 +23,8 @@ import { savedExtras } from '../../state/saved-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'
+import { type ClientFacts, gatewayOf, shownAddress } from './client-facts.ts'
 import { asWritten } from './client-files.ts'
-import { type ClientReport, gatewayOf, shownAddress } from './client-report.ts'
 import { changedSince, lastSetupOrOff, type WrittenFile } from './written-files.ts'
 
 /** The gateway that a client should use, with its key, headers and models. */
@@ -35,8 +35,8 @@ export interface ExpectedGateway extends Gateway {
   readonly state?: ClientState
 }
 
-/** A client's report, and what is wrong with the client. */
-interface DriftInput extends ClientReport {
+/** A client's facts, and what is wrong with it. */
+interface DriftInput extends ClientFacts {
   readonly findings: readonly Finding[]
 }
 
@@ -53,10 +53,10 @@ export interface DriftReason {
 /** Why a client does not use the expected gateway. Empty: it uses it. */
 export function driftFrom(
   session: Session,
-  report: DriftInput,
+  checked: DriftInput,
   expected: ExpectedGateway,
 ): readonly DriftReason[] {
-  const { client, state, findings } = report
+  const { client, state, findings } = checked
   const broken = whyUnreadable(state)
   if (broken !== undefined)
     return [{ kind: 'finding', message: `repoint cannot read its files: ${broken}` }]
@@ -73,7 +73,7 @@ export function driftFrom(
 
 /** What in the client's own files is not as expected, in words. */
 function settingsDrift(
-  { client, state }: Pick<ClientReport, 'client' | 'state'>,
+  { client, state }: Pick<ClientFacts, 'client' | 'state'>,
   expected: ExpectedGateway,
 ): readonly string[] {
   const { endpoint, options, login } = state
@@ -122,7 +122,7 @@ function modelsByName(state: ClientState): Readonly<Record<string, string | unde
 /** The gateway that the last active setup set the client to. Undefined: `off` followed, or there is none. */
 export function gatewayOfLastSetup(
   session: Session,
-  { client, files }: ClientReport,
+  { client, files }: ClientFacts,
   runs: Runs,
 ): ExpectedGateway | undefined {
   const editable = files.filter(({ use }) => use === 'editable')
@@ -155,11 +155,11 @@ export interface Drift {
 /** @returns undefined if no setup is active, or if safe fixes alone restore what the last setup wrote */
 export function driftSinceSetup(
   session: Session,
-  report: DriftInput,
+  checked: DriftInput,
   runs: Runs,
 ): Drift | undefined {
-  const { client, findings, files, state } = report
-  const expected = gatewayOfLastSetup(session, report, runs)
+  const { client, findings, files, state } = checked
+  const expected = gatewayOfLastSetup(session, checked, runs)
   if (expected === undefined || whyUnreadable(state) !== undefined) return undefined
 
   const safeFixes = findings.flatMap(({ fix, needsConsentTo }) =>
@@ -180,7 +180,7 @@ export function driftSinceSetup(
   const ofSettings = changedFiles.filter(({ setup }) => setup.file.scope === 'keys')
   const ofWholeFiles = changedFiles.filter(({ setup }) => setup.file.scope === 'whole')
   const fixes = ofSettings.map(({ file, changes }) => ({ fileKind: file.kind, changes }))
-  const edits = ofWholeFiles.map((changed) => restoringEdit(session, report, changed))
+  const edits = ofWholeFiles.map((changed) => restoringEdit(session, checked, changed))
 
   // repoint offers only a complete restore: it must not restore the address without the key.
   const restored = valueOrError(() => driftAfter([...safeFixes, ...fixes], edits))

@@ -3,18 +3,30 @@
  *
  *     openRecords        warns about root, recovers, lists     commands that write clients' files
  *     recoverAndReport   recovers                              commands that only read the records, or none
- *     runsOrError        recovers, lists                       status and doctor, which work without records
+ *     readRecords        recovers, lists, reports nothing      status and doctor, which work without records
  *     runsSoFar          lists                                 after one of the others
  *
  * To recover is to end an unfinished run, such as one whose process was killed.
  */
 import { errorCodes } from '../../error-codes.ts'
 import { UserError, valueOrError } from '../../errors.ts'
+import type { Finding, Findings } from '../../finding.ts'
 import { superuserFinding } from '../../transaction/as-root.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { listRuns } from '../../transaction/records/records.ts'
 import { type RecoveredRun, recoverRun } from '../../transaction/recover.ts'
 import type { Session } from '../screen/session.ts'
+
+/** The records, for a command that works without them. */
+export type RecordedRuns =
+  | {
+      readonly kind: 'read'
+      readonly runs: Runs
+      /** What the user must know about the records. */
+      readonly findings: readonly Finding[]
+    }
+  /** The user may not read them. */
+  | { readonly kind: 'unreadable'; readonly runs: readonly []; readonly error: UserError }
 
 export function openRecords(session: Session): Runs {
   session.addFindings(...superuserFinding(session.platform))
@@ -25,14 +37,41 @@ export function openRecords(session: Session): Runs {
 
 /** Reports the recovered run. */
 export function recoverAndReport(session: Session): void {
+  session.addFindings(...recover(session))
+  session.showFindings()
+}
+
+/** The recorded runs. A damaged record is reported and left out. */
+export function runsSoFar(session: Session): Runs {
+  const { runs, findings } = listWithFindings(session)
+  session.addFindings(...findings)
+  return runs
+}
+
+/** @throws UserError if the records cannot be read for another reason than their permissions */
+export function readRecords(session: Session): RecordedRuns {
+  const records = valueOrError(() => {
+    const recovered = recover(session)
+    const { runs, findings } = listWithFindings(session)
+    return { kind: 'read' as const, runs, findings: [...recovered, ...findings] }
+  })
+  if (!(records instanceof UserError)) return records
+
+  const isNotPermitted =
+    errorCodes[records.code].exitStatus === errorCodes['not-permitted'].exitStatus
+  if (!isNotPermitted || records.filesState !== 'unchanged') throw records
+  return { kind: 'unreadable', runs: [], error: records }
+}
+
+/** Ends an unfinished run. */
+function* recover(session: Session): Findings {
   const recovered = recoverRun(session.platform)
   if (recovered === undefined) return
-  session.addFindings({
+  yield {
     code: 'run-recovered',
     severity: recovered.kind === 'recorded' ? 'warning' : 'note',
     message: describeRecovery(session, recovered),
-  })
-  session.showFindings()
+  }
 }
 
 function describeRecovery(session: Session, recovered: RecoveredRun): string {
@@ -48,29 +87,19 @@ function describeRecovery(session: Session, recovered: RecoveredRun): string {
   return `Run ${runId} was interrupted, and other programs changed its files since.${restoredFiles} Not restored: ${list(notRestored)}. Set the client up again, or undo the run: repoint rollback`
 }
 
-/** The recorded runs. A damaged record becomes a notice. */
-export function runsSoFar(session: Session): Runs {
+/** The recorded runs, and a finding for each damaged record. */
+function listWithFindings(session: Session): {
+  readonly runs: Runs
+  readonly findings: readonly Finding[]
+} {
   const { runs, damaged } = listRuns(session.platform)
-  for (const path of damaged)
-    session.addFindings({
+  const findings = damaged.map((path): Finding => {
+    return {
       code: 'record-damaged',
       severity: 'warning',
       message: `Cannot read the record of an earlier run: ${session.showPath(path)}`,
       hint: 'You can undo the other runs, but not this one. To remove all records and copies: repoint forget --all',
-    })
-  return runs
-}
-
-/** Returns why the records cannot be read, if the user may not. @throws UserError for any other reason */
-export function runsOrError(session: Session): Runs | UserError {
-  const result = valueOrError(() => {
-    recoverAndReport(session)
-    return runsSoFar(session)
+    }
   })
-  const isOtherFailure =
-    result instanceof UserError &&
-    (errorCodes[result.code].exitStatus !== errorCodes['not-permitted'].exitStatus ||
-      result.filesState !== 'unchanged')
-  if (isOtherFailure) throw result
-  return result
+  return { runs, findings }
 }

@@ -17,6 +17,7 @@ import {
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
+import type { RecordedRuns } from './recorded-runs.ts'
 
 export interface WrittenFile {
   readonly run: RunRecord
@@ -121,7 +122,8 @@ function containsHeader(header: Header, key: string, setting: ConfigValue | unde
   return Object.entries(setting).some(([name, member]) => containsHeader(header, name, member))
 }
 
-export interface FileReport {
+/** Who wrote the current content of a client's file. */
+export interface FileHistory {
   readonly path: string
   /**
    * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
@@ -135,16 +137,15 @@ export interface FileReport {
   readonly changedKeys: readonly SettingPath[]
 }
 
-/**
- * The state of a file that a client reads.
- *
- * @param runs undefined: the records cannot be read
- */
-export function reportFile(session: Session, file: LoadedFile, runs: Runs | undefined): FileReport {
+export function historyOf(
+  session: Session,
+  file: LoadedFile,
+  { kind, runs }: RecordedRuns,
+): FileHistory {
   const { path, bytes } = file
-  const run = runs?.find(({ files }) => files.some((recorded) => recorded.path === path))
+  const run = runs.find(({ files }) => files.some((recorded) => recorded.path === path))
   const recorded = run?.files.find((candidate) => candidate.path === path)
-  const stateOf = (state: FileReport['state'], more: Partial<FileReport> = {}): FileReport => ({
+  const history = (state: FileHistory['state'], more: Partial<FileHistory> = {}): FileHistory => ({
     path,
     ...compact({ run: run?.id }),
     state,
@@ -152,16 +153,16 @@ export function reportFile(session: Session, file: LoadedFile, runs: Runs | unde
     ...more,
   })
 
-  if (runs === undefined) return stateOf(bytes === null ? 'absent' : 'unknown')
+  if (kind === 'unreadable') return history(bytes === null ? 'absent' : 'unknown')
   if (run === undefined || recorded === undefined)
-    return stateOf(bytes === null ? 'absent' : 'not-ours')
+    return history(bytes === null ? 'absent' : 'not-ours')
 
   const changedKeys = changedSince(session, file, runs).map((change) => change.path)
   const hash = bytes === null ? undefined : sha256Of(bytes)
-  if (hash !== recorded.written?.sha256) return stateOf('changed-since', { changedKeys })
-  if (hash === undefined) return stateOf('absent')
+  if (hash !== recorded.written?.sha256) return history('changed-since', { changedKeys })
+  if (hash === undefined) return history('absent')
   // A repair and an undo keep changes by others, and do not approve them.
   if (changedKeys.length > 0)
-    return stateOf('changed-since', { run: lastSetupOrOff(path, runs)!.run.id, changedKeys })
-  return stateOf(run.kind === 'undo' ? 'restored' : 'as-written')
+    return history('changed-since', { run: lastSetupOrOff(path, runs)!.run.id, changedKeys })
+  return history(run.kind === 'undo' ? 'restored' : 'as-written')
 }

@@ -10,10 +10,10 @@ import { type FileFix, messageWithLocation } from '../../finding.ts'
 import { customBaseUrls } from '../../gateway/base-urls.ts'
 import { applyPlan } from '../../transaction/apply-plan.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { secretFiles } from '../client-state/check-client.ts'
-import { hasWrittenBaseUrl } from '../client-state/client-report.ts'
+import type { ReadableClient } from '../client-state/check-client.ts'
+import { hasWrittenBaseUrl } from '../client-state/client-facts.ts'
 import { describeDrift, driftSinceSetup } from '../client-state/drift.ts'
-import type { CheckedClient } from '../client-state/examine-client.ts'
+import { secretFiles } from '../client-state/file-permissions.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import type { CheckResult } from '../status/check-results.ts'
 
@@ -31,7 +31,7 @@ type FixedProblem = Pick<CheckResult, 'about' | 'code' | 'message'>
 /** @throws UserError as `applyPlan` does; `Declined` if the user says no to the fixes */
 export async function fixProblems(
   session: Session,
-  clients: readonly CheckedClient[],
+  clients: readonly ReadableClient[],
   runs: Runs,
   { consent, dryRun }: { readonly consent: Consent; readonly dryRun: true | undefined },
 ): Promise<FixResult> {
@@ -78,23 +78,23 @@ interface ChosenFixes {
 /** Accepts the safe fixes, and asks about each of the others. */
 async function chooseFixes(
   session: Session,
-  clients: readonly CheckedClient[],
+  clients: readonly ReadableClient[],
   runs: Runs,
   consent: Consent,
 ): Promise<ChosenFixes> {
   const accepted: AvailableFix[] = []
   const declined: string[] = []
   const edits: FileEdit[] = []
-  for (const examined of clients) {
+  for (const checked of clients) {
     const ofClient: AvailableFix[] = []
-    for (const fix of availableFixes(session, examined, runs)) {
+    for (const fix of availableFixes(session, checked, runs)) {
       const { asks } = fix
       if (asks === undefined || (await isWanted(session, consent, asks))) ofClient.push(fix)
       else declined.push(asks.problem)
     }
 
     accepted.push(...ofClient)
-    edits.push(...editsOf(session, examined, ofClient))
+    edits.push(...editsOf(session, checked, ofClient))
   }
   return { accepted, declined, edits }
 }
@@ -110,10 +110,10 @@ async function isWanted(
 
 function* availableFixes(
   session: Session,
-  examined: CheckedClient,
+  checked: ReadableClient,
   runs: Runs,
 ): Generator<AvailableFix> {
-  const { client, findings } = examined
+  const { client, findings } = checked
   const about = client.family
   for (const finding of findings) {
     const { code, fix, needsConsentTo: problem } = finding
@@ -125,14 +125,14 @@ function* availableFixes(
       }
   }
 
-  const drift = driftSinceSetup(session, examined, runs)
+  const drift = driftSinceSetup(session, checked, runs)
   if (drift?.restore !== undefined) {
     const message = describeDrift(client, drift)
     const asks = { problem: message, question: 'Restore the setup?' }
     yield { fixed: { about, code: 'drifted', message }, ...drift.restore, asks }
   }
 
-  for (const { file, isOpen } of secretFiles(session, examined))
+  for (const { file, isOpen } of secretFiles(session, checked))
     if (isOpen)
       yield { fixed: { about, code: 'private', message: `Other users could read ${file.path}` } }
 }
@@ -140,28 +140,28 @@ function* availableFixes(
 /** The edits of one client's fixes. They also close files with secrets to other users. */
 function editsOf(
   session: Session,
-  examined: CheckedClient,
+  checked: ReadableClient,
   fixes: readonly AvailableFix[],
 ): readonly FileEdit[] {
   const restoringEdits = fixes.flatMap(({ edits = [] }) => edits)
   const fileFixes = fixes.flatMap((available) => available.fixes ?? [])
-  const fixingEdits = planFixes(examined.client, examined.files, fileFixes)
-  return withPrivateModes(session, examined, [...restoringEdits, ...fixingEdits])
+  const fixingEdits = planFixes(checked.client, checked.files, fileFixes)
+  return withPrivateModes(session, checked, [...restoringEdits, ...fixingEdits])
 }
 
 /** Adds to the edits the file modes that keep others from reading files with secrets. */
 function withPrivateModes(
   session: Session,
-  examined: CheckedClient,
+  checked: ReadableClient,
   edits: readonly FileEdit[],
 ): readonly FileEdit[] {
-  const open = secretFiles(session, examined).filter(({ isOpen }) => isOpen)
+  const open = secretFiles(session, checked).filter(({ isOpen }) => isOpen)
 
   const otherEdits = edits.filter((edit) => open.every(({ file }) => file.path !== edit.path))
   const closingEdits = open.map(({ file, mode }): FileEdit => {
     const { path, format, holdsSecret, bytes } = file
     const edit = edits.find((planned) => planned.path === path) ?? {
-      client: examined.client.id,
+      client: checked.client.id,
       path,
       format,
       scope: 'keys',
@@ -184,7 +184,7 @@ function showFixes(session: Session, { edits, fixed }: FixResult): void {
 }
 
 /** A rollback treats every recorded address as ours, so the plan names a gateway only if repoint wrote it. */
-function planOf(edits: readonly FileEdit[], clients: readonly CheckedClient[], runs: Runs): Plan {
+function planOf(edits: readonly FileEdit[], clients: readonly ReadableClient[], runs: Runs): Plan {
   const configured = clients.find(({ client, state }) => hasWrittenBaseUrl(client, state, runs))
   const gateway = configured?.gateway
   return {

@@ -25,8 +25,8 @@ import type {
 import { caFileFor } from '../../state/saved-gateways.ts'
 import { asSentence, counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
+import type { ReadableClient } from '../client-state/check-client.ts'
 import { flagsToReach, missingKey, setupAgain } from '../client-state/check-client.ts'
-import type { CheckedClient } from '../client-state/examine-client.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
 import { awaitCatalog } from '../probes/await-catalog.ts'
 import { loadSenders, type ProbeAnswer, Probes } from '../probes/probes.ts'
@@ -43,7 +43,7 @@ import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
  */
 export async function checkGateway(
   session: Session,
-  examined: CheckedClient,
+  checked: ReadableClient,
   {
     program,
     shared,
@@ -54,7 +54,7 @@ export async function checkGateway(
     readonly flags: RequestFlags
   },
 ): Promise<readonly CheckResult[]> {
-  const { client, state, findings, gateway } = examined
+  const { client, state, findings, gateway } = checked
   if (whyUnreadable(state) !== undefined) return []
   if (gateway === undefined)
     return [{ code: 'gateway', severity: 'ok', message: `${client.label} uses its own service` }]
@@ -66,14 +66,14 @@ export async function checkGateway(
 
   const results: CheckResult[] = []
   try {
-    for await (const check of networkChecks(session, examined, { program, shared, caFile }))
+    for await (const check of networkChecks(session, checked, { program, shared, caFile }))
       results.push(check)
     return results
   } catch (error) {
     if (!canContinueAfter(error)) throw error
     const hint = isServerGone(error, gateway)
       ? serverGoneHint(client, shared)
-      : hintFor(error, examined, gateway, caFile)
+      : hintFor(error, checked, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
     const isAboutModel = traitsOf(error)?.blames === 'model'
     const failure = isAboutModel ? check : { ...check, isAboutGateway: true as const }
@@ -102,7 +102,7 @@ async function passedBefore(
 /** @throws UserError if a check fails and the rest would prove nothing */
 async function* networkChecks(
   session: Session,
-  examined: CheckedClient,
+  checked: ReadableClient,
   {
     program,
     shared,
@@ -113,29 +113,29 @@ async function* networkChecks(
     readonly caFile: string | undefined
   },
 ): AsyncGenerator<CheckResult> {
-  const { client, state, files } = examined
+  const { client, state, files } = checked
   const { access, catalogRequest } = shared
   const probes = new Probes(
     (request) => probe(access, { ...request, catalog: catalogRequest }),
     () => loadSenders(session, client, { files, ...program }),
   )
   const answer = await awaitCatalog(catalogRequest, access, () =>
-    probes.sendFor(setupNow(examined, program, { kind: 'pending' })),
+    probes.sendFor(setupNow(checked, program, { kind: 'pending' })),
   )
   const catalog = catalogIn({ catalogAnswer: answer })
 
   yield* checkProxy(access)
   await expectTrustedBy(client, { ...access, caFile: caFile ?? state.endpoint.caFile }, access)
   yield* [...certificateFindings(session, client, state.endpoint, caFile)].map(asWarning)
-  yield* checkCatalog(session, examined, access, answer)
+  yield* checkCatalog(session, checked, access, answer)
 
-  const setup = setupNow(examined, program, answer)
+  const setup = setupNow(checked, program, answer)
   yield* setup.resolved.findings.map(asWarning)
   for (const probed of await probes.answersTo(setup)) yield probeCheck(catalog, probed)
 
-  yield* checkProtocol(examined, setup.resolved, catalog)
+  yield* checkProtocol(checked, setup.resolved, catalog)
   yield* checkBalance(await shared.balance)
-  yield* checkPicker(examined, catalog)
+  yield* checkPicker(checked, catalog)
 }
 
 /** Nothing listens at a loopback address: the program that did, such as another tool's proxy, is gone. */
@@ -155,7 +155,7 @@ function serverGoneHint({ family }: Client, { users }: SharedGateway): string {
 /** The hints of some failures name flags that setup has and doctor does not. */
 function hintFor(
   error: UserError,
-  { client, isSetUpByRepoint }: CheckedClient,
+  { client, isSetUpByRepoint }: ReadableClient,
   gateway: Gateway,
   caFile: string | undefined,
 ): string | undefined {
@@ -169,7 +169,7 @@ function hintFor(
 /** @throws UserError if the probes could prove nothing after this failure */
 function* checkCatalog(
   session: Session,
-  { gateway }: CheckedClient,
+  { gateway }: ReadableClient,
   access: GatewayAccess,
   answer: CatalogAnswer,
 ): Generator<CheckResult> {
@@ -210,7 +210,7 @@ function probeCheck(
 
 /** A model works best over its native protocol, if the gateway lists it there. */
 function* checkProtocol(
-  { client }: CheckedClient,
+  { client }: ReadableClient,
   resolved: ResolvedOptions,
   catalog: Catalog | undefined,
 ): Generator<CheckResult> {
@@ -240,7 +240,7 @@ function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
 
 /** Models in the client's own list that the gateway does not list. */
 function* checkPicker(
-  { client, files, options }: CheckedClient,
+  { client, files, options }: ReadableClient,
   catalog: Catalog | undefined,
 ): Generator<CheckResult> {
   const unlisted = catalog === undefined ? [] : unlistedModels(client, files, catalog, options)
@@ -256,7 +256,7 @@ function* checkPicker(
  * @throws UserError if the client's model cannot be used, or only the catalog could have decided it
  */
 function setupNow(
-  { client, options, state: { unsetOptions } }: CheckedClient,
+  { client, options, state: { unsetOptions } }: ReadableClient,
   program: InstalledProgram,
   catalogAnswer: CatalogInfo,
 ): ResolvedChoice {

@@ -6,7 +6,7 @@ import { preopenConnections } from '../../gateway/http/request.ts'
 import type { CatalogAnswer, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/saved-gateways.ts'
 import { authoritiesOf } from '../client-state/certificates.ts'
-import type { CheckedClient } from '../client-state/examine-client.ts'
+import type { ReadableClient } from '../client-state/check-client.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
@@ -25,7 +25,7 @@ export interface SharedGateway {
 /** Requests the model lists of all clients' gateways in parallel. The result is by client ID. */
 export function requestCatalogs(
   session: Session,
-  clients: readonly CheckedClient[],
+  clients: readonly ReadableClient[],
   flags: RequestFlags,
 ): ReadonlyMap<string, SharedGateway> {
   const byRequest = new Map<string, SharedGateway>()
@@ -36,22 +36,22 @@ export function requestCatalogs(
   )
   const [configuredCaFile] = clients.flatMap(({ state }) => state.endpoint.caFile ?? [])
 
-  for (const examined of clients) {
-    const { key, keyHeader, headers, query } = examined.state.endpoint
-    const isBroken = whyUnreadable(examined.state) !== undefined
-    if (isBroken || examined.gateway === undefined || !key) continue
+  for (const checked of clients) {
+    const { key, keyHeader, headers, query } = checked.state.endpoint
+    const isBroken = whyUnreadable(checked.state) !== undefined
+    if (isBroken || checked.gateway === undefined || !key) continue
 
-    const { address } = examined.gateway
-    const request = { baseUrls: baseUrlsOf(examined.gateway), key, keyHeader, headers, query }
+    const { address } = checked.gateway
+    const request = { baseUrls: baseUrlsOf(checked.gateway), key, keyHeader, headers, query }
     const caFile = caFileFor(session.platform, address, flags.caFile) ?? configuredCaFile
     const timeoutMs = flags.timeout * 1000
     const id = JSON.stringify(request)
     const shared =
       byRequest.get(id) ??
       startRequests(accessTo(session, { address, ...request, timeoutMs, caFile, authorities }))
-    shared.users.push(examined.client.family)
+    shared.users.push(checked.client.family)
     byRequest.set(id, shared)
-    byClient.set(examined.client.id, shared)
+    byClient.set(checked.client.id, shared)
     // The clients' probes are sent in parallel, so each client gets a connection.
     void preopenConnections(shared.access, 1)
   }

@@ -12,9 +12,9 @@ import { supportsAny } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { findGatewayName } from '../../state/saved-gateways.ts'
-import { checkFiles, contextOf } from '../client-state/check-client.ts'
+import { checkFiles, contextOf } from '../client-state/check-files.ts'
+import { factsOf } from '../client-state/client-facts.ts'
 import { isFamilyMemberInUse, stateNow } from '../client-state/client-files.ts'
-import { clientReport } from '../client-state/client-report.ts'
 import {
   type InstalledProgram,
   isInstalled,
@@ -77,7 +77,7 @@ function localProblem(
   access: GatewayAccess,
   program: InstalledProgram = {},
 ): Finding | undefined {
-  const now = valueOrError(() => clientReport(session, client, runs))
+  const now = valueOrError(() => factsOf(session, client, runs))
   if (now instanceof UserError) return findingFrom(now)
   const { state, files } = now
   const message = whyUnreadable(state)

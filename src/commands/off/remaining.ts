@@ -5,9 +5,9 @@ import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
+import { asNoteWithLocation } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { contextOf } from '../client-state/check-client.ts'
-import { asNoteWithLocation } from '../client-state/client-files.ts'
+import { contextOf } from '../client-state/check-files.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A client after `off`. */

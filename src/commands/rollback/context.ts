@@ -10,8 +10,8 @@ import { asPlanned } from '../../clients/files/parse-file.ts'
 import { clientRows, familyIds } from '../../clients/list.ts'
 import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
 import type { RecordedFile, Runs } from '../../transaction/record.ts'
+import { runsOf } from '../client-state/client-facts.ts'
 import { listClientFiles, readClientFiles } from '../client-state/client-files.ts'
-import { runsOf } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 
 /** The recorded runs, and the clients that they changed. */

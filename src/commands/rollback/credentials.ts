@@ -19,8 +19,8 @@ import {
 } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
+import { hasWrittenBaseUrl, writtenBaseUrls } from '../client-state/client-facts.ts'
 import { asBefore, asWritten } from '../client-state/client-files.ts'
-import { hasWrittenBaseUrl, writtenBaseUrls } from '../client-state/client-report.ts'
 import type { Session } from '../screen/session.ts'
 
 /** What the records say about the credentials of a client. The older records are read only if needed. */

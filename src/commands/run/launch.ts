@@ -26,7 +26,7 @@ import type {
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
 import { saveProof } from '../../state/save-gateway.ts'
-import { checkFilesForLaunch, contextOf } from '../client-state/check-client.ts'
+import { checkFilesForLaunch, contextOf } from '../client-state/check-files.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/client-files.ts'
 import { type ProgramVersion, versionFindings } from '../client-state/program/installed-program.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'

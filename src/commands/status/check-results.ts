@@ -1,7 +1,7 @@
 import { isBefore } from '../../clients/program/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
-import type { CheckedClient } from '../client-state/examine-client.ts'
+import type { ReadableClient } from '../client-state/check-client.ts'
 import {
   isInstalled,
   type ProgramVersion,
@@ -25,7 +25,7 @@ export interface CheckResult extends Finding {
  * @param isFixTried `doctor --fix` has run already, so that no hint names it again
  */
 export function resultsOf(
-  { client, findings }: CheckedClient,
+  { client, findings }: ReadableClient,
   isFixTried = false,
 ): readonly CheckResult[] {
   return findings.map((finding) => {
@@ -49,7 +49,7 @@ function orCommand(hint: string | undefined, command: string): string {
 /** Whether a client's program is on this machine, in a version that repoint was tested with. */
 export function checkInstalled(
   session: Session,
-  { client, state }: CheckedClient,
+  { client, state }: ReadableClient,
   installed: ProgramVersion,
 ): CheckResult {
   const { version = '' } = installed
@@ -83,11 +83,11 @@ export function checkInstalled(
 /** Whether neither the program nor a file of a client is on this machine, and nothing needs attention. */
 export function isNothingHere(
   session: Session,
-  { client, fileStates, findings }: CheckedClient,
+  { client, histories, findings }: ReadableClient,
 ): boolean {
   if (isInstalled(session, client)) return false
   return (
-    fileStates.every((file) => file.state === 'absent') &&
+    histories.every((file) => file.state === 'absent') &&
     findings.every(({ severity }) => severity === 'ok')
   )
 }

@@ -2,7 +2,7 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import { UserError, valueOrError } from '../../../errors.ts'
 import type { Consent, Session } from '../../screen/session.ts'
-import { contextOf } from '../check-client.ts'
+import { contextOf } from '../check-files.ts'
 import { readClientFiles } from '../client-files.ts'
 
 /**

@@ -8,15 +8,15 @@ import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { formatHeader, headerDocument, unusualKeyHeader } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
 import { maskSecret } from '../../text.ts'
-import { shownAddress } from '../client-state/client-report.ts'
+import type { ReadableClient } from '../client-state/check-client.ts'
+import { shownAddress } from '../client-state/client-facts.ts'
 import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
-import type { CheckedClient } from '../client-state/examine-client.ts'
-import type { FileReport } from '../client-state/written-files.ts'
+import type { FileHistory } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
 import type { ShownClient } from './show-clients.ts'
 
 /** A client, the gateway that it should use, and why it does not. */
-export interface StatusReport extends ShownClient {
+export interface ClientStatus extends ShownClient {
   readonly expectedGateway?: ExpectedGateway | undefined
   readonly drift: readonly DriftReason[]
 }
@@ -24,7 +24,7 @@ export interface StatusReport extends ShownClient {
 /** The contents of the client's files, and who wrote them, one line each. */
 export function detailsOf(
   session: Session,
-  { client, state, fileStates }: CheckedClient,
+  { client, state, histories }: ReadableClient,
 ): string[] {
   const address = shownAddress(client, state)
   const { resume } = client.program
@@ -37,7 +37,7 @@ export function detailsOf(
   }
   for (const [name, value] of settingRows(session, client, state))
     lines.push(`${name.padEnd(9)} ${value}`)
-  for (const file of fileStates) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
+  for (const file of histories) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
   return lines
 }
 
@@ -69,7 +69,7 @@ function settingRows(session: Session, client: Client, state: ClientState): [str
   return rows.filter((row): row is [string, string] => row[1] !== undefined)
 }
 
-const stateWords: Readonly<Record<FileReport['state'], string>> = {
+const stateWords: Readonly<Record<FileHistory['state'], string>> = {
   absent: 'does not exist',
   'as-written': 'as repoint wrote it',
   restored: 'as repoint restored it',
@@ -78,20 +78,20 @@ const stateWords: Readonly<Record<FileReport['state'], string>> = {
   unknown: 'unknown whether repoint wrote it',
 }
 
-function describeFile({ state, run, changedKeys }: FileReport): string {
+function describeFile({ state, run, changedKeys }: FileHistory): string {
   const runNote = run === undefined ? '' : ` (run ${run})`
   const keys = changedKeys.map(plainPath).join(', ')
   return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
 }
 
 /** A client as `--json` prints it. Scripts read these names, so they stay when ours change. */
-export function clientDocument({ examined, expectedGateway, drift }: StatusReport) {
-  if (examined.kind === 'unreadable') {
-    const { client, failure } = examined
+export function clientDocument({ checked, expectedGateway, drift }: ClientStatus) {
+  if (checked.kind === 'unreadable') {
+    const { client, failure } = checked
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, state, gateway, findings, fileStates } = examined
+  const { client, state, gateway, findings, histories } = checked
   const { endpoint, options, unsetOptions, sources, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const { startModel: _, slot: __, ...others } = options
@@ -117,7 +117,7 @@ export function clientDocument({ examined, expectedGateway, drift }: StatusRepor
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
     drift: drift.map(({ message }) => message),
-    files: fileStates.map((file) => ({
+    files: histories.map((file) => ({
       ...file,
       changedKeys: file.changedKeys.map(plainPath),
     })),

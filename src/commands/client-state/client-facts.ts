@@ -2,7 +2,7 @@
 import { type Client, type ClientName, isConfiguredAs } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
-import { type ClientState, emptyState, whyUnreadable } from '../../clients/contract/state.ts'
+import { type ClientState, emptyState } from '../../clients/contract/state.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { optionsToKeep } from '../../clients/options/chosen-options.ts'
@@ -18,7 +18,7 @@ import { readClientFiles, stateNow } from './client-files.ts'
 import { choosesGateway } from './written-files.ts'
 
 /** What a client's files contain now, and whether repoint wrote it. */
-export interface ClientReport {
+export interface ClientFacts {
   readonly client: Client
   readonly files: LoadedFiles
   readonly state: ClientState
@@ -103,73 +103,9 @@ export function isSetUpByRepoint(client: Client, state: ClientState, runs: Runs)
 }
 
 /** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
-function activeSetup({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
+export function activeSetup({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
   const newest = activeRuns(runs, familyIds(id)).find(choosesGateway)
   return newest?.kind === 'off' ? undefined : newest
-}
-
-/** A client that repoint has set up. */
-export interface SetUpClient extends ClientReport {
-  readonly gateway: Gateway
-}
-
-/** A client that repoint has set up, and whose files cannot be read now. */
-export interface SkippedClient {
-  readonly client: Client
-  readonly setup: RunRecord
-  readonly reason: string
-}
-
-/** The clients that repoint has set up. */
-export async function clientsSetUp(
-  session: Session,
-  runs: Runs,
-): Promise<{ readonly setUp: readonly SetUpClient[]; readonly skipped: readonly SkippedClient[] }> {
-  const setUp: SetUpClient[] = []
-  const skipped: SkippedClient[] = []
-  for (const client of await oneClientPerFamily(session, runs)) {
-    const now = valueOrError(() => clientReport(session, client, runs))
-    const reason = whySkipped(now)
-    const setup = activeSetup(client, runs)
-    if (isSetUpClient(now)) setUp.push(now)
-    else if (reason !== undefined && setup !== undefined) skipped.push({ client, setup, reason })
-  }
-  return { setUp, skipped }
-}
-
-function isSetUpClient(now: ClientReport | UserError): now is SetUpClient {
-  return !(now instanceof UserError) && now.isSetUpByRepoint
-}
-
-function whySkipped(now: ClientReport | UserError): string | undefined {
-  if (now instanceof UserError) return now.message
-  const broken = whyUnreadable(now.state)
-  return now.state.endpoint.baseUrl === undefined && broken !== undefined
-    ? `it cannot read ${broken}`
-    : undefined
-}
-
-const fixHint = 'Fix the file, then run the command again.'
-
-/** Reports the clients that are skipped. */
-export function reportSkipped(session: Session, skipped: readonly SkippedClient[]): void {
-  for (const { client, reason } of skipped) {
-    const message = `Skipped ${client.label}: ${reason}`
-    session.addFindings({ code: 'client-left-out', severity: 'warning', message, hint: fixHint })
-  }
-}
-
-/** Why a client is not among those that are set up: its files cannot be read, or `otherwise`. */
-export function whyNotSetUp(
-  [broken]: readonly SkippedClient[],
-  otherwise: { readonly message: string; readonly hint: string },
-): UserError {
-  if (broken === undefined) return new UserError({ code: 'usage', ...otherwise })
-  return new UserError({
-    code: 'config-invalid',
-    message: `Cannot tell where ${broken.client.label} points: ${broken.reason}`,
-    hint: fixHint,
-  })
 }
 
 /** The ID of the family's client that the newest setup was for. Undefined: only the files can tell. */
@@ -215,12 +151,12 @@ export async function oneClientPerFamily(
 }
 
 /** The same clients with their state, without those whose files cannot be read. */
-export async function clientReports(
+export async function factsOfClients(
   session: Session,
   runs: Runs,
-): Promise<readonly ClientReport[]> {
+): Promise<readonly ClientFacts[]> {
   return (await oneClientPerFamily(session, runs)).flatMap((client) => {
-    const now = valueOrError(() => clientReport(session, client, runs))
+    const now = valueOrError(() => factsOf(session, client, runs))
     return now instanceof UserError ? [] : [now]
   })
 }
@@ -228,13 +164,13 @@ export async function clientReports(
 /** The clients that use a saved gateway. */
 export function usersOf(
   { name }: Pick<SavedGateway, 'name'>,
-  clients: readonly ClientReport[],
-): readonly ClientReport[] {
+  clients: readonly ClientFacts[],
+): readonly ClientFacts[] {
   return clients.filter(({ gateway }) => gateway?.name === name)
 }
 
 /** @throws UserError as `readClientFiles` does */
-export function clientReport(session: Session, client: Client, runs: Runs): ClientReport {
+export function factsOf(session: Session, client: Client, runs: Runs): ClientFacts {
   const files = readClientFiles(session, client)
   const state = client.read(files)
   return {
