@@ -14,6 +14,7 @@ import {
   planRollback,
   type RollbackOptions,
   type RollbackPlan,
+  type WhichRuns,
 } from '../transaction/plan-rollback.ts'
 import type { ApplyResult, Runs } from '../transaction/record.ts'
 import { runsOf } from './client-state/client-facts.ts'
@@ -94,25 +95,26 @@ export async function rollback(
 }
 
 /** Whether the user chooses the run from a list. With `--yes` and in a script, it is the newest. */
-function choosesRun(
-  { run, original, redo, force, dryRun }: RollbackFlags,
-  consent: Consent,
-): boolean {
-  const isChosen = run !== undefined || original || redo || force || dryRun
+function choosesRun(flags: RollbackFlags, consent: Consent): boolean {
+  const isChosen = whichRuns(flags).kind !== 'newest' || flags.force || flags.dryRun
   return !isChosen && consent === 'ask'
+}
+
+function whichRuns({ run, original, redo }: RollbackFlags): WhichRuns {
+  if (run !== undefined) return { kind: 'run', id: run }
+  if (original) return { kind: 'all' }
+  return { kind: redo ? 'newest-undo' : 'newest' }
 }
 
 function optionsFor(
   context: RollbackContext,
   id: string | undefined,
-  { run, original, redo, force }: RollbackFlags,
+  flags: RollbackFlags,
 ): RollbackOptions {
   return {
     clients: id === undefined ? undefined : familyIds(id),
-    runId: run,
-    original,
-    redo,
-    force,
+    which: whichRuns(flags),
+    force: flags.force,
     isHere: isHereCheck(context),
     findSituations: situationsFinder(context),
   }

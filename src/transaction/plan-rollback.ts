@@ -42,28 +42,27 @@ import {
 } from './record.ts'
 import { listRuns } from './records/records.ts'
 import { activeRuns, isSelected } from './undo/active-runs.ts'
-import { redo, undoAll, undoLatest, undoTo } from './undo/choose-runs.ts'
-import type { FindSituations, UndoOptions } from './undo/undo-client.ts'
+import { redo, undoAll, undoNewest, undoTo } from './undo/choose-runs.ts'
+import type { UndoOptions } from './undo/undo-client.ts'
 import type { UndoPlan } from './undo/undo-runs.ts'
 
-export interface RollbackOptions {
-  /** Only the files of these clients. */
-  readonly clients?: readonly string[] | undefined
-  /** Undoes this run and every newer one of the same clients. */
-  readonly runId?: string | undefined
-  /** Undoes every run. */
-  readonly original?: boolean | undefined
-  /** Undoes the newest undo instead. */
-  readonly redo?: boolean | undefined
-  /** Restores the copies, even if someone changed the files since. */
-  readonly force?: boolean | undefined
+export interface RollbackOptions extends UndoOptions {
+  /** Absent: the newest run. */
+  readonly which?: WhichRuns
   /**
    * Whether a recorded file belongs to the client's current installation. A second installation
-   * (`CODEX_HOME`) has the same files in another folder. Not checked if `runId` is given.
+   * (`CODEX_HOME`) has the same files in another folder. Not checked for a run that the user named.
    */
   readonly isHere?: ((file: RecordedFile) => boolean) | undefined
-  readonly findSituations?: FindSituations | undefined
 }
+
+/** Which runs a rollback undoes. */
+export type WhichRuns =
+  | { readonly kind: 'newest' }
+  /** This run, and every newer one of the same clients. */
+  | { readonly kind: 'run'; readonly id: string }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'newest-undo' }
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan {
@@ -120,27 +119,27 @@ export function undoableRuns(
 function withFilesHere(
   { machine }: World,
   run: RunRecord,
-  options: Pick<RollbackOptions, 'runId' | 'isHere'>,
+  { which, isHere = () => true }: Pick<RollbackOptions, 'which' | 'isHere'>,
 ): RunRecord {
-  const { isHere = () => true } = options
-  const isOfInstallation = (file: RecordedFile) => options.runId !== undefined || isHere(file)
+  const isOfInstallation = (file: RecordedFile) => which?.kind === 'run' || isHere(file)
   const isOfHome = ({ path }: RecordedFile) =>
     run.home === machine.home || !isInside(path, run.home)
 
   return { ...run, files: run.files.filter((file) => isOfInstallation(file) && isOfHome(file)) }
 }
 
-function planUndo(
-  runs: Runs,
-  now: Contents,
-  { runId, original, redo: isRedo, force, clients, findSituations }: RollbackOptions,
-): UndoPlan | undefined {
-  const options: UndoOptions = { force, clients, findSituations }
-  if (isRedo) return redo(runs, now, options)
-  if (original) return undoAll(runs, now, options)
-  if (runId === undefined) return undoLatest(runs, now, options)
-
-  return undoTo(runs, findRun(runs, runId, clients).id, now, options)
+function planUndo(runs: Runs, now: Contents, options: RollbackOptions): UndoPlan | undefined {
+  const { which = { kind: 'newest' }, clients } = options
+  switch (which.kind) {
+    case 'newest':
+      return undoNewest(runs, now, options)
+    case 'run':
+      return undoTo(runs, findRun(runs, which.id, clients).id, now, options)
+    case 'all':
+      return undoAll(runs, now, options)
+    case 'newest-undo':
+      return redo(runs, now, options)
+  }
 }
 
 function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord {
@@ -190,11 +189,8 @@ function refuseIfDamaged(
 }
 
 /** What the user can do instead. `--run` cannot name an undo, so it is no way to redo one. */
-function hintForDamagedRecord(
-  oldestId: string | undefined,
-  { redo: isRedo }: RollbackOptions,
-): string {
-  if (isRedo)
+function hintForDamagedRecord(oldestId: string | undefined, { which }: RollbackOptions): string {
+  if (which?.kind === 'newest-undo')
     return 'Run the undone command again instead. To delete all records and copies: repoint forget --all'
   if (oldestId !== undefined) return `To undo an earlier run: repoint rollback --run ${oldestId}`
   return 'There is no other run to undo. To delete the record and its copies: repoint forget --all'
@@ -216,14 +212,14 @@ function hintForDamagedRecord(
 function mayBeMeant(
   id: string,
   oldestId: string | undefined,
-  { runId, original, force }: RollbackOptions,
+  { which, force }: RollbackOptions,
 ): boolean {
-  if (runId !== undefined) return false
+  if (which?.kind === 'run') return false
   if (oldestId === undefined) return true
 
   // IDs begin with the time of their run.
   const isNewer = id > oldestId
-  if (original) return force ? !isNewer : true
+  if (which?.kind === 'all') return force ? !isNewer : true
   return isNewer
 }
 

@@ -190,7 +190,8 @@ export class Scene {
       if (this.isUnsettled()) found.push('not settled')
       found.push(...secretProblems(this.home))
       if (isNew) {
-        applyRollback(world, planRollback(world, { redo: runs[0]?.undoes !== undefined })!)
+        const kind = runs[0]?.undoes === undefined ? 'newest' : 'newest-undo'
+        applyRollback(world, planRollback(world, { which: { kind } })!)
         if (!isSame(this.home.snapshot(), this.#old)) found.push('the undo is not exact')
       }
     } catch (error) {

@@ -218,8 +218,8 @@ export function problems(
 
 function undoProblems(files: ForgetfulFiles, ends: Ends, world: World): string[] {
   try {
-    const redo = listRuns(world).runs[0]?.undoes !== undefined
-    applyRollback(world, planRollback(world, { redo })!)
+    const kind = listRuns(world).runs[0]?.undoes === undefined ? 'newest' : 'newest-undo'
+    applyRollback(world, planRollback(world, { which: { kind } })!)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     return [`cannot be undone: ${error.message}`]

@@ -70,7 +70,7 @@ describe('a run that changes only a mode', () => {
     applyPlan(worldIn(real), aPairPlan(sourceIn(real)))
     chmodSync(real.at(name), 0o644)
     applyPlan(worldIn(real), closing(real.at(name), real.text(name)))
-    applyRollback(worldIn(real), planRollback(worldIn(real), { original: true })!)
+    applyRollback(worldIn(real), planRollback(worldIn(real), { which: { kind: 'all' } })!)
     expect(real.text(name)).toBe(login)
     expect(statSync(real.at(name)).mode & 0o777).toBe(0o644)
   })

@@ -64,7 +64,7 @@ describe('rollback', () => {
       rollBack(home)
       expect(home.snapshot()).toEqual(before)
       expect(planRollback(worldIn(home))).toBeUndefined()
-      rollBack(home, { redo: true })
+      rollBack(home, { which: { kind: 'newest-undo' } })
       expect(home.snapshot()).toEqual(after)
     }
   })
@@ -73,7 +73,7 @@ describe('rollback', () => {
     const home = aHome(oldPair)
     const run = setUp(home)
     const back = rollBack(home)
-    const forward = rollBack(home, { redo: true })
+    const forward = rollBack(home, { which: { kind: 'newest-undo' } })
     const order = (paths: readonly { path: string }[]) =>
       paths.map(({ path }) => path.split('/').at(-1))
     expect(order(run.files)).toEqual(['auth.json', 'config.toml'])
@@ -88,7 +88,7 @@ describe('rollback', () => {
     const after = home.snapshot()
     expect(rollBack(home).files.map(({ action }) => action)).toEqual(['removed', 'removed'])
     expect(home.snapshot()).toEqual({})
-    rollBack(home, { redo: true })
+    rollBack(home, { which: { kind: 'newest-undo' } })
     expect(home.snapshot()).toEqual(after)
   })
 
@@ -206,7 +206,7 @@ describe('rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
     expect(home.text('.claude/settings.json')).toContain('sonnet')
     expect(applied.run?.clients).toEqual(['codex'])
-    rollBack(home, { clients: ['claude'], runId: run.id })
+    rollBack(home, { clients: ['claude'], which: { kind: 'run', id: run.id } })
     expect(home.text('.claude/settings.json')).toContain('opus')
   })
 
@@ -215,7 +215,7 @@ describe('rollback', () => {
     const before = home.snapshot()
     const first = setUp(home)
     const second = setUp(home, aPlan([configEdit(sourceIn(home), 'https://second.example/v1')]))
-    const { runs, applied } = rollBack(home, { runId: first.id })
+    const { runs, applied } = rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(runs.map(({ id }) => id)).toEqual([second.id, first.id])
     expect(home.snapshot()).toEqual(before)
     expect(applied.run?.undoes?.map(({ run }) => run)).toContain(first.id)
@@ -226,7 +226,7 @@ describe('rollback', () => {
     const first = setUp(home)
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
     setUp(home, aPlan([configEdit(sourceIn(home), 'https://second.example/v1')]))
-    rollBack(home, { runId: first.id })
+    rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
   })
 
@@ -266,9 +266,11 @@ describe('rollback', () => {
   test('refuses a run that is not recorded', () => {
     const home = aHome(oldPair)
     setUp(home)
-    expect(codeOf(() => planRollback(worldIn(home), { runId: '20200101T000000Z-0000' }))).toBe(
-      'usage',
-    )
+    expect(
+      codeOf(() =>
+        planRollback(worldIn(home), { which: { kind: 'run', id: '20200101T000000Z-0000' } }),
+      ),
+    ).toBe('usage')
   })
 
   test.each(['removed', 'changed'])('refuses when a saved copy was %s', (what) => {

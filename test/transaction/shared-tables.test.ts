@@ -91,7 +91,7 @@ describe('drift that the user accepts', () => {
     expect(file?.before).toEqual(file?.written)
     expect(file?.written?.sha256).not.toBe(runs[1]!.files[0]?.written?.sha256)
 
-    rollBack(home, { original: true })
+    rollBack(home, { which: { kind: 'all' } })
     expect(home.text(path)).toContain('model = "gpt-5.4"')
     expect(home.text(path)).not.toContain('gateway')
   })

@@ -155,7 +155,7 @@ describe('an undo of several runs', () => {
     const again = aPairPlan(sourceIn(home), 'sk-second')
     setUp(home, again.edits)
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nseen = true\n`)
-    rollBack(home, { runId: first.id })
+    rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(home.text('.codex/config.toml')).toBe(`# theirs\n${config}\n[notice]\nseen = true\n`)
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
     expect(home.text('.claude/settings.json')).toContain('gateway.example')
@@ -166,7 +166,7 @@ describe('an undo of several runs', () => {
     const [, address] = aPairPlan(sourceIn(home)).edits
     const first = setUp(home, address ? [address] : [])
     setUpCodex(home, 'sk-second')
-    const { plan } = rollBack(home, { runId: first.id })
+    const { plan } = rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(home.text('.codex/config.toml')).toBe(config)
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
     expect(plan.edits.map(({ path }) => basename(path)).sort()).toEqual([
@@ -180,7 +180,7 @@ describe('an undo of several runs', () => {
     const first = setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     const config = configEdit(sourceIn(home), 'https://second.example/v1')
     setUp(home, [authEdit(sourceIn(home), 'sk-second'), config])
-    const { plan } = rollBack(home, { runId: first.id })
+    const { plan } = rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(plan.edits.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
   })
 
@@ -191,7 +191,7 @@ describe('an undo of several runs', () => {
     ])
     const first = setUp(home, [elsewhere])
     setUpCodex(home)
-    rollBack(home, { runId: first.id })
+    rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(home.text('other/config.toml')).toBe(config)
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
   })
@@ -218,9 +218,11 @@ describe('an undo of several runs', () => {
     const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
     setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
     const led = home.replace('.claude/settings.json', 'second.example', 'first.example')
-    expect(keptPaths(planRollback(worldIn(home), { runId: first.id }))).toEqual([])
+    expect(
+      keptPaths(planRollback(worldIn(home), { which: { kind: 'run', id: first.id } })),
+    ).toEqual([])
     home.put('.claude/settings.json', led.replace('"sonnet"', '"haiku"'))
-    const { kept } = rollBack(home, { runId: first.id })
+    const { kept } = rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(keptPaths({ kept })).toEqual([['model']])
     expect(home.text('.claude/settings.json')).toBe(settings.replace('opus', 'haiku'))
   })
@@ -229,8 +231,8 @@ describe('an undo of several runs', () => {
     const home = aHome(codexPair)
     const first = setUpCodex(home, 'sk-first')
     const second = setUpCodex(home, 'sk-second')
-    rollBack(home, { runId: second.id })
-    rollBack(home, { runId: first.id })
+    rollBack(home, { which: { kind: 'run', id: second.id } })
+    rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(home.text('.codex/config.toml')).toBe(config)
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
   })
@@ -246,7 +248,7 @@ describe('an undo of several runs', () => {
     for (let round = 0; round < 2; round++) {
       rollBack(home)
       expect(home.snapshot()).toEqual(first)
-      rollBack(home, { redo: true })
+      rollBack(home, { which: { kind: 'newest-undo' } })
       expect(home.snapshot()).toEqual(second)
     }
   })
@@ -261,10 +263,10 @@ describe('an undo of several runs', () => {
     setUp(home, providerEdits(sourceIn(home)))
     rollBack(home)
     rollBack(home)
-    rollBack(home, { original: true })
+    rollBack(home, { which: { kind: 'all' } })
     // repoint also created the folders, so they are removed with their files.
     expect(home.snapshot()).toEqual(before)
-    rollBack(home, { redo: true })
+    rollBack(home, { which: { kind: 'newest-undo' } })
     expect(home.text('.claude/settings.json')).toContain('first.example')
   })
 
@@ -272,14 +274,14 @@ describe('an undo of several runs', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     setUpCodex(home)
     setUp(home, [settingsEdit(sourceIn(home))])
-    rollBack(home, { original: true, clients: ['claude'] })
+    rollBack(home, { which: { kind: 'all' }, clients: ['claude'] })
     expect(home.text('.claude/settings.json')).toBe(settings)
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
   })
 })
 
 describe('what someone wrote between two setups', () => {
-  const toOriginal = (home: Home) => rollBack(home, { original: true })
+  const toOriginal = (home: Home) => rollBack(home, { which: { kind: 'all' } })
 
   test('stays if it is not ours', () => {
     const home = aHome(codexPair)
@@ -320,7 +322,7 @@ describe('undo and redo', () => {
     setUpCodex(home)
     rollBack(home)
     setUp(home, [settingsEdit(sourceIn(home))])
-    rollBack(home, { redo: true })
+    rollBack(home, { which: { kind: 'newest-undo' } })
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
     rollBack(home)
     expect(home.text('.codex/config.toml')).toBe(before)
@@ -343,10 +345,10 @@ describe('undo and redo', () => {
     }
     expect(planRollback(worldIn(home))).toBeUndefined()
     for (const index of [1, 2, 3]) {
-      expect(rollBack(home, { redo: true }).isRedo).toBe(true)
+      expect(rollBack(home, { which: { kind: 'newest-undo' } }).isRedo).toBe(true)
       expect(home.snapshot()).toEqual(states[index])
     }
-    expect(planRollback(worldIn(home), { redo: true })).toBeUndefined()
+    expect(planRollback(worldIn(home), { which: { kind: 'newest-undo' } })).toBeUndefined()
     rollBack(home)
     expect(home.snapshot()).toEqual(states[2])
   })
@@ -356,10 +358,10 @@ describe('undo and redo', () => {
     at(home, 'first')
     rollBack(home)
     at(home, 'second')
-    expect(planRollback(worldIn(home), { redo: true })).toBeUndefined()
+    expect(planRollback(worldIn(home), { which: { kind: 'newest-undo' } })).toBeUndefined()
     rollBack(home)
     expect(home.text('.claude/settings.json')).toBe(settings)
-    rollBack(home, { redo: true })
+    rollBack(home, { which: { kind: 'newest-undo' } })
     expect(home.text('.claude/settings.json')).toContain('second.example')
   })
 
@@ -368,7 +370,7 @@ describe('undo and redo', () => {
     setUpCodex(home)
     rollBack(home)
     setUp(home, [authEdit(sourceIn(home), 'sk-elsewhere')])
-    expect(planRollback(worldIn(home), { redo: true })).toBeUndefined()
+    expect(planRollback(worldIn(home), { which: { kind: 'newest-undo' } })).toBeUndefined()
   })
 
   test('the last redone run is undone first, and alone', () => {
@@ -378,7 +380,7 @@ describe('undo and redo', () => {
     at(home, 'second')
     rollBack(home, { clients: ['codex'] })
     const undone = home.snapshot()
-    rollBack(home, { redo: true })
+    rollBack(home, { which: { kind: 'newest-undo' } })
     rollBack(home)
     expect(home.snapshot()).toEqual(undone)
     rollBack(home)
@@ -426,7 +428,7 @@ describe('which run is undone', () => {
     const run = setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
     rollBack(home, { clients: ['codex'] })
     expect(home.text('.claude/settings.json')).toContain('gateway.example')
-    const { plan } = rollBack(home, { runId: run.id })
+    const { plan } = rollBack(home, { which: { kind: 'run', id: run.id } })
     expect(plan.edits.map(({ client }) => client)).toEqual(['claude'])
     expect(home.snapshot()).toEqual(before)
   })
@@ -442,16 +444,16 @@ describe('which run is undone', () => {
 
   test.each<[string, RollbackOptions]>([
     ['a damaged record alone is an error, not nothing to undo', {}],
-    ['a damaged record is not the original', { original: true }],
+    ['a damaged record is not the original', { which: { kind: 'all' } }],
     [
       'a damaged record is an error even by force, if it may be the first run',
-      { original: true, force: true },
+      { which: { kind: 'all' }, force: true },
     ],
   ])('%s', (_, options) => {
     const home = aHome(codexPair)
     const { id } = setUpCodex(home, 'sk-first')
     const record = home.at(`.local/state/repoint/run-${id}.json`)
-    if (options.original) setUpCodex(home, 'sk-second')
+    if (options.which?.kind === 'all') setUpCodex(home, 'sk-second')
     writeFileSync(record, 'broken')
     expect(() => planRollback(worldIn(home), options)).toThrow('Cannot read the record')
   })
@@ -461,8 +463,10 @@ describe('which run is undone', () => {
     setUpCodex(home, 'sk-first')
     const { id } = setUpCodex(home, 'sk-second')
     writeFileSync(home.at(`.local/state/repoint/run-${id}.json`), 'broken')
-    expect(() => planRollback(worldIn(home), { original: true })).toThrow('Cannot read the record')
-    rollBack(home, { original: true, force: true })
+    expect(() => planRollback(worldIn(home), { which: { kind: 'all' } })).toThrow(
+      'Cannot read the record',
+    )
+    rollBack(home, { which: { kind: 'all' }, force: true })
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
   })
 })

@@ -4,7 +4,11 @@ import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
+import {
+  applyRollback,
+  planRollback,
+  type RollbackOptions,
+} from '../../src/transaction/plan-rollback.ts'
 import type { FindSituations } from '../../src/transaction/undo/undo-client.ts'
 import {
   aPairPlan,
@@ -26,7 +30,7 @@ const auth = '.codex/auth.json'
 const oldLogin = '{"tokens": {"access_token": "old-login"}}\n'
 const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
 const codexPair = { [auth]: oldLogin, [config]: 'model = "gpt-5.5"\n' }
-const toOriginal = { original: true }
+const toOriginal: RollbackOptions = { which: { kind: 'all' } }
 
 function setSettings(home: Home, name: string, changes: readonly SettingChange[]) {
   return setUp(home, [keysEdit(sourceIn(home), name, changes)])
@@ -157,7 +161,7 @@ describe('undo of a run that changed only a mode', () => {
     const { plan, files } = rollBack(home)
     expect([plan.edits[0]?.mode, files[0]?.action]).toEqual([0o644, 'updated'])
     expect(modeOf(home, settings)).toBe(0o644)
-    rollBack(home, { redo: true })
+    rollBack(home, { which: { kind: 'newest-undo' } })
     expect(modeOf(home, settings)).toBe(0o600)
   })
 
@@ -370,7 +374,7 @@ describe('the runs that can be undone', () => {
     setModel(home, 'first')
     rollBack(home)
     damageRecord(home, setModel(home, 'second'))
-    expect(() => planRollback(worldIn(home), { redo: true })).toThrow(
+    expect(() => planRollback(worldIn(home), { which: { kind: 'newest-undo' } })).toThrow(
       expect.objectContaining({
         code: 'record-damaged',
         hint: 'Run the undone command again instead. To delete all records and copies: repoint forget --all',
@@ -460,7 +464,7 @@ describe('the order of an undo', () => {
     const home = aHome(codexPair)
     const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
     setUp(home, aPairPlan(sourceIn(home)).edits)
-    const { applied } = rollBack(home, { runId: first.id })
+    const { applied } = rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
   })
 
@@ -469,9 +473,9 @@ describe('the order of an undo', () => {
     const edits = aPairPlan(sourceIn(home)).edits
     const { id } = setUp(home, [edits[first]!])
     setUp(home, [edits[1 - first]!])
-    const { applied } = rollBack(home, { runId: id })
+    const { applied } = rollBack(home, { which: { kind: 'run', id } })
     expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
-    const redo = planRollback(worldIn(home), { redo: true })
+    const redo = planRollback(worldIn(home), { which: { kind: 'newest-undo' } })
     expect(redo?.files.map(nameOf)).toEqual(['auth.json', 'config.toml'])
   })
 
@@ -480,7 +484,7 @@ describe('the order of an undo', () => {
     const first = setModel(home, 'first')
     setUp(home, [settingsEdit(sourceIn(home))])
     const third = setUp(home, [...providerEdits(sourceIn(home)), configEdit(sourceIn(home))])
-    const { runs, plan } = planRollback(worldIn(home), { runId: first.id })!
+    const { runs, plan } = planRollback(worldIn(home), { which: { kind: 'run', id: first.id } })!
     expect(runs.map(({ id }) => id)).toEqual([third.id, first.id])
     expect(new Set(plan.edits.map(({ client }) => client))).toEqual(new Set(['codex']))
   })
@@ -518,7 +522,7 @@ describe('folders that the runs created', () => {
     rmSync(home.at(settings))
     rollBack(home, { clients: ['codex'] })
     expect(home.snapshot()).toEqual({ '.claude': 'folder 700' })
-    rollBack(home, { clients: ['codex'], redo: true })
+    rollBack(home, { clients: ['codex'], which: { kind: 'newest-undo' } })
     expect(Object.keys(home.snapshot())).toEqual(['.claude', '.codex', config])
   })
 })
@@ -530,7 +534,10 @@ describe('the runs that an undo selects', () => {
     const other = setModel(home, 'b', 'b.toml')
     const isHere = ({ path }: { path: string }) => path.endsWith('a.toml')
     expect(planRollback(worldIn(home), { isHere })?.plan.edits[0]?.path).toBe(home.at('a.toml'))
-    expect(planRollback(worldIn(home), { isHere, runId: other.id })?.runs.at(-1)?.id).toBe(other.id)
+    expect(
+      planRollback(worldIn(home), { isHere, which: { kind: 'run', id: other.id } })?.runs.at(-1)
+        ?.id,
+    ).toBe(other.id)
     expect(planRollback(worldIn(home), { isHere: () => false })).toBeUndefined()
   })
 
@@ -562,10 +569,12 @@ describe('the runs that an undo selects', () => {
   test('an unknown ID is refused with the given clients', () => {
     const home = aHome(codexPair)
     const { id } = setModel(home, 'x')
-    expect(() => planRollback(worldIn(home), { runId: id, clients: ['claude', 'pi'] })).toThrow(
-      `no run ${id} of claude or pi`,
+    expect(() =>
+      planRollback(worldIn(home), { which: { kind: 'run', id }, clients: ['claude', 'pi'] }),
+    ).toThrow(`no run ${id} of claude or pi`)
+    expect(() => planRollback(worldIn(home), { which: { kind: 'run', id: 'none' } })).toThrow(
+      'no run none',
     )
-    expect(() => planRollback(worldIn(home), { runId: 'none' })).toThrow('no run none')
   })
 
   test('a damaged record older than the run is ignored', () => {

@@ -104,7 +104,7 @@ describe('mode and owner', () => {
     chmodSync(home.at('.claude/settings.json'), 0o640)
     applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(modeOf(home, '.claude/settings.json')).toBe(0o640)
-    applyRollback(worldIn(home), planRollback(worldIn(home), { redo: true })!)
+    applyRollback(worldIn(home), planRollback(worldIn(home), { which: { kind: 'newest-undo' } })!)
     expect(modeOf(home, '.claude/settings.json')).toBe(0o640)
   })
 })

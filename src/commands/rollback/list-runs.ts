@@ -68,9 +68,9 @@ export async function withPickedRun(
     choices: [...choices, all],
   })
 
-  if (picked === all.value) return { ...options, original: true }
+  if (picked === all.value) return { ...options, which: { kind: 'all' } }
   const isNewest = picked === undoable[0]?.id
-  return isNewest ? options : { ...options, runId: picked }
+  return isNewest ? options : { ...options, which: { kind: 'run', id: picked } }
 }
 
 /** The number of newer runs of the same clients, in words: they are undone together with the run. */

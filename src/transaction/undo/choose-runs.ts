@@ -41,7 +41,7 @@ import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
  * Directly after an undo that kept settings, `--force` restores the files of those settings instead,
  * and no others.
  */
-export function undoLatest(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
+export function undoNewest(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
   const keptRuns = options.force ? keptByLast('undo', runs, options.clients) : []
   if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 

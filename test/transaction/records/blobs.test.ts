@@ -77,7 +77,7 @@ describe('copies', () => {
       0,
     )
     expect(bytes).toBeLessThan(22_000_000)
-    applyRollback(world, planRollback(world, { original: true })!)
+    applyRollback(world, planRollback(world, { which: { kind: 'all' } })!)
     expect(home.text('.codex/config.toml')).toBe(before)
   }, 120_000)
 })

@@ -67,7 +67,7 @@ describe('more runs than are kept', () => {
         return world.files.read(path, maxBytes)
       },
     })
-    const plan = planRollback(counting, { original: true })!
+    const plan = planRollback(counting, { which: { kind: 'all' } })!
     expect(readCopies).toBeLessThanOrEqual(4)
     applyRollback(world, plan)
     expect(home.snapshot()).toEqual(before)
@@ -79,7 +79,7 @@ describe('more runs than are kept', () => {
       if (index !== 7) return
       home.put(config, `${home.text(config)}\n[notice]\nx = true\n`)
     })
-    applyRollback(world, planRollback(world, { original: true })!)
+    applyRollback(world, planRollback(world, { which: { kind: 'all' } })!)
     expect(home.text(config)).toBe(`${pair[config]}\n[notice]\nx = true\n`)
     expect(home.text(auth)).toBe(pair[auth])
   }, 120_000)
@@ -135,7 +135,12 @@ const machines = [
     name: 'a setup, its undo and its redo',
     limit: 3,
     machine: () =>
-      new Machine().setUp('1').rollBack().rollBack({ redo: true }).setUp('2').setUp('3'),
+      new Machine()
+        .setUp('1')
+        .rollBack()
+        .rollBack({ which: { kind: 'newest-undo' } })
+        .setUp('2')
+        .setUp('3'),
   },
   {
     name: 'a setup that was undone',
@@ -198,7 +203,7 @@ function countChanges(world: World): number {
 /** The files that an undo of everything would not restore. */
 function lostBytes(world: World, texts: Texts): string[] {
   if (listRuns(world).damaged.length > 0) return ['a record is damaged']
-  const edits = planRollback(world, { original: true })?.plan.edits ?? []
+  const edits = planRollback(world, { which: { kind: 'all' } })?.plan.edits ?? []
   const isRestored = (name: keyof Texts) => {
     const bytes = edits.find(({ path }) => path === at(name))?.after
     return bytes && new TextDecoder().decode(bytes) === texts[name]
@@ -229,7 +234,7 @@ test('merges the runs of each home separately', () => {
 
   expect(listRuns(worlds[0]!).runs.map(({ mergedRuns = 1 }) => mergedRuns)).toEqual([1, 3, 2])
   for (const world of worlds) {
-    applyRollback(world, planRollback(world, { original: true })!)
+    applyRollback(world, planRollback(world, { which: { kind: 'all' } })!)
     expect([textAt(world, auth), textAt(world, config)]).toEqual([pair[auth], pair[config]])
   }
 })

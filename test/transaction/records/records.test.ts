@@ -98,7 +98,9 @@ describe('a record', () => {
     writeFileSync(newest, 'broken')
     listRuns(world)
     expect(() => planRollback(world)).toThrow('Cannot read the record')
-    expect(path).toContain(planRollback(world, { runId: run?.id ?? '' })?.runs.at(-1)?.id)
+    expect(path).toContain(
+      planRollback(world, { which: { kind: 'run', id: run?.id ?? '' } })?.runs.at(-1)?.id,
+    )
   })
 
   test('is damaged if it has the name of another run', () => {

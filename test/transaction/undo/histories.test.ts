@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
-import { redo, undoAll, undoLatest } from '../../../src/transaction/undo/choose-runs.ts'
+import { redo, undoAll, undoNewest } from '../../../src/transaction/undo/choose-runs.ts'
 import { fc } from '../../support/fast-check.ts'
 import { settingsPath, UndoMachine } from '../../support/undo-values.ts'
 
@@ -18,7 +18,7 @@ const setup: fc.Arbitrary<Step> = fc
 // Without the runs of `repoint off`, which remove what a setup writes.
 const rollback: fc.Arbitrary<Step> = fc.constant((machine) => {
   const { runs, contents } = machine
-  machine.apply(undoLatest(runs, contents, {}))
+  machine.apply(undoNewest(runs, contents, {}))
 })
 const redoing: fc.Arbitrary<Step> = fc.constant((machine) => {
   const { runs, contents } = machine
@@ -55,7 +55,7 @@ function afterSteps(steps: readonly Step[]): UndoMachine {
 function rollBackAll(machine: UndoMachine, force = false): void {
   for (let left = activeRuns(machine.runs).length; ; ) {
     const { runs, contents } = machine
-    if (machine.apply(undoLatest(runs, contents, { force })) === undefined) return
+    if (machine.apply(undoNewest(runs, contents, { force })) === undefined) return
     const now = activeRuns(machine.runs).length
     if (!force) expect(now).toBeLessThan(left)
     left = now

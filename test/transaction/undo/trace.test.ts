@@ -65,7 +65,7 @@ test('the undo of several runs in docs/transaction.md', () => {
   expect(home.text(auth)).toBe(login)
   expect(second.kept).toMatchObject([{ path: windowPath, why: 'changed' }])
 
-  const redone = rollBack(home, { redo: true })
+  const redone = rollBack(home, { which: { kind: 'newest-undo' } })
   expect(now(home)).toEqual([100_000, 'sk-a'])
   expect(redone.kept).toEqual([])
   expect(redone.files.map(({ path }) => path)).toEqual([home.at(auth), home.at(config)])

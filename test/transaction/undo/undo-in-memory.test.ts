@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
 import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
-import { redo, undoAll, undoLatest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
+import { redo, undoAll, undoNewest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
 import type { FindSituations, UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
 import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
 import type { UndoPlan } from '../../../src/transaction/undo/undo-runs.ts'
@@ -19,7 +19,7 @@ function aMachine(text = original): UndoMachine {
 
 function rollBack(machine: UndoMachine, options: Partial<UndoOptions> = {}) {
   const { runs, contents } = machine
-  return machine.apply(undoLatest(runs, contents, options))
+  return machine.apply(undoNewest(runs, contents, options))
 }
 
 function redoLast(machine: UndoMachine, options: Partial<UndoOptions> = {}) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { undoLatest } from '../../../src/transaction/undo/choose-runs.ts'
+import { undoNewest } from '../../../src/transaction/undo/choose-runs.ts'
 import { endpointSituations } from '../../../src/transaction/undo/run-situations.ts'
 import {
   isRefused,
@@ -57,13 +57,13 @@ describe('the table of an undo', () => {
     const findSituations = () => (change === undefined ? [situation] : [])
 
     const { runs, contents } = machine
-    const plan = undoLatest(runs, contents, { findSituations })!
+    const plan = undoNewest(runs, contents, { findSituations })!
     const limit = plan.kept.find(({ path }) => path[0] === 'limit')
     expect(limit === undefined).toBe(verdict === 'safe')
     expect(isSafe([situation])).toBe(verdict === 'safe')
     expect(isRefused([situation])).toBe(verdict === 'never')
 
-    const forced = undoLatest(runs, contents, { findSituations, force: true })!
+    const forced = undoNewest(runs, contents, { findSituations, force: true })!
     const { copies } = machine
     expect(forced.kept).toEqual([])
     for (const { path, before } of runs[0]!.files)
