@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
 import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/contract/options.ts'
-import { launchKeyVariable } from '../../src/clients/contract/program.ts'
-import { clientRows, loadClient } from '../../src/clients/list.ts'
+import { launchKeyVariable, type Recordings } from '../../src/clients/contract/program.ts'
+import { clientRows, loadClient, loadClients } from '../../src/clients/list.ts'
+import { compact } from '../../src/compact.ts'
 import { documentOf } from '../../src/edits/format.ts'
-import type { Catalog } from '../../src/gateway/types.ts'
+import type { Catalog, Protocol } from '../../src/gateway/types.ts'
 import {
   aHistory,
   aMachine,
@@ -49,17 +50,61 @@ const catalog: Catalog = {
   models: [...catalogWithWindows.models, { id: 'claude-fable-5-2', endpointTypes: ['anthropic'] }],
 }
 
-/** A flag may repeat what is known of a GPT model, or what is the default for an unknown one. */
-function catalogsFor({ takes }: ClientFlag): readonly Catalog[] {
-  return takes === 'model' ? [catalog] : [catalog, { models: [{ id: 'house-1' }] }]
+const unknownModel: Catalog = { models: [{ id: 'house-1' }] }
+
+/** The setups of a client to which a test adds a flag. */
+interface Setups {
+  readonly catalogs: readonly [Catalog, ...Catalog[]]
+  readonly protocol?: Protocol
+}
+
+/** Over the protocol that the client usually has, or else over the first one for which it writes the option. */
+function setupsFor(client: Client, flag: ClientFlag): Setups {
+  // A flag may repeat what is known of a GPT model, or what is the default for an unknown one.
+  const usual: Setups = { catalogs: flag.takes === 'model' ? [catalog] : [catalog, unknownModel] }
+  if (client.protocols.length === 1) return usual
+  const others = client.protocols.map(
+    (protocol): Setups => ({ catalogs: [unknownModel], protocol }),
+  )
+  return [usual, ...others].find((setups) => hasEffect(client, flag, setups)) ?? usual
+}
+
+/** Whether each value of the flag changes what one of the setups writes. */
+function hasEffect(client: Client, flag: ClientFlag, setups: Setups): boolean {
+  const written = resultsOf(flag, setups, (options, catalog) => {
+    const { edits } = planOn(client, {}, { options, catalog })
+    return edits.map(({ path, after }) => [path, text(after)])
+  })
+  return written.some((results) => countDifferent(results) === results.length)
+}
+
+/** The result of each alternative of a flag, for each catalog. */
+function resultsOf<Result>(
+  flag: ClientFlag,
+  { catalogs, protocol }: Setups,
+  resultWith: (options: ClientOptions, catalog: Catalog) => Result,
+): readonly (readonly Result[])[] {
+  return catalogs.map((catalog) =>
+    alternativesFor(flag).map((options) => resultWith(compact({ protocol, ...options }), catalog)),
+  )
 }
 
 /** `--catalog` needs the installed Codex. */
 const notKept = ['--catalog']
 
-const cases = clientRows.flatMap((row) => {
-  const kept = row.flags.filter(({ flag }) => !notKept.includes(flag))
-  return kept.map((flag) => ({ id: row.id, name: flag.flag, row, flag }))
+const clients = await loadClients(clientRows)
+
+const cases = clientRows.flatMap((row, index) => {
+  const client = clients[index]!
+  return row.flags
+    .filter(({ flag }) => !notKept.includes(flag))
+    .map((flag) => ({
+      id: row.id,
+      name: flag.flag,
+      client,
+      flag,
+      setups: setupsFor(client, flag),
+    }))
 })
 
 const casesByValue = cases.flatMap((each) =>
@@ -79,10 +124,10 @@ const notRead = [
 
 test.each(casesByValue)(
   '$id $name, $value: the next setup keeps what it chose',
-  async ({ id, name, row, flag, value }) => {
-    const client = await loadClient(row)
+  ({ id, name, client, flag, setups, value }) => {
     const machine = aMachine()
-    const options = flag.toOptions(value)
+    const [catalog] = setups.catalogs
+    const options = compact({ protocol: setups.protocol, ...flag.toOptions(value) })
     const first = planOn(client, {}, { options, catalog })
     const disk = written({}, machine, first.edits)
     const state = client.read(filesOf(client, machine, disk))
@@ -116,17 +161,9 @@ const needsEarlierSetup = ['--no-catalog', '--keep-old-gateway']
 
 test.each(cases.filter(({ name }) => !needsEarlierSetup.includes(name)))(
   '$id $name: each value changes what a setup writes',
-  async ({ name, row, flag }) => {
-    const client = await loadClient(row)
-    const filesAfter = (options: ClientOptions, catalog: Catalog) => {
-      const { edits } = planOn(client, {}, { options, catalog })
-      return edits.map(({ path, after }) => [path, text(after)])
-    }
-
-    const areDifferent = catalogsFor(flag).map((catalog) =>
-      allDiffer(alternativesFor(flag).map((options) => filesAfter(options, catalog))),
-    )
-    expect(areDifferent, `plan() of ${row.id} does not write ${name}`).toContain(true)
+  ({ id, name, client, flag, setups }) => {
+    const about = `plan() of ${id} does not write ${name} over any protocol`
+    expect(hasEffect(client, flag, setups), about).toBe(true)
   },
 )
 
@@ -135,9 +172,10 @@ const choosesEntry = ['--model [id]', '--provider-id <id>', '--protocol <name>']
 
 test.each(casesByValue.filter(({ name }) => !choosesEntry.includes(name)))(
   '$id $name, $value: after --defaults, the files say what a setup without it writes',
-  async ({ row, flag, value }) => {
-    const client = await loadClient(row)
+  ({ client, flag, setups, value }) => {
     const machine = aMachine()
+    const [catalog] = setups.catalogs
+    const { protocol } = setups
     const valuesAfter = (disk: Disk, setup: Setup) => {
       const { edits } = planOn(client, disk, { catalog, ...setup })
       const after = written(disk, machine, edits)
@@ -148,12 +186,14 @@ test.each(casesByValue.filter(({ name }) => !choosesEntry.includes(name)))(
       return { after, values: Object.fromEntries(values) }
     }
 
-    const first = valuesAfter({}, { options: flag.toOptions(value) })
-    const input = { requested: {}, resetToDefaults: true }
+    const usual = compact({ protocol })
+    const first = valuesAfter({}, { options: { ...usual, ...flag.toOptions(value) } })
+    const input = { requested: usual, resetToDefaults: true }
     const reset = valuesAfter(first.after, {
+      options: usual,
       target: { input, history: aHistory({ earlierVersionsOf: () => [null] }) },
     })
-    expect(reset.values).toEqual(valuesAfter({}, {}).values)
+    expect(reset.values).toEqual(valuesAfter({}, { options: usual }).values)
   },
 )
 
@@ -268,8 +308,12 @@ const launchable = cases.map((each) => {
 })
 
 /** What a launch and the first request say with these options. */
-async function sentWith(client: Client, options: ClientOptions, catalog: Catalog) {
-  const recordings = await client.loadRecordings()
+function sentWith(
+  client: Client,
+  recordings: Recordings,
+  options: ClientOptions,
+  catalog: Catalog,
+) {
   const args = client.id === 'cline' ? ['two words'] : []
   const launchInput = { args, tempFolder: '/run', env: { [launchKeyVariable]: 'key' } }
 
@@ -286,12 +330,10 @@ async function sentWith(client: Client, options: ClientOptions, catalog: Catalog
 
 test.each(launchable)(
   '$id $name: has $launches different launches and $requests different first requests',
-  async ({ id, row, flag, launches, requests }) => {
-    const client = await loadClient(row)
-    const results = await Promise.all(
-      catalogsFor(flag).map((catalog) =>
-        Promise.all(alternativesFor(flag).map((options) => sentWith(client, options, catalog))),
-      ),
+  async ({ id, client, flag, setups, launches, requests }) => {
+    const recordings = await client.loadRecordings()
+    const results = resultsOf(flag, setups, (options, catalog) =>
+      sentWith(client, recordings, options, catalog),
     )
 
     const launched = results.map((alternatives) => alternatives.map(({ launch }) => launch))
@@ -311,34 +353,28 @@ const usualMembers = ['messages', 'input', 'system', 'tools']
 
 test.each(launchable.filter(({ requests }) => requests > 1))(
   '$id $name: has a hint for a gateway that rejects what it adds to the first request',
-  async ({ id, name, row, flag }) => {
-    const client = await loadClient(row)
-    for (const catalog of catalogsFor(flag)) {
-      const usual = await sentWith(client, {}, catalog)
-      for (const value of valuesFor(flag)) {
-        const { route, request } = await sentWith(client, flag.toOptions(value), catalog)
-        if (countDifferent([route, usual.route]) > 1) continue
+  async ({ id, name, client, flag, setups }) => {
+    const recordings = await client.loadRecordings()
+    const results = resultsOf(flag, setups, (options, catalog) => {
+      const usual = sentWith(client, recordings, compact({ protocol: setups.protocol }), catalog)
+      const { route, request } = sentWith(client, recordings, options, catalog)
+      if (countDifferent([route, usual.route]) > 1) return []
 
-        const { body, hints = {} } = request
-        const changed = Object.keys(body).filter(
-          (member) =>
-            !usualMembers.includes(member) &&
-            body[member] !== undefined &&
-            countDifferent([body[member], usual.request.body[member]]) > 1,
-        )
-        const withoutHint = changed.filter((member) => hints[member] === undefined)
-        expect(withoutHint, `hints of firstRequest() of ${id} and ${name}`).toEqual([])
-      }
-    }
+      const { body, hints = {} } = request
+      return Object.keys(body).filter(
+        (member) =>
+          !usualMembers.includes(member) &&
+          body[member] !== undefined &&
+          countDifferent([body[member], usual.request.body[member]]) > 1 &&
+          hints[member] === undefined,
+      )
+    })
+    expect(results.flat(2), `hints of firstRequest() of ${id} and ${name}`).toEqual([])
   },
 )
 
 function isLaunchable({ launchSettings }: Client): boolean {
   return launchSettings !== 'impossible'
-}
-
-function allDiffer(values: readonly unknown[]): boolean {
-  return countDifferent(values) === values.length
 }
 
 /** How many results differ, with the catalog where most do. */
