@@ -330,7 +330,7 @@ function sentWith(
 
 test.each(launchable)(
   '$id $name: has $launches different launches and $requests different first requests',
-  async ({ id, client, flag, setups, launches, requests }) => {
+  async ({ id, name, client, flag, setups, launches, requests }) => {
     const recordings = await client.loadRecordings()
     const results = resultsOf(flag, setups, (options, catalog) =>
       sentWith(client, recordings, options, catalog),
@@ -341,7 +341,8 @@ test.each(launchable)(
       alternatives.map(({ route, request: { headers, body } }) => [route, headers, body]),
     )
     const counts = { launchSettings: mostDifferent(launched), firstRequest: mostDifferent(sent) }
-    expect(counts, `${id} needs each value there, or a reason in \`exceptions\``).toEqual({
+    const lacks = `${id}: this function does not say each value of ${name}, and \`exceptions\` has no reason`
+    expect(counts, lacks).toEqual({
       launchSettings: isLaunchable(client) ? launches : 1,
       firstRequest: requests,
     })
