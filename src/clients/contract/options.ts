@@ -7,8 +7,17 @@ export const defaultProviderId = 'gateway'
 /**
  * The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. A
  * client adds those that only its own folder reads in its flags.ts (`declare module`).
+ *
+ * Most clients have one `model`. Claude Code has slots, which hold a model each, and starts with one of them:
+ *
+ *     repoint codex --model a                              { model: 'a' }
+ *     repoint claude --slot opus --model a                 { slot: 'opus', model: 'a' }
+ *     the same, as its files say afterwards                { slot: 'opus', slotModels: { opus: 'a' } }
+ *     repoint claude --slot opus --haiku-model b           { slot: 'opus', slotModels: { haiku: 'b' } }
+ *     files with "model": "c", which is not a slot         { startModel: 'c' }
  */
 export interface ClientOptions extends EnumOptions {
+  /** For a client with slots: of the slot that it starts with. Its files have it in `slotModels`. */
   readonly model?: string | undefined
   /** For titles and other small work. */
   readonly smallModel?: string | undefined
@@ -22,12 +31,13 @@ export interface ClientOptions extends EnumOptions {
   readonly images?: boolean | undefined
   readonly reasoning?: boolean | undefined
 
-  // For a client with slots, which hold a model each. `model` is that of the slot that it starts with.
+  // For a client with slots.
 
+  /** The slot that it starts with. */
   readonly slot?: string | undefined
   /** The pinned models. Any other slot has the client's own model. */
   readonly slotModels?: Readonly<Record<string, string>> | undefined
-  /** The model that the client starts with, if it is in no slot. Overrides `slot`. */
+  /** The model that the client starts with, if it is in no slot. No flag sets it: the files of a client may. */
   readonly startModel?: string | undefined
   readonly subagentModel?: string | undefined
 }
