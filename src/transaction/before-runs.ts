@@ -1,7 +1,7 @@
 /** What would a client's files be without the newest runs? Reads only. */
 import type { Bytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
-import { type Copies, currentContents, type FileContents, savedCopies } from './contents.ts'
+import { type Copies, type FileContents, filesOnDisk, savedCopies } from './contents.ts'
 import {
   decidesEndpoint,
   type FileVersion,
@@ -87,7 +87,7 @@ export function* fileWithoutRuns(world: World, path: string): Generator<Bytes | 
     const { runs, damaged } = listRuns(world)
     if (damaged.length > 0) return
 
-    let contents = currentContents(world)
+    let allFiles = filesOnDisk(world)
 
     const setsEndpoint = (file: RecordedFile) =>
       file.path === path && file.settings.some(decidesEndpoint)
@@ -96,10 +96,10 @@ export function* fileWithoutRuns(world: World, path: string): Generator<Bytes | 
     for (const run of activeRuns(runs)) {
       const files = run.files.filter((file) => file.path === path)
       if (files.length === 0) continue
-      if (!isSafe(endpointSituations(files, contents))) return
+      if (!isSafe(endpointSituations(files, allFiles))) return
 
-      contents = undoRun({ ...run, files }, contents, {}).result
-      yield contents.copies.bytesOf(contents.get(path))
+      allFiles = undoRun({ ...run, files }, allFiles, {}).result
+      yield allFiles.copies.bytesOf(allFiles.get(path))
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error

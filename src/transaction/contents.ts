@@ -1,6 +1,6 @@
 /**
- * File contents as an undo sees them. A `FileVersion` names contents by hash, `Copies` holds their bytes,
- * and `Contents` says which version each path has. So an undo of several runs is computed in memory, step by
+ * The files as an undo sees them. A `FileVersion` names contents by hash, `Copies` holds their bytes,
+ * and `AllFiles` says which version each path has. So an undo of several runs is computed in memory, step by
  * step, and no file changes before the whole plan is known. In each step, `now` is what it finds (the files on
  * the disk, or the result of the previous step), and `result` is what it leaves.
  */
@@ -24,8 +24,8 @@ export interface NowAndResult<T> {
   readonly result: T
 }
 
-/** The version of each file: on the disk, or after some steps of a plan. */
-export interface Contents {
+/** All files: the version that each path has on the disk, or after some steps of a plan. */
+export interface AllFiles {
   readonly copies: Copies
   /** @throws UserError if the file cannot be read */
   readonly get: (path: string) => FileVersion | null
@@ -34,7 +34,7 @@ export interface Contents {
 }
 
 /** The files on the disk. Each is read once, when it is needed. */
-export function currentContents(world: World): Contents {
+export function filesOnDisk(world: World): AllFiles {
   const copies = savedCopies(world)
   const versions = new Map<string, FileVersion | null>()
   return {
@@ -56,23 +56,23 @@ function readCurrentVersion(world: World, copies: Copies, path: string): FileVer
   })
 }
 
-/** The contents after some of the files were changed. */
+/** All files after one more step, which gives some of them other versions. */
 export function withChanges(
-  contents: Contents,
+  files: AllFiles,
   changed: ReadonlyMap<string, FileVersion | null>,
-): Contents {
-  const changes = new Map([...contents.planned, ...changed])
+): AllFiles {
+  const planned = new Map([...files.planned, ...changed])
   return {
-    copies: contents.copies,
-    planned: changes,
-    get: (path) => (changes.has(path) ? (changes.get(path) ?? null) : contents.get(path)),
+    copies: files.copies,
+    planned,
+    get: (path) => (planned.has(path) ? (planned.get(path) ?? null) : files.get(path)),
   }
 }
 
 /** The bytes of the files that a plan has changed so far, before and after the step from `now` to `result`. */
-export function plannedBytes(now: Contents, result: Contents): NowAndResult<FileContents> {
+export function plannedBytes(now: AllFiles, result: AllFiles): NowAndResult<FileContents> {
   const paths = [...result.planned.keys()]
-  const bytesIn = ({ copies, get }: Contents): FileContents =>
+  const bytesIn = ({ copies, get }: AllFiles): FileContents =>
     new Map(paths.map((path) => [path, copies.bytesOf(get(path))]))
   return { now: bytesIn(now), result: bytesIn(result) }
 }

@@ -3,7 +3,7 @@
  *
  *     1. read the records        World          ─▶  Runs            records/records.ts
  *     2. choose the runs         Runs           ─▶  Runs            undo/choose-runs.ts, undo/active-runs.ts
- *     3. undo them in memory     Runs, Contents ─▶  UndoPlan        undo/undo-runs.ts
+ *     3. undo them in memory     Runs, AllFiles ─▶  UndoPlan        undo/undo-runs.ts
  *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts
  *          each file             FileHistory    ─▶  UndoneFile      undo/undo-file.ts
  *          each setting          FileHistory    ─▶  UndoneFile      undo/undo-settings.ts, edits/undo.ts
@@ -26,7 +26,7 @@ import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply-plan.ts'
-import { type Contents, currentContents } from './contents.ts'
+import { type AllFiles, filesOnDisk } from './contents.ts'
 import { displayPath, isInside } from './files.ts'
 import {
   type ApplyResult,
@@ -91,7 +91,7 @@ export function planRollback(
   const { runs, damaged } = listRuns(world)
   const runsHere = runs.map((run) => withFilesHere(world, run, options))
 
-  const now = currentContents(world)
+  const now = filesOnDisk(world)
   const undoPlan = planUndo(runsHere, now, options)
   refuseIfDamaged(world, damaged, undoPlan, options)
 
@@ -128,7 +128,7 @@ function withFilesHere(
   return { ...run, files: run.files.filter((file) => isOfInstallation(file) && isOfHome(file)) }
 }
 
-function planUndo(runs: Runs, now: Contents, options: RollbackOptions): UndoPlan | undefined {
+function planUndo(runs: Runs, now: AllFiles, options: RollbackOptions): UndoPlan | undefined {
   const { which = { kind: 'newest' }, clients } = options
   switch (which.kind) {
     case 'newest':
@@ -224,7 +224,7 @@ function mayBeMeant(
 }
 
 function toRollbackPlan(
-  now: Contents,
+  now: AllFiles,
   { runs, undoes, files, kept, clientsLosingTables, result }: UndoPlan,
   newestRunId: string | undefined,
 ): RollbackPlan {
@@ -261,7 +261,7 @@ function toRollbackPlan(
   }
 }
 
-function rollbackEdit(file: RecordedFile, now: Contents, result: Contents): FileEdit {
+function rollbackEdit(file: RecordedFile, now: AllFiles, result: AllFiles): FileEdit {
   const { client, path, format, scope, holdsSecret } = file
   const { copies } = result
   const before = now.get(path)

@@ -1,6 +1,6 @@
 import { formatOf } from '../../src/edits/format.ts'
 import type { ConfigValue } from '../../src/edits/types.ts'
-import { type Contents, Copies } from '../../src/transaction/contents.ts'
+import { type AllFiles, Copies } from '../../src/transaction/contents.ts'
 import {
   type FileVersion,
   isUndoOrRedo,
@@ -39,7 +39,7 @@ export class UndoMachine {
     for (const [path, text] of Object.entries(files)) this.write(path, text)
   }
 
-  get contents(): Contents {
+  get contents(): AllFiles {
     const disk = new Map(this.#disk)
     return { copies: this.copies, planned: new Map(), get: (path) => disk.get(path) ?? null }
   }

@@ -39,14 +39,14 @@ export function clientUndosOf(
     edits.some(({ client }) => familyIds(id).includes(client)),
   )
   return edited.map((client): ClientUndo => {
-    const now = readAllFiles(session, client, runs)
+    const now = readKnownFiles(session, client, runs)
     const result = asPlanned(now, edits)
     return { client, now, result, resultState: client.read(result) }
   })
 }
 
 /** The files that a client reads now, and those that runs recorded: an undo can restore a deleted file. */
-export function readAllFiles(session: Session, client: Client, runs: Runs): LoadedFiles {
+export function readKnownFiles(session: Session, client: Client, runs: Runs): LoadedFiles {
   const recorded = runsOf(client, runs).flatMap(({ files }) => files.map(({ path }) => path))
   return readClientFiles(session, client, undefined, recorded)
 }

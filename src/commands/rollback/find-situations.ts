@@ -14,7 +14,7 @@ import type { Situation } from '../../transaction/undo/undo-safety.ts'
 import { runsOf } from '../client-state/client-facts.ts'
 import { asBefore, withContents } from '../client-state/client-files.ts'
 import type { Session } from '../screen/session.ts'
-import { type RollbackContext, readAllFiles } from './context.ts'
+import { type RollbackContext, readKnownFiles } from './context.ts'
 import { credentialSituations, type EarlierCredentials, earlierCredentials } from './credentials.ts'
 
 /** Finds the situations of each client that the recorded runs changed. */
@@ -47,7 +47,7 @@ function clientHistoryOf(
   { session, runs: allRuns }: RollbackContext,
   client: Client,
 ): ClientHistory {
-  const files = readAllFiles(session, client, allRuns)
+  const files = readKnownFiles(session, client, allRuns)
   const runs = runsOf(client, allRuns)
   const earlier = earlierCredentials(session, client, files, runs)
   return { session, client, files, runs, earlier }

@@ -6,7 +6,7 @@
  *     merged run 2    it was A before, and C after: its undo restores A, as the undo of both would
  */
 import { UserError, valueOrError } from '../../errors.ts'
-import { type Contents, type Copies, withChanges } from '../contents.ts'
+import { type AllFiles, type Copies, withChanges } from '../contents.ts'
 import {
   type FileVersion,
   gatewaysIn,
@@ -14,7 +14,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, partName, undoneParts } from '../undo/active-runs.ts'
+import { activeRuns, partKey, undoneParts } from '../undo/active-runs.ts'
 import { inUndoOrder, mergeFiles, undoRun } from '../undo/undo-runs.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
@@ -62,7 +62,7 @@ function mergeFewest(copies: Copies, runs: Runs): Runs {
 function dropRedone(runs: Runs): Runs {
   const undone = undoneParts(runs)
   const isRedone = ({ id, kind, undoes = [] }: RunRecord) =>
-    kind === 'undo' && undoes.every(({ client }) => undone.has(partName({ run: id, client })))
+    kind === 'undo' && undoes.every(({ client }) => undone.has(partKey({ run: id, client })))
   const undo = runs.findLast(isRedone)
   if (undo === undefined) return runs
 
@@ -96,7 +96,7 @@ function mergeRuns(copies: Copies, runs: Runs): Runs {
 }
 
 function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunRecord {
-  const before = undoneContents(copies, earlier, later)
+  const before = filesAfterUndo(copies, earlier, later)
   const ofBoth = [...gatewaysByFile(later), ...gatewaysByFile(earlier)]
 
   // The merged run has the reverse order of the undo of both.
@@ -134,8 +134,8 @@ interface GatewayInFile {
   readonly gateway: RunGateway
 }
 
-/** The contents after an undo of the later run and then of the earlier run. */
-function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): Contents {
+/** All files after an undo of the later run and then of the earlier run. */
+function filesAfterUndo(copies: Copies, earlier: RunRecord, later: RunRecord): AllFiles {
   const beforeLater = new Map<string, FileVersion | null>([
     ...earlier.files.map(({ path, written }) => [path, written] as const),
     ...later.files.map(({ path, before }) => [path, before] as const),

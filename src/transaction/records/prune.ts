@@ -42,7 +42,7 @@ export function limitRuns(world: World, paths: StatePaths, limit = maxRuns): voi
 /** Deletes the remains of an earlier merge, before the record that replaces them can be merged. */
 function removeReplaced(world: World, paths: StatePaths, runs: readonly RunRecord[]): void {
   const known = new Set(runs.map(({ id }) => paths.record(id)))
-  const names = [...recordNames(world, paths), ...partNames(world, paths)]
+  const names = [...recordNames(world, paths), ...incompleteNames(world, paths)]
   const leftovers = names.map((name) => paths.file(name)).filter((path) => !known.has(path))
   removeRecords(world, paths, leftovers)
   // A process that was killed may have deleted one without flushing the folder.
@@ -50,7 +50,7 @@ function removeReplaced(world: World, paths: StatePaths, runs: readonly RunRecor
 }
 
 /** The names of incomplete records. */
-function partNames({ files }: World, paths: StatePaths): readonly string[] {
+function incompleteNames({ files }: World, paths: StatePaths): readonly string[] {
   return files.readdir(paths.folder).filter((name) => /^run-.+\.part$/.test(name))
 }
 

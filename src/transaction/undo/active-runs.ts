@@ -28,7 +28,7 @@ import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record
 export function activeRuns(runs: Runs, clients?: readonly string[]): Runs {
   const undone = undoneParts(runs)
   const redos = newestRedos(runs)
-  const isActive = ({ id }: RunRecord, client: string) => !undone.has(partName({ run: id, client }))
+  const isActive = ({ id }: RunRecord, client: string) => !undone.has(partKey({ run: id, client }))
 
   return exceptUndos(runs, clients, isActive)
     .flatMap((run) => splitByPosition(run, redos))
@@ -60,7 +60,7 @@ interface PlacedRun {
 
 /** Splits a run that was redone for some of its clients only. */
 function splitByPosition(run: RunRecord, redos: ReadonlyMap<string, string>): PlacedRun[] {
-  const positionOf = (client: string) => redos.get(partName({ run: run.id, client })) ?? run.id
+  const positionOf = (client: string) => redos.get(partKey({ run: run.id, client })) ?? run.id
   const positions = new Set(run.files.map(({ client }) => positionOf(client)))
 
   return [...positions].map((position) => {
@@ -80,7 +80,7 @@ function newestRedos(runs: Runs): ReadonlyMap<string, string> {
   const redos = runs.filter(({ kind }) => kind === 'redo').toReversed()
   // Of equal keys, a map keeps the last value: here that of the newest redo.
   return new Map(
-    redos.flatMap((redo) => redoneParts(redo, runs).map((part) => [partName(part), redo.id])),
+    redos.flatMap((redo) => redoneParts(redo, runs).map((part) => [partKey(part), redo.id])),
   )
 }
 
@@ -101,8 +101,8 @@ export function undoneParts(runs: Runs): ReadonlySet<string> {
 
   for (const run of runs)
     for (const part of run.undoes ?? []) {
-      const isUndoneItself = undone.has(partName({ run: run.id, client: part.client }))
-      if (!isUndoneItself) undone.add(partName(part))
+      const isUndoneItself = undone.has(partKey({ run: run.id, client: part.client }))
+      if (!isUndoneItself) undone.add(partKey(part))
     }
 
   return undone
@@ -113,7 +113,7 @@ export function isSelected(client: string, clients: readonly string[] | undefine
   return clients?.includes(client) ?? true
 }
 
-/** A name for a part of a run, as the key of a set or a map. */
-export function partName({ run, client }: RunPart): string {
+/** A string for a part of a run, as the key of a set or a map. */
+export function partKey({ run, client }: RunPart): string {
   return `${run} ${client}`
 }

@@ -19,7 +19,7 @@
  *     rollback --redo       the undo of run 2          run 1, run 2
  */
 import { basename } from 'node:path'
-import type { Contents } from '../contents.ts'
+import type { AllFiles } from '../contents.ts'
 import {
   decidesEndpoint,
   isUndoOrRedo,
@@ -28,7 +28,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, exceptUndos, isSelected, partName, undoneParts } from './active-runs.ts'
+import { activeRuns, exceptUndos, isSelected, partKey, undoneParts } from './active-runs.ts'
 import { settingAt } from './compare.ts'
 import type { UndoOptions } from './undo-client.ts'
 import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
@@ -41,7 +41,7 @@ import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
  * Directly after an undo that kept settings, `--force` restores the files of those settings instead,
  * and no others.
  */
-export function undoNewest(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
+export function undoNewest(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
   const keptRuns = options.force ? keptByLast('undo', runs, options.clients) : []
   if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 
@@ -64,7 +64,7 @@ export function undoNewest(runs: Runs, now: Contents, options: UndoOptions): Und
 export function undoTo(
   runs: Runs,
   runId: string,
-  now: Contents,
+  now: AllFiles,
   options: UndoOptions,
 ): UndoPlan | undefined {
   const active = activeRuns(runs, options.clients)
@@ -105,7 +105,7 @@ function isSameInstallation(
  * `repoint rollback --original`: undoes every run that is not undone. With `force`, every file gets its
  * first copy, even if an earlier undo kept something in it.
  */
-export function undoAll(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
+export function undoAll(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
   const runsToUndo = options.force
     ? exceptUndos(runs, options.clients)
     : activeRuns(runs, options.clients)
@@ -121,7 +121,7 @@ export function undoAll(runs: Runs, now: Contents, options: UndoOptions): UndoPl
  * client would then have a problem. Directly after a redo that kept settings, `--force` restores the
  * files of those settings.
  */
-export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan | undefined {
+export function redo(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
   const keptRuns = options.force ? keptByLast('redo', runs, options.clients) : []
   if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 
@@ -135,7 +135,7 @@ export function redo(runs: Runs, now: Contents, options: UndoOptions): UndoPlan 
 
     const canBeRedone = ({ client }: RunPart) =>
       isSelected(client, options.clients) &&
-      !undone.has(partName({ run: run.id, client })) &&
+      !undone.has(partKey({ run: run.id, client })) &&
       run.files.every((file) => file.client !== client || !pathsWrittenSince.has(file.path))
     const clients = (run.undoes ?? []).filter(canBeRedone).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))

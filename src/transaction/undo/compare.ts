@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ComparedValue, compareValues } from '../../edits/compare-values.ts'
 import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import { startsWith } from '../../edits/values/paths.ts'
-import type { Contents, Copies } from '../contents.ts'
+import type { AllFiles, Copies } from '../contents.ts'
 import {
   type FileVersion,
   hasAddressRole,
@@ -19,7 +19,7 @@ export interface FileHistory {
   readonly now: FileVersion | null
 }
 
-export function historyOf(now: Contents, file: RecordedFile): FileHistory {
+export function historyOf(now: AllFiles, file: RecordedFile): FileHistory {
   return { copies: now.copies, file, now: now.get(file.path) }
 }
 
@@ -31,7 +31,7 @@ export type ModelCheck = (setting: RecordedSetting, value: string) => boolean
  * gateway is ours, because it does not exist at the earlier service. A model of another provider stays. If
  * there is one, models that do not name their provider stay too.
  */
-export function modelCheckFor(files: readonly RecordedFile[], now: Contents): ModelCheck {
+export function modelCheckFor(files: readonly RecordedFile[], now: AllFiles): ModelCheck {
   return ({ ourPrefix }, model) => {
     if (!connectsToGateway(files, now)) return false
     return ourPrefix === undefined ? !usesAnotherProvider(files, now) : model.startsWith(ourPrefix)
@@ -39,7 +39,7 @@ export function modelCheckFor(files: readonly RecordedFile[], now: Contents): Mo
 }
 
 /** Whether the run changed the client's address or provider. */
-function connectsToGateway(files: readonly RecordedFile[], now: Contents): boolean {
+function connectsToGateway(files: readonly RecordedFile[], now: AllFiles): boolean {
   return files.some((file) => {
     const history = historyOf(now, file)
     return file.settings
@@ -55,7 +55,7 @@ function connectsToGateway(files: readonly RecordedFile[], now: Contents): boole
 }
 
 /** Whether a model that names its provider names another one now. */
-function usesAnotherProvider(files: readonly RecordedFile[], now: Contents): boolean {
+function usesAnotherProvider(files: readonly RecordedFile[], now: AllFiles): boolean {
   return files.some((file) =>
     file.settings.some(({ role, path, ourPrefix }) => {
       if (role !== 'model' || ourPrefix === undefined) return false

@@ -1,6 +1,6 @@
 /** Finds the situations of a client by the files of one run. `undo-safety.ts` decides what they mean for its undo. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Contents } from '../contents.ts'
+import type { AllFiles } from '../contents.ts'
 import {
   decidesEndpoint,
   hasAddressRole,
@@ -26,7 +26,7 @@ import type { Situation } from './undo-safety.ts'
  */
 export function endpointSituations(
   files: readonly RecordedFile[],
-  now: Contents,
+  now: AllFiles,
 ): readonly Situation[] {
   const changed = files.flatMap((file) => changedEndpoint(file, now))
   if (changed.length === 0) return []
@@ -37,7 +37,7 @@ export function endpointSituations(
 }
 
 /** The endpoint settings of a file that someone changed since the run. */
-function changedEndpoint(file: RecordedFile, now: Contents): readonly ComparedSetting[] {
+function changedEndpoint(file: RecordedFile, now: AllFiles): readonly ComparedSetting[] {
   const { scope, before, written } = file
   if (!file.settings.some(decidesEndpoint)) return []
   const current = now.get(file.path)
@@ -55,7 +55,7 @@ function changedEndpoint(file: RecordedFile, now: Contents): readonly ComparedSe
   return settings.filter(({ isOurs }) => !isOurs)
 }
 
-function hadAddress(files: readonly RecordedFile[], now: Contents): boolean {
+function hadAddress(files: readonly RecordedFile[], now: AllFiles): boolean {
   return files.some((file) =>
     file.settings
       .filter(hasAddressRole)
@@ -71,7 +71,7 @@ function hadAddress(files: readonly RecordedFile[], now: Contents): boolean {
  */
 export function keptKeySituations(
   files: readonly RecordedFile[],
-  now: Contents,
+  now: AllFiles,
   kept: readonly KeptSetting[],
 ): readonly Situation[] {
   const isKept = ({ path }: RecordedFile) => kept.some(({ file }) => file === path)

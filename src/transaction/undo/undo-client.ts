@@ -11,7 +11,7 @@
  * 5. If no way is safe, everything stays.
  */
 import {
-  type Contents,
+  type AllFiles,
   type FileContents,
   type NowAndResult,
   plannedBytes,
@@ -44,7 +44,7 @@ export type FindSituations = (
 
 export interface UndoneClient {
   /** All files, as this undo leaves them. */
-  readonly result: Contents
+  readonly result: AllFiles
   readonly kept: readonly KeptSetting[]
   /** How it treated all of the client's files. */
   readonly way: UndoWay
@@ -59,7 +59,7 @@ export interface UndoneClient {
 export function undoClient(
   client: string,
   files: readonly RecordedFile[],
-  now: Contents,
+  now: AllFiles,
   { force, findSituations }: UndoOptions,
 ): UndoneClient {
   if (force) return undoFiles(files, now, 'restore-copies')
@@ -77,7 +77,7 @@ export function undoClient(
   return undoFiles(files, now, 'keep-all')
 }
 
-function undoFiles(files: readonly RecordedFile[], now: Contents, way: UndoWay): UndoneClient {
+function undoFiles(files: readonly RecordedFile[], now: AllFiles, way: UndoWay): UndoneClient {
   const isOurModel = modelCheckFor(files, now)
   const undone = files.map((file) => ({
     path: file.path,

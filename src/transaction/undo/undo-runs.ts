@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isWholeFile } from '../../edits/types.ts'
-import type { Contents } from '../contents.ts'
+import type { AllFiles } from '../contents.ts'
 import {
   inWriteOrder,
   isSameContent,
@@ -31,7 +31,7 @@ export interface UndoPlan {
   /** Clients that lose whole tables, with what others wrote there: their way was `remove-table`. */
   readonly clientsLosingTables: readonly string[]
   /** All files after the undo. */
-  readonly result: Contents
+  readonly result: AllFiles
 }
 
 /**
@@ -46,7 +46,7 @@ export interface UndoPlan {
  * @param runs newest first
  * @param now the files on the disk
  */
-export function undoRuns(runs: Runs, now: Contents, options: UndoOptions): UndoPlan {
+export function undoRuns(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan {
   let result = now
   const steps = runs.map((run) => {
     const step = undoRun(run, result, options)
@@ -72,7 +72,7 @@ export function undoRuns(runs: Runs, now: Contents, options: UndoOptions): UndoP
  */
 export function undoRun(
   run: RunRecord,
-  now: Contents,
+  now: AllFiles,
   options: UndoOptions,
 ): Omit<UndoPlan, 'runs'> {
   const files = run.files.filter(({ client }) => isSelected(client, options.clients))
@@ -95,7 +95,7 @@ export function undoRun(
 }
 
 /** Whether a plan changes a file or keeps a setting. The user must see both. */
-export function hasVisibleEffect({ files, kept, result }: UndoPlan, now: Contents): boolean {
+export function hasVisibleEffect({ files, kept, result }: UndoPlan, now: AllFiles): boolean {
   const isChanged = ({ path }: RecordedFile) => !isSameVersion(now.get(path), result.get(path))
   return kept.length > 0 || files.some(isChanged)
 }
@@ -160,7 +160,7 @@ function clientsOf(files: readonly RecordedFile[]): readonly string[] {
 function stillKept(
   steps: readonly Pick<UndoPlan, 'kept'>[],
   files: readonly RecordedFile[],
-  result: Contents,
+  result: AllFiles,
 ): readonly KeptSetting[] {
   const { copies } = result
   const byName = new Map<string, KeptSetting>()
