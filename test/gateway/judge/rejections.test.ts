@@ -1,63 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { causeRows } from '../../../src/gateway/judge/causes/find-causes.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
-import type { HttpResponse, Outcome, SentRequest } from '../../../src/gateway/judge/types.ts'
-import type { Protocol } from '../../../src/gateway/types.ts'
+import type { Outcome } from '../../../src/gateway/judge/types.ts'
 import { type OutcomeCode, outcomeCodes } from '../../../src/outcome-codes.ts'
-
-/**
- * Rejections of gateways, one on each line. About half are quoted from the error references of
- * Huawei MaaS, CloudBase, Zhipu, ZenMux, LiteLLM, Portkey, Kong, Tyk, Apigee, AWS, Azure, New API,
- * claude-code-hub and others (read 2026-11-26). The rest are invented, and were first judged by rules
- * that had not seen them.
- */
-interface Rejection {
-  /** The outcome as `nameOf` names it, or several acceptable ones, separated by `|`. */
-  readonly outcome: string
-  readonly status: number
-  /** JSON, or plain text. */
-  readonly body: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  /** Absent: chat. */
-  readonly asked?: Protocol
-  readonly model?: string
-  /** False: the catalog does not list the model. */
-  readonly listed?: boolean
-}
-
-const rejections: readonly Rejection[] = readFileSync(
-  new URL('rejections.jsonl', import.meta.url),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line))
-
-function answerTo({ status, body, headers = {} }: Rejection): HttpResponse {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const isPage = text.startsWith('<')
-  const type = isPage ? 'text/html' : /^[[{]/.test(text) ? 'application/json' : 'text/plain'
-  return {
-    url: 'https://gw.example/v1/chat/completions',
-    status,
-    headers: { 'content-type': type, ...headers },
-    body: text,
-  }
-}
-
-function requestOf(rejection: Rejection): SentRequest {
-  const { asked = 'chat', model = 'gpt-5.6-sol', listed = true } = rejection
-  return {
-    route: asked,
-    address: 'https://gw.example',
-    model,
-    secrets: ['sk-canary-0123456789'],
-    apiAnswered: 'catalog',
-    catalog: { models: [{ id: listed ? model : 'glm-5' }, { id: 'other-1' }] },
-  }
-}
+import { rejections, requestOf, responseOf } from './rejections.ts'
 
 /** The code of an outcome, and after a colon what its message says more precisely: `forbidden:region`. */
 function nameOf({ code, message }: Outcome): string {
@@ -83,7 +30,7 @@ describe('the outcome of a rejection', () => {
   test.each(rejections.map((rejection, n) => [n + 1, rejection] as const))(
     'line %i',
     (_n, rejection) => {
-      const outcome = diagnose(answerTo(rejection), requestOf(rejection))
+      const outcome = diagnose(responseOf(rejection), requestOf(rejection))
       expect(rejection.outcome.split('|'), JSON.stringify(rejection)).toContain(nameOf(outcome!))
     },
   )
@@ -94,7 +41,7 @@ const fromTwoAnswers = ['tools-unsupported', 'parameter-unsupported']
 
 test('every outcome of a rejection is in rejections.jsonl', () => {
   const found = new Set(
-    rejections.map((rejection) => diagnose(answerTo(rejection), requestOf(rejection))?.code),
+    rejections.map((rejection) => diagnose(responseOf(rejection), requestOf(rejection))?.code),
   )
   const missing = (Object.keys(outcomeCodes) as OutcomeCode[]).filter(
     (code) => !['connection', 'address'].includes(outcomeCodes[code].blames) && !found.has(code),
@@ -103,7 +50,7 @@ test('every outcome of a rejection is in rejections.jsonl', () => {
 })
 
 test('every row of causes matches a rejection in rejections.jsonl', () => {
-  const errors = rejections.map((rejection) => readErrorBody(answerTo(rejection)))
+  const errors = rejections.map((rejection) => readErrorBody(responseOf(rejection)))
   const idle = causeRows.filter(
     ({ codes = [], words }) =>
       !errors.some(
