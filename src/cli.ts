@@ -29,7 +29,7 @@ export async function main(platform: Platform, args: readonly string[]): Promise
     if (!(error instanceof CommanderError)) return showError(session, error, line)
     return error.exitCode === 0 ? 0 : showError(session, usageError(error, line.ownArgs), line)
   })
-  platform.ask.release()
+  platform.ask.acceptTyping()
 
   // A reader that closed the pipe (`| head`) is not our failure.
   const { outFailure } = platform.terminal
@@ -105,7 +105,7 @@ async function runCommandLine(session: Session, line: CommandLine): Promise<numb
   }
 
   if (line.isGuided) {
-    if (session.canAsk) session.platform.ask.hold()
+    if (session.canAsk) session.platform.ask.discardTyping()
     const { guided } = await import('./commands/guided.ts')
     return guided(session, () => program.outputHelp())
   }
@@ -158,7 +158,7 @@ function withCommonFlags(
       refuseKeys(command)
       const { yes, dryRun } = command.opts()
       // Otherwise the terminal is left alone: the command may run in the background.
-      if (asksFirst && canAsk && !yes && !dryRun) platform.ask.hold()
+      if (asksFirst && canAsk && !yes && !dryRun) platform.ask.discardTyping()
     })
 }
 

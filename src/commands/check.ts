@@ -41,7 +41,7 @@ function define() {
 export const command = commandOf(define, async (session, gateway, flags) => {
   recoverAndReport(session)
   const { access, findings, saved } = await gatewayToCheck(session, gateway, flags)
-  session.platform.ask.release()
+  session.platform.ask.acceptTyping()
 
   const clients = await loadPrograms()
   const proof = await proveAll(session, clients, access).catch((error: unknown) => {
@@ -80,7 +80,7 @@ async function proveAll(
     consent: 'none',
     clients,
     programs: new Map(),
-    earlier: new Map(),
+    earlierSetups: new Map(),
     runs: [],
   }
   const requester = openGateway(context, access)

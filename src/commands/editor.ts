@@ -9,7 +9,7 @@ import type { CatalogInfo } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand, modelId, newestGateway } from './command-line/flags.ts'
-import { proveModel } from './find-gateway/find-catalog.ts'
+import { proveModel } from './find-gateway/prove-model.ts'
 import type { Session } from './screen/session.ts'
 
 /** An editor that the user sets up by hand, with the names of its fields. */

@@ -13,7 +13,7 @@ import { installedVersion, versionFindings } from './client-state/program/instal
 import { type CommandFactory, commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { lineForKey, shellSyntaxFor } from './environment-client/shell-syntax.ts'
-import { proveModel } from './find-gateway/find-catalog.ts'
+import { proveModel } from './find-gateway/prove-model.ts'
 import { loadSenders } from './probes/probes.ts'
 import { targetFor } from './resolve/point-client.ts'
 import type { Session } from './screen/session.ts'

@@ -83,10 +83,8 @@ export async function rollback(
   const context: RollbackContext = { session, runs, clients }
   const consent = session.consent(flags.yes)
   const options = optionsFor(context, id, flags)
-  const rollbackPlan = planRollback(
-    platform,
-    choosesRun(flags, consent) ? await withPickedRun(context, options) : options,
-  )
+  const chosen = choosesRun(flags, consent) ? await withPickedRun(context, options) : options
+  const rollbackPlan = planRollback(platform, chosen)
   if (rollbackPlan === undefined) return reportNothing(context, runsOfClient(id, runs), flags)
 
   await checkAndShow(context, rollbackPlan, flags)

@@ -91,7 +91,7 @@ export const command = commandOf(define, async (session, _word, _moreWords, _fla
   const notes = [summary, folder && describeFolder(session, folder, called[0])].filter(Boolean)
   if (notes.length > 0) session.remark(`note: ${notes.join('. ')}`)
   if (isShell || called.length === 0) noteUnsetHeaders(session, gateway.access)
-  platform.ask.release()
+  platform.ask.acceptTyping()
 
   const result = await withFiles(platform, request.process.tempFolder, files, () =>
     platform.runInForeground(program[0]!, args, { env }),
@@ -185,7 +185,7 @@ async function launchUnchanged(
   { platform }: Session,
   [program = '', ...args]: readonly string[],
 ): Promise<number> {
-  platform.ask.release()
+  platform.ask.acceptTyping()
   const result = await platform.runInForeground(program, args, { env: platform.machine.env })
   return exitStatusOf(result, program, 'Check its name.')
 }

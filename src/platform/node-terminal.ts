@@ -139,12 +139,12 @@ export function terminalAsk(terminal: PromptTerminal = process): Ask {
   }
 
   return {
-    hold() {
+    discardTyping() {
       if (isHeld || !terminal.stdin.isTTY) return
       isHeld = true
       start()
     },
-    release() {
+    acceptTyping() {
       if (!isHeld) return
       isHeld = false
       stop().setRawMode(false)

@@ -76,9 +76,9 @@ export interface Ask {
    * Discards what the user types while no question is shown. It may be a key that they pasted too
    * early, so it must neither be echoed nor answer a later question. Ctrl-C still interrupts.
    */
-  hold(): void
+  discardTyping(): void
   /** Stops discarding input. */
-  release(): void
+  acceptTyping(): void
   input(question: {
     message: string
     default?: string | undefined

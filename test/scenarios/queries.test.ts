@@ -158,7 +158,7 @@ describe('an address with a query that cannot be sent is refused', () => {
     })
     const messages = ['--messages-url', `${plain.url}${query}`]
     expect((await setUp(home, plain.url, ...messages)).json['error']).toMatchObject({
-      message: 'Cannot use --messages-url: no client of it can send its query',
+      message: 'Cannot use --messages-url: no client can send a query with this protocol',
     })
     const team = await repoint(home, 'setup', '--from', home.at('team.json'), '--yes')
     expect(team.json['error']).toMatchObject({

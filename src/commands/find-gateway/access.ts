@@ -11,6 +11,7 @@ export function accessTo(
   { platform }: Session,
   gateway: Omit<GatewayAccess, 'env' | 'signal' | 'hostState'>,
 ): GatewayAccess {
+  // All requests of this access share it.
   const hostState = { hasAnswered: false }
   return { ...gateway, env: platform.machine.env, signal: platform.interrupt, hostState }
 }

@@ -61,7 +61,7 @@ export async function findAddress(
   return typed
 }
 
-/** The user named the gateway after the key was given, so that the saved key is the one for it. */
+/** The environment has a key, and the user then picked a saved gateway: its saved key wins. */
 function otherKeyGiven({ name }: SavedGateway): Finding {
   return {
     code: 'saved-key-used',
@@ -85,7 +85,7 @@ function askForAddress(
   fromEnvironment: string | undefined,
 ): Promise<string> {
   const { ask } = session.platform
-  ask.hold()
+  ask.discardTyping()
   const validate = (text: string) => session.problemAtPrompt(() => cleanAddress(text, flags))
   if (offersGateways)
     return ask.search({

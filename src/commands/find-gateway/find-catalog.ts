@@ -1,17 +1,7 @@
-import type { Client } from '../../clients/contract/client.ts'
-import type { ResolvedOptions } from '../../clients/contract/setup.ts'
-import { sendingFindings } from '../../clients/plan/headers.ts'
-import { refuseBlocked } from '../../finding.ts'
-import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
+import { adviseNamingModel, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import type { ProbeRequest } from '../../gateway/probe/attempt.ts'
-import type {
-  CatalogAnswer,
-  CatalogInfo,
-  GatewayAccess,
-  ModelRoute,
-  Sender,
-} from '../../gateway/types.ts'
+import type { CatalogAnswer, GatewayAccess } from '../../gateway/types.ts'
 import { rememberModels } from '../../state/remembered.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
@@ -21,7 +11,7 @@ import type { Session } from '../screen/session.ts'
 import { findGateway } from './find-gateway.ts'
 import { presetUnlessNamed } from './preset.ts'
 
-type CatalogFlags = GatewayFlags & { readonly model?: string }
+export type CatalogFlags = GatewayFlags & { readonly model?: string }
 
 export interface FoundCatalog {
   readonly requester: GatewayRequester
@@ -49,7 +39,7 @@ export async function findCatalog(
 
   const { access, findings } = await findGateway(session, flags, preset)
 
-  session.platform.ask.release()
+  session.platform.ask.acceptTyping()
   const requester = new GatewayRequester(access)
   const isOptional = flags.model !== undefined
   const catalogRequest = requester.requestCatalog({ isOptional })
@@ -73,40 +63,4 @@ export async function findCatalog(
   } else if (!isOptional || !mayStillServe(catalogAnswer.error))
     throw adviseNamingModel(catalogAnswer.error)
   return { requester, catalogAnswer, probes }
-}
-
-interface ModelProof<Models> {
-  readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
-  readonly choose: (catalogAnswer: CatalogInfo) => Models
-  /** Absent: what the client sends besides messages and tools is not known. */
-  readonly senderFor?: (route: ModelRoute) => Sender
-}
-
-/**
- * Proves the address, the key and a model for a client without files to write.
- *
- * @throws UserError with the diagnosis; `protocol-unsupported` if the client cannot send what the gateway
- *   needs
- */
-export async function proveModel<
-  Models extends Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'>,
->(
-  session: Session,
-  flags: CatalogFlags,
-  { client, choose, senderFor }: ModelProof<Models>,
-): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
-  const routeFor = ({ probeModel, protocol }: Models): ProbeRequest => {
-    const route = { model: probeModel, protocol }
-    return { ...route, sender: senderFor?.(route) }
-  }
-  const earlyProbe = () => routeFor(choose({ kind: 'pending' }))
-  const { requester, catalogAnswer, probes } = await findCatalog(session, flags, earlyProbe)
-  const models = choose(catalogAnswer)
-  await session.step(`Asking ${models.probeModel} for one word`, probes.send(routeFor(models)))
-
-  const { access } = requester
-  refuseBlocked([...sendingFindings(client, access)])
-  if (catalogAnswer.kind === 'failed') session.addFindings(catalogUnavailable(catalogAnswer.error))
-  session.addFindings(...models.findings)
-  return { access, models }
 }

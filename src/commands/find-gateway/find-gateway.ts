@@ -6,7 +6,7 @@
  *     key       preset, --key-stdin, --key-file or --key-env, REPOINT_API_KEY, a prompt
  *     the rest  flags, then the preset, then what repoint saved for this address
  *
- * The *preset* is what the command knows already: the gateway of `repoint key`, or of a first try. A key may
+ * The *preset* is what the command knows already: the gateway of `repoint key`, or what an earlier try of this command found. A key may
  * be an import link, which contains an address too. Then the address is the first of --base-url, preset and
  * link, and it must be one of the link's.
  */
@@ -29,7 +29,7 @@ import { worldWritableCaFile } from '../client-state/file-permissions.ts'
 import type { Session } from '../screen/session.ts'
 import { accessTo } from './access.ts'
 import { type FindFlags, type FoundAddress, findAddress } from './find-address.ts'
-import { type FoundKey, findKey, keyByFlag, linkIn, secretFile } from './find-key.ts'
+import { type FoundKey, findKey, linkIn, readGivenKey, secretFile } from './find-key.ts'
 import type { KeySource, Preset } from './preset.ts'
 
 /** The gateway of a command, and where its address and key came from. */
@@ -55,13 +55,13 @@ export async function findGateway(
 ): Promise<FoundGateway> {
   // A wrong header is an error before the first question.
   const headerChanges = headerFlags(session, flags)
-  const { address, key, known: alreadyKnown } = await findAddressAndKey(session, flags, preset)
+  const { address, key, preset: presetGateway } = await findAddressAndKey(session, flags, preset)
   session.hide(key.value)
 
-  const name = flags.name ?? alreadyKnown.name
+  const name = flags.name ?? presetGateway.name
   const gateway = { address: address.value, key: key.value, name }
   const saved = savedGatewayFor(session.platform, gateway)
-  const known: Partial<Gateway> = { ...saved, ...compact(alreadyKnown) }
+  const known: Partial<Gateway> = { ...saved, ...compact(presetGateway) }
   const headers = applyHeaderChanges(known.headers ?? [], headerChanges)
   hideHeaders(session, headers)
   const query = applyHeaderChanges(known.query ?? [], address.query ?? [])
@@ -92,8 +92,8 @@ export async function findGateway(
 interface AddressAndKey {
   readonly address: FoundAddress
   readonly key: FoundKey
-  /** What is known of the gateway: by the preset, or the saved one that the user chose. */
-  readonly known: Partial<Gateway>
+  /** The gateway of the preset, or the saved one that the user chose instead. */
+  readonly preset: Partial<Gateway>
 }
 
 /** The address and its key. An import link contains both. */
@@ -103,24 +103,24 @@ async function findAddressAndKey(
   preset: Preset,
 ): Promise<AddressAndKey> {
   const { gateway = {} } = preset
-  const flagKey = gateway.key === undefined ? await keyByFlag(session, flags) : undefined
-  const link = preset.link ?? linkIn(flagKey, flags)
+  const givenKey = gateway.key === undefined ? await readGivenKey(session, flags) : undefined
+  const link = preset.link ?? linkIn(givenKey, flags)
   if (link !== undefined) {
     const address = addressIn(link, flags, gateway)
-    return { address, key: { value: link.key, source: 'given', link }, known: gateway }
+    return { address, key: { value: link.key, source: 'given', link }, preset: gateway }
   }
 
-  const address = await findAddress(session, flags, preset, flagKey !== undefined)
+  const address = await findAddress(session, flags, preset, givenKey !== undefined)
   if (address.saved !== undefined) {
     const key = { value: address.saved.key, source: 'saved' } as const
-    return { address, key, known: address.saved }
+    return { address, key, preset: address.saved }
   }
 
-  const key = await findKey(session, flags, preset, { key: flagKey, address })
-  if (key.link === undefined) return { address, key, known: gateway }
+  const key = await findKey(session, flags, preset, { key: givenKey, address })
+  if (key.link === undefined) return { address, key, preset: gateway }
 
   // The user has typed a link instead of a key.
-  return { address: addressIn(key.link, flags, gateway), key, known: gateway }
+  return { address: addressIn(key.link, flags, gateway), key, preset: gateway }
 }
 
 /** The headers that the flags name. Their values can come from variables and files. */
@@ -137,9 +137,9 @@ function headerFlags(session: Session, flags: FindFlags): readonly HeaderChange[
  *
  * @throws UserError `usage` if the user names another address, or the command has another one
  */
-function addressIn(link: ImportLink, flags: FindFlags, known: Partial<Gateway>): FoundAddress {
+function addressIn(link: ImportLink, flags: FindFlags, preset: Partial<Gateway>): FoundAddress {
   const fromFlag = flags.baseUrl ? normaliseAddress(flags.baseUrl, flags) : undefined
-  const address = fromFlag?.address ?? known.address ?? link.addresses[0]
+  const address = fromFlag?.address ?? preset.address ?? link.addresses[0]
   if (!link.addresses.includes(address))
     throw new UserError({
       code: 'usage',
@@ -188,7 +188,7 @@ function readMessagesUrl(text: string, allowed: AddressOptions): string {
   const address = valueOrError(() => normaliseAddress(text, allowed))
   const isError = address instanceof UserError
   if (!isError && address.query.length === 0) return address.address
-  const reason = isError ? address.message : 'no client of it can send its query'
+  const reason = isError ? address.message : 'no client can send a query with this protocol'
   throw new UserError({
     code: 'usage',
     message: `Cannot use --messages-url: ${reason}`,

@@ -21,7 +21,7 @@ export interface FoundKey {
 /**
  * The key from the preset, a flag or the environment, or else from a prompt.
  *
- * @param given the key by a flag, and the address that the key is for
+ * @param given the key from a flag or the environment, and the address that the key is for
  * @throws UserError `key-missing` if repoint cannot ask
  */
 export async function findKey(
@@ -39,7 +39,7 @@ export async function findKey(
       hint: 'Use --key-env NAME, --key-file PATH or --key-stdin, or set REPOINT_API_KEY.',
     })
 
-  session.platform.ask.hold()
+  session.platform.ask.discardTyping()
   const { value: address, isFromPrompt: isAddressTyped } = given.address
   const validate = (text: string) => session.problemAtPrompt(() => cleanedKey(text, flags))
   const reusable = inUse.find((setup) => setup.address === address && validate(setup.key) === true)
@@ -69,7 +69,7 @@ export async function importLinkFor(
   session: Session,
   flags: FindFlags,
 ): Promise<ImportLink | undefined> {
-  return linkIn(await keyByFlag(session, flags), flags)
+  return linkIn(await readGivenKey(session, flags), flags)
 }
 
 export function linkIn(text: string | undefined, flags: FindFlags): ImportLink | undefined {
@@ -77,7 +77,7 @@ export function linkIn(text: string | undefined, flags: FindFlags): ImportLink |
 }
 
 /** The key from a flag or the environment. */
-export async function keyByFlag(
+export async function readGivenKey(
   session: Session,
   flags: GatewayFlags,
 ): Promise<string | undefined> {
@@ -112,8 +112,8 @@ export async function keyByFlag(
 }
 
 async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {
-  // The user types the key itself there.
-  platform.ask.release()
+  // The user may type the key itself there.
+  platform.ask.acceptTyping()
   try {
     return await platform.terminal.readStdin(maxKeyBytes)
   } catch (error) {

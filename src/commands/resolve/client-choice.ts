@@ -22,6 +22,7 @@ export interface ResolvedChoice extends ClientChoice {
   readonly resolved: ResolvedOptions
   /** How often other models have replaced the client's, because the gateway rejected them. */
   readonly replacements: number
+  /** Whether the gateway answers Claude Code's check of tool calls. */
   readonly safeguards: SafeguardsAnswer
   /** What has proven the models. `client`: the gateway rejects repoint's own request, and answers the client. */
   readonly provenBy: 'nothing' | 'probe' | 'client'

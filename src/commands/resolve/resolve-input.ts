@@ -30,7 +30,7 @@ export interface EarlierSetup extends Pick<ClientState, 'options' | 'unsetOption
 }
 
 /** The setups of these clients, by client ID. A client that is not set up has none. */
-export function earlierSetups(
+export function findEarlierSetups(
   session: Session,
   clients: readonly Client[],
   runs: Runs,

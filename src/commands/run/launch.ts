@@ -35,7 +35,7 @@ import { type Launch, loopbackWithoutProxy, pointClient } from '../resolve/point
 import { usualPolicy } from '../resolve/policy.ts'
 import {
   type EarlierSetup,
-  earlierSetups,
+  findEarlierSetups,
   pointsAt,
   resolveInputFor,
 } from '../resolve/resolve-input.ts'
@@ -177,7 +177,7 @@ function resolveForLaunch(
   clients: readonly Client[],
   { access, catalogAnswer, model, provenRoute, versions }: LaunchRequest,
 ): ResolvedChoice {
-  const earlierOf = earlierSetups(session, clients, runsSoFar(session))
+  const earlierOf = findEarlierSetups(session, clients, runsSoFar(session))
   const catalog = catalogIn({ catalogAnswer })
 
   const resolve = (client: Client, requestedModel: string | undefined): Resolution => {

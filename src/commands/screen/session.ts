@@ -92,7 +92,7 @@ export class Session {
    * @throws UserError `cancelled`
    */
   stopAsking(): void {
-    this.platform.ask.release()
+    this.platform.ask.acceptTyping()
     if (this.platform.interrupt.aborted)
       throw new UserError({ code: 'cancelled', message: 'Cancelled' })
   }

@@ -19,7 +19,7 @@ import type { SetupFlags } from '../command-line/flags.ts'
 import type { Preset } from '../find-gateway/preset.ts'
 import type { Probes } from '../probes/probes.ts'
 import { defaultsPolicy, type SetupPolicy, usualPolicy } from '../resolve/policy.ts'
-import { type EarlierSetup, earlierSetups, resolveInputFor } from '../resolve/resolve-input.ts'
+import { type EarlierSetup, findEarlierSetups, resolveInputFor } from '../resolve/resolve-input.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** What the user asks for, whichever command sets clients up. */
@@ -53,7 +53,7 @@ export interface SetupContext {
   /** The installed programs by client ID. Each is started once, when a step first needs its version. */
   readonly programs: Map<string, Promise<InstalledProgram>>
   /** The earlier setup of each client that has one, by client ID. */
-  readonly earlier: ReadonlyMap<string, EarlierSetup>
+  readonly earlierSetups: ReadonlyMap<string, EarlierSetup>
   readonly runs: Runs
 }
 
@@ -77,7 +77,7 @@ export async function loadContext(
 ): Promise<SetupContext> {
   const clients = await loadClients(request.clientIds.map(rowOf))
   for (const client of clients) {
-    expectUsableOptions(client, requestedFor(request, client))
+    expectUsableOptions(client, requestedOptions(request, client))
     if (request.flags.tryClient) expectInstalled(session, client)
   }
 
@@ -88,13 +88,13 @@ export async function loadContext(
     consent: session.consent(request.flags.yes),
     clients,
     programs,
-    earlier: earlierSetups(session, clients, runs),
+    earlierSetups: findEarlierSetups(session, clients, runs),
     runs,
   }
 }
 
 /** The options that the user requests now for a client. */
-export function requestedFor(
+export function requestedOptions(
   { optionsOf }: Pick<SetupRequest, 'optionsOf'>,
   { id }: Client,
 ): ClientOptions {
@@ -109,16 +109,15 @@ export function canAskUser({ consent }: SetupContext): boolean {
 /**
  * The input with which a client of this setup decides its options.
  *
- * @param gateway the plan passes the gateway with the base URLs that answered; before that, it is the access that
- *   `gatewayInfo` has too
+ * @param gateway as far as it is known: the access so far or, in the plan, the proven one
  */
 export function inputFor(
-  { request, earlier, policy }: SetupContext,
+  { request, earlierSetups, policy }: SetupContext,
   client: Client,
   gateway: Gateway,
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
-  const requested = requestedFor(request, client)
-  const sources = { requested, earlier: earlier.get(client.id), policy }
+  const requested = requestedOptions(request, client)
+  const sources = { requested, earlier: earlierSetups.get(client.id), policy }
   return resolveInputFor(client, sources, gateway, gatewayInfo)
 }

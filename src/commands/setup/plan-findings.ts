@@ -72,11 +72,11 @@ function* unlistedModelFindings(
 
 /** Reports earlier choices that no longer apply: models, and the window or protocol of models that stay. */
 function* lostModelFindings(
-  { earlier, policy }: ProvenSetup,
+  { earlierSetups, policy }: ProvenSetup,
   { client, input }: ResolvedChoice,
   after: LoadedFiles,
 ): Generator<Finding> {
-  const before = policy.replacesModels ? earlier.get(client.id) : undefined
+  const before = policy.replacesModels ? earlierSetups.get(client.id) : undefined
   if (before === undefined) return
 
   const code = 'choice-not-kept'

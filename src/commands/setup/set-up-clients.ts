@@ -1,15 +1,15 @@
 /**
  * The steps of a setup. Every command that sets clients up makes a `SetupRequest`, and context.ts adds what
- * is known before the first step: the `SetupContext`. Each step takes the value of the step before it:
+ * is known before the first step: the `SetupContext`. Besides it, each step takes and returns:
  *
- *     1. find the gateway      flags, Preset      ─▶  FoundGateway    ../find-gateway/find-gateway.ts
- *     2. reach it              GatewayRequester   ─▶  ReachedGateway    prove/reach-gateway.ts
- *     3. resolve each client   Client             ─▶  ResolvedChoice  prove/choose-models.ts
- *     4. prove their models    ResolvedChoice     ─▶  ProvenSetup     prove/prove-clients.ts
- *     5. plan                  ProvenSetup        ─▶  SetupPlan       plan.ts
- *     6. show and ask          SetupPlan                              confirm.ts
- *     7. apply                 SetupPlan          ─▶  AppliedSetup    apply.ts
- *     8. report                AppliedSetup                           report.ts
+ *     1. find the gateway      flags, Preset           ─▶  FoundGateway    ../find-gateway/find-gateway.ts
+ *     2. reach it              FoundGateway.access     ─▶  ReachedGateway  prove/reach-gateway.ts
+ *     3. resolve each client   ReachedGateway, Client  ─▶  ResolvedChoice  prove/choose-models.ts
+ *     4. prove their models    ResolvedChoice          ─▶  ProvenSetup     prove/prove-clients.ts
+ *     5. plan                  ProvenSetup             ─▶  SetupPlan       plan.ts
+ *     6. show and ask          SetupPlan                                   confirm.ts
+ *     7. apply                 SetupPlan               ─▶  AppliedSetup    apply.ts
+ *     8. report                SetupPlan, AppliedSetup                     report.ts
  *
  * Step 3 applies the client's rules (`../resolve/`), and step 4 sends requests (`../probes/`). Both also run in
  * step 2 if the gateway is slow to list its models and no client needs the list: step 4 reuses those answers.

@@ -43,7 +43,7 @@ async function proofWith(
     policy: usualPolicy,
     consent,
     programs: new Map(),
-    earlier: new Map(),
+    earlierSetups: new Map(),
     runs: [],
   }
 

@@ -18,7 +18,7 @@ import {
   resolveOrThrow,
 } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
-import { type ReachedGateway, requestedFor, type SetupContext } from '../context.ts'
+import { type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
 import { ClientSkipped } from './results.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
@@ -47,7 +47,7 @@ export async function withModelFromUser(
 
   const labels = clients.map(({ label }) => label)
   const isUsableByAll = (model: CatalogModel) =>
-    clients.every((client) => canUse(client, requestedFor(request, client), model))
+    clients.every((client) => canUse(client, requestedOptions(request, client), model))
   const model = await session.platform.ask.search({
     message: `Which model should ${labels.join(' and ')} use?`,
     choices: chatModels(catalog, isUsableByAll),

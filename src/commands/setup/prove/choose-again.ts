@@ -15,7 +15,7 @@ import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { isModelRejection } from '../../probes/probes.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
-import { canAskUser, type ReachedGateway, requestedFor, type SetupContext } from '../context.ts'
+import { canAskUser, type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
 import { askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
 
@@ -103,14 +103,14 @@ function trySameModels({ gateway, choice, rejections }: ProbedClient): NextChoic
  */
 async function tryModelByRules(probed: ProbedClient): Promise<NextChoice> {
   const { context, gateway, choice, rejections } = probed
-  const { request, earlier, policy } = context
+  const { request, earlierSetups, policy } = context
   const { client, replacements } = choice
   // Without a catalog the rules would choose the rejected model again.
   const catalog = catalogIn(gateway)
-  const mayReplace = policy.replacesModels && earlier.has(client.id) && replacements === 0
+  const mayReplace = policy.replacesModels && earlierSetups.has(client.id) && replacements === 0
   if (catalog === undefined || !mayReplace) return { kind: 'nothing-to-try' }
 
-  const requested = modelsIn(requestedFor(request, client))
+  const requested = modelsIn(requestedOptions(request, client))
   const isGone = ({ model, error }: RejectedModel) =>
     isModelRejection(error) &&
     catalogEntry(catalog, model) === undefined &&

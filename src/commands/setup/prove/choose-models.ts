@@ -1,7 +1,7 @@
 /**
  * Step 3 of a setup: the models and other options of one client, by its rules or by the user.
  *
- * In: an `ReachedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
+ * In: a `ReachedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
  */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { RejectedModel } from '../../../clients/contract/setup.ts'

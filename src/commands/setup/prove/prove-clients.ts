@@ -1,7 +1,7 @@
 /**
  * Steps 3 and 4 of a setup: resolves each client's options, and proves its models.
  *
- * In: an `ReachedGateway`. Out: a `ProvenSetup`, with the choice of each client, or why it cannot use the
+ * In: a `ReachedGateway`. Out: a `ProvenSetup`, with the choice of each client, or why it cannot use the
  * gateway.
  */
 import type { Client } from '../../../clients/contract/client.ts'
@@ -56,9 +56,8 @@ export interface ProvenSetup extends SetupContext {
 }
 
 /**
- * Resolves each client's options, and sends each client's first request to each of its models, in parallel. A
- * model that no client requests first is not probed if the catalog lists it. A rejected model leads back to
- * step 3. If the gateway admits only certain clients, repoint starts the installed clients instead. Writes none
+ * Resolves each client's options. Then it probes, in parallel, the model of each client's first request, and its
+ * other models that the catalog does not list. A rejected model leads back to step 3. If the gateway admits only certain clients, repoint starts the installed clients instead. Writes none
  * of the user's files.
  *
  * @throws UserError if no client can use the gateway: the key, the address, the network, the account;

@@ -3,8 +3,8 @@
  *
  * In: the `SetupContext`, with the request. Out: a `ProvenSetup`, for step 5. The files of this folder:
  *
- *     presets          step 1: what is known of the gateway before each try
- *     reach-gateway      step 2: the catalog, the versions of the programs, and early probes while the
+ *     try-presets      step 1: what is known of the gateway before each try
+ *     reach-gateway    step 2: the catalog, the versions of the programs, and early probes while the
  *                      catalog is slow                                         ─▶  ReachedGateway
  *     programs         whether the installed programs can use the gateway
  *     prove-clients    steps 3 and 4, for all clients                          ─▶  ProvenSetup
@@ -44,10 +44,10 @@ import {
   type SetupRequest,
 } from '../context.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
-import { firstPreset, nextPreset } from './presets.ts'
 import { expectUsable, installedProgram, programFindings, startPrograms } from './programs.ts'
 import { type ProvenSetup, proveClients } from './prove-clients.ts'
 import { openGateway, reachGateway } from './reach-gateway.ts'
+import { firstPreset, nextPreset } from './try-presets.ts'
 
 /** How often the user may type an address or a key that does not work. */
 const maxTypingTries = 5

@@ -1,7 +1,7 @@
 /**
  * Step 2 of a setup: requests the gateway's catalog, and starts the installed programs for their versions.
  *
- * In: the `GatewayAccess` that step 1 found. Out: an `ReachedGateway`, whose `probes` step 4 uses.
+ * In: the `GatewayAccess` that step 1 found. Out: a `ReachedGateway`, whose `probes` step 4 uses.
  */
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'

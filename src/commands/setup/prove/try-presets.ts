@@ -16,7 +16,7 @@ import {
   namesGateway,
   type Preset,
 } from '../../find-gateway/preset.ts'
-import { requestedFor, type SetupContext } from '../context.ts'
+import { requestedOptions, type SetupContext } from '../context.ts'
 
 /** What is known of the gateway before the first try. */
 export async function firstPreset(context: SetupContext): Promise<Preset> {
@@ -33,14 +33,14 @@ export async function firstPreset(context: SetupContext): Promise<Preset> {
 
 /** The gateway that the client uses, if the user changes its options and names no gateway. */
 function gatewayToKeep(
-  { session, request, clients, earlier, policy }: SetupContext,
+  { session, request, clients, earlierSetups, policy }: SetupContext,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
   const { flags, picksModel = false } = request
   const [client] = clients
-  if (client === undefined || clients.length > 1 || !earlier.has(client.id)) return undefined
+  if (client === undefined || clients.length > 1 || !earlierSetups.has(client.id)) return undefined
 
-  const { slotModels, ...otherOptions } = requestedFor(request, client)
+  const { slotModels, ...otherOptions } = requestedOptions(request, client)
   const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0
   const changesOptions = hasOptions || picksModel || policy.keeps === 'none'
   if (!changesOptions) return undefined
