@@ -35,7 +35,7 @@ test('a rejected model is tried over another protocol, then another model is cho
     policy: usualPolicy,
     consent: 'given',
     programs: new Map(),
-    earlier: new Map([[clients[0]!.id, { baseUrl: access.baseUrls.chat, options }]]),
+    earlierSetups: new Map([[clients[0]!.id, { baseUrl: access.baseUrls.chat, options }]]),
     runs: [],
   } as unknown as SetupContext
 
