@@ -22,6 +22,16 @@ export interface RollbackContext {
   readonly clients: readonly Client[]
 }
 
+/** What a rollback knows of a client. */
+export interface ClientHistory {
+  readonly session: Session
+  readonly client: Client
+  /** The files that it reads now, and those that an undo can restore. */
+  readonly files: LoadedFiles
+  /** The runs that changed them. */
+  readonly runs: Runs
+}
+
 /** The files of a client before a rollback and after it. */
 export interface ClientUndo {
   readonly client: Client

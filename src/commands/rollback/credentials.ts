@@ -3,11 +3,9 @@
  * wrote, one that the user had together with the address before, or another.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, usesSameCredentials } from '../../clients/contract/state.ts'
 import { documentOf } from '../../edits/format.ts'
-import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { NowAndResult } from '../../transaction/contents.ts'
 import {
   hasAddressRole,
@@ -19,96 +17,63 @@ import {
 } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
-import { hasWrittenBaseUrl, writtenBaseUrls } from '../client-state/client-facts.ts'
+import { hasWrittenBaseUrl } from '../client-state/client-facts.ts'
 import { asBefore, asWritten } from '../client-state/client-files.ts'
 import type { Session } from '../screen/session.ts'
+import type { ClientHistory } from './context.ts'
 
-/** What the records say about the credentials of a client. The older records are read only if needed. */
+/** What the records say about the credentials of a client. Read when needed, and once for all attempts of an undo. */
 export interface EarlierCredentials {
-  /** The base URLs that repoint wrote for the client. */
-  readonly baseUrls: readonly string[]
-  /** Whether a setup wrote this key. */
-  readonly isWrittenKey: (key: string) => boolean
+  readonly writtenKeys: () => readonly (string | undefined)[]
   readonly statesOfUser: () => readonly ClientState[]
 }
 
-export function earlierCredentials(
-  session: Session,
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): EarlierCredentials {
+export function earlierCredentials(history: ClientHistory): EarlierCredentials {
+  let keys: readonly (string | undefined)[] | undefined
   let states: readonly ClientState[] | undefined
   return {
-    baseUrls: writtenBaseUrls(client, runs),
-    isWrittenKey: writtenKeyCheck(session, client, files, runs),
-    statesOfUser: () => (states ??= statesOfUser(session, client, files, runs)),
+    writtenKeys: () => (keys ??= writtenKeys(history)),
+    statesOfUser: () => (states ??= statesOfUser(history)),
   }
 }
 
 /** Which login or key a client would send to a gateway that repoint wrote. */
 export function credentialSituations(
+  { client, runs }: ClientHistory,
   { now, result }: NowAndResult<ClientState>,
   earlier: EarlierCredentials,
 ): readonly Situation[] {
-  const { baseUrl, key } = result.endpoint
-  const isOurGateway =
-    baseUrl !== undefined && earlier.baseUrls.some((ours) => isSameButVersion(ours, baseUrl))
-  if (!isOurGateway) return []
-
+  if (!hasWrittenBaseUrl(client, result, runs)) return []
   if (usesSameCredentials(now, result)) return ['same-credentials']
-  if (result.login === undefined && key !== undefined && earlier.isWrittenKey(key))
-    return ['our-key']
+
+  const { key } = result.endpoint
+  const sendsOnlyKey = result.login === undefined && key !== undefined
+  if (sendsOnlyKey && earlier.writtenKeys().includes(key)) return ['our-key']
+
   const wasUsers = earlier.statesOfUser().some((state) => usesSameCredentials(state, result))
   return [wasUsers ? 'earlier-credentials' : 'wrong-key']
 }
 
-/** Whether a setup wrote a key. The newest record usually has it, so older records are read only if needed. */
-function writtenKeyCheck(
-  session: Session,
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): (key: string) => boolean {
-  const unreadKeys = keysWritten(session, client, files, runs)
-  const readKeys = new Set<string>()
-
-  return (key) => {
-    if (readKeys.has(key)) return true
-    for (let next = unreadKeys.next(); !next.done; next = unreadKeys.next()) {
-      if (next.value !== undefined) readKeys.add(next.value)
-      if (next.value === key) return true
-    }
-    return false
-  }
-}
-
-/** The keys that setups wrote, as the client reads them, newest first. */
-function* keysWritten(
-  session: Session,
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): Generator<string | undefined> {
+/** The keys that setups wrote, as the client reads them. */
+function writtenKeys({
+  session,
+  client,
+  files,
+  runs,
+}: ClientHistory): readonly (string | undefined)[] {
   // The current contents do not count, only what the runs wrote one after the other.
   const emptyFiles = files.map((file) => ({ ...file, bytes: null }))
-  for (const [index, run] of runs.entries()) {
-    if (isUndoOrRedo(run)) continue
-    const upToThis = runs.slice(index)
-    yield client.read(asWritten(session, emptyFiles, upToThis)).endpoint.key
-  }
+  const runsUpTo = (run: RunRecord) => runs.slice(runs.indexOf(run))
+  return runs
+    .filter((run) => !isUndoOrRedo(run))
+    .map((run) => client.read(asWritten(session, emptyFiles, runsUpTo(run))).endpoint.key)
 }
 
 /**
  * The states of the client before each run, with the address, key and login that the user chose. A state
  * with an address that an earlier run wrote is left out.
  */
-function statesOfUser(
-  session: Session,
-  client: Client,
-  files: LoadedFiles,
-  runs: Runs,
-): readonly ClientState[] {
+function statesOfUser({ session, client, files, runs }: ClientHistory): readonly ClientState[] {
   let current = filesBeforeFirstRun(session, files, runs)
 
   const states: ClientState[] = []

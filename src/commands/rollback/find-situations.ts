@@ -3,69 +3,51 @@
  * because it knows only the recorded files, and `undo-safety.ts` decides.
  */
 import type { Client } from '../../clients/contract/client.ts'
-import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, whyUnreadable } from '../../clients/contract/state.ts'
 import { textOf } from '../../clients/files/parse-file.ts'
 import { familyIds } from '../../clients/list.ts'
 import type { FileContents, NowAndResult } from '../../transaction/contents.ts'
-import { hasAddressRole, type RecordedFile, type Runs } from '../../transaction/record.ts'
+import { hasAddressRole, type RecordedFile } from '../../transaction/record.ts'
 import type { FindSituations } from '../../transaction/undo/undo-client.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
-import { runsOf } from '../client-state/client-facts.ts'
+import { runsOf, writtenBaseUrls } from '../client-state/client-facts.ts'
 import { asBefore, withContents } from '../client-state/client-files.ts'
-import type { Session } from '../screen/session.ts'
-import { type RollbackContext, readKnownFiles } from './context.ts'
-import { credentialSituations, type EarlierCredentials, earlierCredentials } from './credentials.ts'
+import { type ClientHistory, type RollbackContext, readKnownFiles } from './context.ts'
+import { credentialSituations, earlierCredentials } from './credentials.ts'
 
 /** Finds the situations of each client that the recorded runs changed. */
 export function situationsFinder(context: RollbackContext): FindSituations {
   const { clients } = context
-  // Each client's files and records are read once for all attempts of an undo.
-  const histories = new Map<string, ClientHistory>()
+  const finders = new Map<string, SituationsFinder>()
 
   return (id, contents) => {
     const client = clients.find((candidate) => familyIds(candidate.id).includes(id))
     if (client === undefined) return []
-    const history = histories.get(client.id) ?? clientHistoryOf(context, client)
-    histories.set(client.id, history)
-    return situationsOf(history, contents)
+    const finder = finders.get(client.id) ?? finderFor(context, client)
+    finders.set(client.id, finder)
+    return finder(contents)
   }
 }
 
-/** What is known of a client before an undo. */
-interface ClientHistory {
-  readonly session: Session
-  readonly client: Client
-  /** The files that it reads now. */
-  readonly files: LoadedFiles
-  /** The runs that changed them. */
-  readonly runs: Runs
-  readonly earlier: EarlierCredentials
-}
+type SituationsFinder = (contents: NowAndResult<FileContents>) => readonly Situation[]
 
-function clientHistoryOf(
-  { session, runs: allRuns }: RollbackContext,
-  client: Client,
-): ClientHistory {
+/** Reads the files of one client, and finds its situations after each attempt of an undo. */
+function finderFor({ session, runs: allRuns }: RollbackContext, client: Client): SituationsFinder {
   const files = readKnownFiles(session, client, allRuns)
-  const runs = runsOf(client, allRuns)
-  const earlier = earlierCredentials(session, client, files, runs)
-  return { session, client, files, runs, earlier }
-}
+  const history: ClientHistory = { session, client, files, runs: runsOf(client, allRuns) }
+  const earlier = earlierCredentials(history)
 
-function situationsOf(
-  history: ClientHistory,
-  contents: NowAndResult<FileContents>,
-): readonly Situation[] {
-  const states = {
-    now: stateWith(history, contents.now),
-    result: stateWith(history, contents.result),
+  return (contents) => {
+    const states = {
+      now: stateWith(history, contents.now),
+      result: stateWith(history, contents.result),
+    }
+    return [
+      ...unreadableSituations(history, states),
+      ...credentialSituations(history, states, earlier),
+      ...movedAddressSituations(history, contents),
+    ]
   }
-  return [
-    ...unreadableSituations(history, states),
-    ...credentialSituations(states, history.earlier),
-    ...movedAddressSituations(history, contents),
-  ]
 }
 
 /** The state of a client whose files have these contents. */
@@ -96,7 +78,7 @@ function unreadableSituations(
  * gateway.
  */
 function movedAddressSituations(
-  { files, runs, earlier }: ClientHistory,
+  { client, files, runs }: ClientHistory,
   { now, result }: NowAndResult<FileContents>,
 ): readonly Situation[] {
   const isGone = (path: string) => result.get(path) === null && now.get(path) === null
@@ -105,7 +87,7 @@ function movedAddressSituations(
     .some((file) => wroteAddress(file) && isGone(file.path))
   if (!isAddressGone) return []
 
-  const hosts = earlier.baseUrls.flatMap((baseUrl) =>
+  const hosts = writtenBaseUrls(client, runs).flatMap((baseUrl) =>
     URL.canParse(baseUrl) ? [new URL(baseUrl).host] : [],
   )
   const namesOurGateway = files.some((file) => {
