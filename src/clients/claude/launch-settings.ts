@@ -1,7 +1,7 @@
 import type { ConfigValue, SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { fileOf } from '../files/parse-file.ts'
@@ -29,7 +29,7 @@ const shellVariables = [names.token, names.apiKey, names.baseUrl, names.headers]
 export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
-  { args, env }: LaunchSettings,
+  { args, env }: ProcessToStart,
 ): LaunchSettings {
   expectUnset(
     typedFlag(args, ['--settings']),

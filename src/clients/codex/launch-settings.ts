@@ -1,7 +1,7 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { parseKind } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
@@ -24,7 +24,7 @@ const lastingCredentials = ['auth', 'http_headers', 'env_http_headers']
 export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
-  { args, env }: LaunchSettings,
+  { args, env }: ProcessToStart,
 ): LaunchSettings {
   const config = parseKind(files, 'config')
   const { resolved, query = [] } = target

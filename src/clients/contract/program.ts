@@ -98,20 +98,21 @@ export interface FirstRequestInput extends ProgramFacts {
 /** Holds the key of one process. Other users of the machine can read its arguments, but not this. */
 export const launchKeyVariable = 'REPOINT_RUN_KEY'
 
-/** The arguments, environment and files that point one process at the gateway. */
-export interface LaunchSettings {
+/** One process of a client, as the user starts it. */
+export interface ProcessToStart {
   readonly args: readonly string[]
   readonly env: Machine['env']
+  /** The absolute path of a folder that repoint removes when the process ends. */
+  readonly tempFolder: string
+}
+
+/** What points that process at the gateway: the arguments and the environment that replace its own, and files. */
+export interface LaunchSettings extends Pick<ProcessToStart, 'args' | 'env'> {
   /**
-   * Texts of files for this process only, by their names in `ProcessToStart.tempFolder`. Never with the
-   * key. A shell may start several clients, so no two clients use the same name.
+   * Texts of files for this process only, by their names in its `tempFolder`. Never with the key. A shell may
+   * start several clients, so no two clients use the same name.
    */
   readonly files?: Readonly<Record<string, string>>
   /** The settings that an old conversation keeps if the user continues it in this process. */
   readonly resumeKeeps?: string
-}
-
-export interface ProcessToStart extends LaunchSettings {
-  /** The absolute path of a folder that repoint removes when the process ends. */
-  readonly tempFolder: string
 }

@@ -1,7 +1,7 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import { ifPossible, UserError } from '../../errors.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { type LaunchSettings, launchKeyVariable } from '../contract/program.ts'
+import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { isTable, overlaid, type Table } from '../files/tables.ts'
@@ -19,7 +19,7 @@ export function launchSettings(
   layout: Layout,
   files: LoadedFiles,
   target: SetupTarget,
-  { args, env }: LaunchSettings,
+  { args, env }: ProcessToStart,
 ): LaunchSettings {
   const contentVariable = `${layout.variables}_CONFIG_CONTENT`
   const { value: config } = mergedConfig(files)

@@ -28,6 +28,7 @@ export async function pointShell(
   request: LaunchRequest,
 ): Promise<Launch> {
   let { access, process } = request
+  let files: Launch['files'] = {}
   // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
   const probe: LaunchRequest['probe'] =
     request.probe.kind === 'not-saved' ? { kind: 'none' } : request.probe
@@ -41,8 +42,8 @@ export async function pointShell(
 
       if (launch.args.length > 0) needArguments.push(program)
       else {
-        const files = { ...process.files, ...launch.files }
-        process = { ...process, env: launch.env, files }
+        process = { ...process, env: launch.env }
+        files = { ...files, ...launch.files }
       }
     } catch (error) {
       if (!(error instanceof UserError)) throw error
@@ -58,7 +59,7 @@ export async function pointShell(
     session.remark(
       `note: ${program} ignores these variables. Start it with: repoint run ${gatewayFlags} -- ${program}`,
     )
-  return { ...process, env: gatewayEnv(access, process.env), access }
+  return { args: process.args, env: gatewayEnv(access, process.env), files, access }
 }
 
 function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {
