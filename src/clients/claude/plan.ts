@@ -1,7 +1,7 @@
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import type { SetupTarget } from '../contract/setup.ts'
+import type { ChosenOptions, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { valueIn } from '../files/tables.ts'
 import { claudeName } from '../names.ts'
@@ -236,7 +236,7 @@ function variablesNextToPins(
 /** Only "0" is a setup's value. Another one is the user's own, and stays. */
 function attributionVariable(
   now: ClaudeSettings,
-  input: SetupTarget['input'],
+  input: ChosenOptions,
   ifUndecided: IfNoValue,
 ): Variable {
   const name = names.attribution

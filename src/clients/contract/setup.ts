@@ -18,8 +18,8 @@ import type {
 import type { ClientOptions } from './options.ts'
 import type { ClientState } from './state.ts'
 
-/** The input for a client's decision about its options. Requested options override earlier ones. */
-export interface ResolveInput {
+/** What the user chose for a client, now and before. Requested options override earlier ones. */
+export interface ChosenOptions {
   readonly requested: ClientOptions
   /** The part of the earlier setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
   readonly earlier?: EarlierOptions | undefined
@@ -27,11 +27,7 @@ export interface ResolveInput {
   readonly resetToDefaults?: boolean
   /** The model that the user names when repoint asks: for everything that has no requested or earlier model. */
   readonly modelForAll?: string
-  readonly gatewayInfo: GatewayInfo
 }
-
-/** Thrown if no rule chooses a model, or the gateway has none. A model from the user would help. */
-export class ModelNeeded extends UserError {}
 
 /** The options that an earlier setup left in the client's files. */
 export interface EarlierOptions extends Pick<ClientState, 'options' | 'unsetOptions'> {
@@ -39,12 +35,13 @@ export interface EarlierOptions extends Pick<ClientState, 'options' | 'unsetOpti
   readonly isOtherGateway?: boolean
 }
 
-/** Undefined: repoint has no catalog. */
-export function catalogIn({
-  catalogAnswer,
-}: Pick<GatewayInfo, 'catalogAnswer'>): Catalog | undefined {
-  return catalogAnswer.kind === 'received' ? catalogAnswer.catalog : undefined
+/** The input for a client's decision about its options. */
+export interface ResolveInput extends ChosenOptions {
+  readonly gatewayInfo: GatewayInfo
 }
+
+/** Thrown if no rule chooses a model, or the gateway has none. A model from the user would help. */
+export class ModelNeeded extends UserError {}
 
 /** What is known of the gateway when a client's options are decided. */
 export interface GatewayInfo {
@@ -55,15 +52,22 @@ export interface GatewayInfo {
    * The model routes that `resolve` avoids if it has a choice: the gateway rejected them for this client, and
    * another choice may help.
    */
-  readonly routesToAvoid: readonly RejectedModel[]
+  readonly routesToAvoid: readonly RejectedRoute[]
   /** The base URLs and the key header, as far as requests have found them. */
   readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
   readonly noProbeFollows?: boolean | undefined
 }
 
-/** A model that the gateway rejected over one protocol. */
-export interface RejectedModel extends ModelRoute {
+/** The gateway's catalog. Undefined: repoint has none. */
+export function catalogIn({
+  catalogAnswer,
+}: Pick<GatewayInfo, 'catalogAnswer'>): Catalog | undefined {
+  return catalogAnswer.kind === 'received' ? catalogAnswer.catalog : undefined
+}
+
+/** A model route that the gateway rejected, and why. */
+export interface RejectedRoute extends ModelRoute {
   readonly error: UserError
 }
 
@@ -130,8 +134,8 @@ export interface SetupTarget {
   readonly caFile?: string | undefined
   readonly providerId: string
   readonly resolved: ResolvedOptions
-  /** What the user asked for. A plan keeps the user's own value for what nobody asked for. */
-  readonly input: Omit<ResolveInput, 'gatewayInfo'>
+  /** A plan keeps the user's own value for what nobody chose. */
+  readonly input: ChosenOptions
   /** Whether the gateway answers Claude Code's check of tool calls (`Safeguards`). */
   readonly safeguards: SafeguardsAnswer
   /**

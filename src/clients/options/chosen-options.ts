@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { Client } from '../contract/client.ts'
 import type { ClientOptions, OptionName } from '../contract/options.ts'
-import type { ResolveInput } from '../contract/setup.ts'
+import type { ChosenOptions } from '../contract/setup.ts'
 import type { ClientState } from '../contract/state.ts'
 import { mergeOptions } from './flags.ts'
 
@@ -10,7 +10,7 @@ export function effectiveOptions({
   requested,
   earlier,
   modelForAll,
-}: Omit<ResolveInput, 'gatewayInfo'>): ClientOptions {
+}: ChosenOptions): ClientOptions {
   const options = mergeOptions([earlier?.options ?? {}, compact(requested)])
   return { ...options, model: options.model ?? modelForAll }
 }
@@ -75,7 +75,7 @@ function withModels(
  * Whether an earlier setup chose the models and the user requests no others. Then they stay as they are, and
  * repoint does not look for them under another name.
  */
-export function keepsModels(input: Omit<ResolveInput, 'gatewayInfo'>): boolean {
+export function keepsModels(input: ChosenOptions): boolean {
   const { requested, earlier, modelForAll } = input
   const namesNone = requested.slot === undefined && modelsIn(requested).length === 0
   return earlier !== undefined && namesNone && modelForAll === undefined

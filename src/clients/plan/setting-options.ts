@@ -1,7 +1,7 @@
 /** Reads and writes the options of which each is one setting of a client's file. */
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import type { EnumOptions, SettingOption } from '../contract/options.ts'
-import type { ResolveInput } from '../contract/setup.ts'
+import type { ChosenOptions } from '../contract/setup.ts'
 import { type Table, textIn, valueIn } from '../files/tables.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 
@@ -21,7 +21,7 @@ export function readSettingOptions(
 export function settingOptionChanges(
   options: readonly SettingOption[],
   now: Table | undefined,
-  input: Omit<ResolveInput, 'gatewayInfo'>,
+  input: ChosenOptions,
 ): readonly SettingChange[] {
   const effective = effectiveOptions(input)
   return options.flatMap(({ option, path }) => optionChange(now, path, effective[option], input))
@@ -35,7 +35,7 @@ export function optionChange(
   now: Table | undefined,
   path: SettingPath,
   value: string | number | undefined,
-  { resetToDefaults }: Pick<ResolveInput, 'resetToDefaults'>,
+  { resetToDefaults }: ChosenOptions,
 ): readonly SettingChange[] {
   const isRemoved = resetToDefaults === true && valueIn(now, path) !== undefined
   return value === undefined && !isRemoved ? [] : [{ path, value }]
