@@ -13,7 +13,7 @@ import {
   catalogIn,
   type GatewayInfo,
   ModelNeeded,
-  type RejectedModel,
+  type RejectedRoute,
   type ResolveInput,
 } from '../contract/setup.ts'
 
@@ -134,7 +134,7 @@ function isRejected({ model, protocol }: ModelRoute, { routesToAvoid }: GatewayI
  */
 function rejectionOf(model: string, { routesToAvoid }: GatewayInfo): UserError {
   const reasons = routesToAvoid.filter((rejection) => rejection.model === model)
-  const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.isFromApi === true
+  const isOfModel = ({ error }: RejectedRoute) => traitsOf(error)?.isFromApi === true
   const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? routesToAvoid.at(-1)
   if (main === undefined)
     return new UserError({

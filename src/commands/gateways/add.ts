@@ -1,6 +1,6 @@
 /** `repoint gateways add URL`: tests a gateway and saves it. No client changes. */
 
-import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
+import type { GatewayInfo, RejectedRoute } from '../../clients/contract/setup.ts'
 import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
@@ -69,7 +69,7 @@ async function firstAnsweredModel(
   gatewayInfo: GatewayInfo,
   probes: SentProbes,
 ): Promise<ModelRoute> {
-  const routesToAvoid: RejectedModel[] = []
+  const routesToAvoid: RejectedRoute[] = []
   for (;;) {
     const request = probeFor(model, { ...gatewayInfo, routesToAvoid })
     try {

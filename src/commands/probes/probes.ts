@@ -1,6 +1,6 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
-import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
+import { catalogIn, type RejectedRoute } from '../../clients/contract/setup.ts'
 import { routesToProve } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -124,7 +124,7 @@ export function isModelRejection(error: unknown): error is UserError {
 }
 
 /** The models that the gateway rejected, and why. @throws any other error */
-export function rejectionsIn(answers: readonly ProbeAnswer[]): readonly RejectedModel[] {
+export function rejectionsIn(answers: readonly ProbeAnswer[]): readonly RejectedRoute[] {
   return answers.flatMap(({ model, protocol, result }) => {
     if (result.status === 'fulfilled') return []
     const error: unknown = result.reason

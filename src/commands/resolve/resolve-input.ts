@@ -7,7 +7,7 @@ import type { ClientOptions } from '../../clients/contract/options.ts'
 import {
   catalogIn,
   type GatewayInfo,
-  type RejectedModel,
+  type RejectedRoute,
   type ResolveInput,
 } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
@@ -144,7 +144,7 @@ export function unavailableModels(
 function isRejectedEverywhere(
   id: string,
   { protocols }: Client,
-  rejected: readonly RejectedModel[],
+  rejected: readonly RejectedRoute[],
 ): boolean {
   const rejections = rejected.filter(({ model }) => model === id)
   const isUnknown = rejections.some(({ error }) => lacksModel(error))

@@ -6,7 +6,7 @@
 import { basename } from 'node:path'
 import { type Client, notLaunchable } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
-import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
+import { catalogIn, type RejectedRoute } from '../../clients/contract/setup.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
@@ -214,7 +214,7 @@ function unlisted(
   { protocols }: Client,
   { options }: EarlierSetup,
   catalog: Catalog,
-): readonly RejectedModel[] {
+): readonly RejectedRoute[] {
   const isListed = (id: string) =>
     catalog.models.some((model) => model.id === id) || aliasTarget(catalog, id) !== undefined
   const missing = modelsIn(options).filter((id) => !isListed(id))

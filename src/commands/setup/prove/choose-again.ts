@@ -4,7 +4,7 @@
  * In: a client's choice and the rejections. Out: another choice to probe, or `nothing-to-try`. Then step 4
  * reports the rejection.
  */
-import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
+import { catalogIn, type RejectedRoute } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
 import { routesToProve } from '../../../clients/models/resolve.ts'
 import { modelsIn } from '../../../clients/options/chosen-options.ts'
@@ -27,7 +27,7 @@ interface ProbedClient {
   readonly context: SetupContext
   readonly gateway: ReachedGateway
   readonly choice: ResolvedChoice
-  readonly rejections: readonly RejectedModel[]
+  readonly rejections: readonly RejectedRoute[]
 }
 
 /** What to probe next for a client. */
@@ -111,7 +111,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<NextChoice> {
   if (catalog === undefined || !mayReplace) return { kind: 'nothing-to-try' }
 
   const requested = modelsIn(requestedOptions(request, client))
-  const isGone = ({ model, error }: RejectedModel) =>
+  const isGone = ({ model, error }: RejectedRoute) =>
     isModelRejection(error) &&
     catalogEntry(catalog, model) === undefined &&
     !requested.includes(model)
@@ -148,13 +148,13 @@ function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): NextChoi
 }
 
 /** The routes that the gateway has rejected for a client, in this and in earlier attempts. */
-function allRejected({ choice, rejections }: ProbedClient): readonly RejectedModel[] {
+function allRejected({ choice, rejections }: ProbedClient): readonly RejectedRoute[] {
   return [...choice.input.gatewayInfo.routesToAvoid, ...rejections]
 }
 
 /** Whether the gateway may serve a model over another protocol that it rejected over this one. */
 function mayWorkOverOtherProtocol(
-  { model, protocol, error }: RejectedModel,
+  { model, protocol, error }: RejectedRoute,
   catalog: Catalog | undefined,
 ): boolean {
   if (!mayHelp('protocol', error)) return false

@@ -4,7 +4,7 @@
  * In: a `ReachedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
  */
 import type { Client } from '../../../clients/contract/client.ts'
-import type { RejectedModel } from '../../../clients/contract/setup.ts'
+import type { RejectedRoute } from '../../../clients/contract/setup.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
@@ -31,7 +31,7 @@ export async function chooseModels(
   context: SetupContext,
   gateway: ReachedGateway,
   client: Client,
-  routesToAvoid: readonly RejectedModel[] = [],
+  routesToAvoid: readonly RejectedRoute[] = [],
 ): Promise<ResolvedChoice> {
   const choice = await choiceFor(context, gateway, client, routesToAvoid)
   const resolution = resolveClient(choice)
@@ -55,7 +55,7 @@ export async function choiceFor(
   context: SetupContext,
   { requester, catalogAnswer }: ReachedGateway,
   client: Client,
-  routesToAvoid: readonly RejectedModel[] = [],
+  routesToAvoid: readonly RejectedRoute[] = [],
 ): Promise<ClientChoice> {
   const { access } = requester
   const program = await installedProgram(context, client)
