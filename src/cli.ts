@@ -36,7 +36,7 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   if (outFailure === undefined || outFailure === 'EPIPE') return status
   // The command has done its work; only its output is lost.
   const message = `Cannot write to standard output (${outFailure})`
-  showError(session, new UserError({ code: 'io-failed', message }), line, false)
+  showError(session, new UserError({ code: 'io-failed', message }), line, { isJson: false })
   return status || errorCodes.internal.exitStatus
 }
 
@@ -89,18 +89,16 @@ async function runCommandLine(session: Session, line: CommandLine): Promise<numb
   let status = 0
   const program = programFor(session, line)
 
-  let heading = 'Set up'
   for (const entry of commands) {
     const { name, summary, group, isHidden = false } = entry
-    heading = group ?? heading
     const command = line.needs(entry)
-      ? (await entry.load()).command(session, (ended) => {
-          status = ended
+      ? (await entry.load()).command(session, (exitStatus) => {
+          status = exitStatus
         })
       : new Command(name)
     if (command.description() === '') command.description(summary)
     withCommonFlags(command.copyInheritedSettings(program), session, entry)
-    command.summary(summary).helpGroup(`${heading}:`)
+    command.summary(summary).helpGroup(`${group}:`)
     program.addCommand(command, { hidden: isHidden })
   }
 
@@ -172,17 +170,17 @@ function showError(
   session: Session,
   error: unknown,
   line: CommandLine,
-  json = session.isJson,
+  { isJson }: { readonly isJson: boolean } = session,
 ): number {
   const { platform, filesState, undoCommand } = session
   const shown = renderError(error, {
-    json,
-    redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
+    json: isJson,
+    redact: (text) => (isJson ? session.redact(text) : session.forPeople(text)),
     filesState,
     undoCommand,
     command: commandNamed(line.ownArgs),
   })
-  if (json) platform.terminal.out(shown.text)
+  if (isJson) platform.terminal.out(shown.text)
   else session.printToStderr(shown.text)
   return shown.exitStatus
 }

@@ -46,8 +46,8 @@ export const command = commandOf(define, async (session) => {
   try {
     wrapFileErrors(machine, home, () => makeThrowawayHome(files, home, clients))
     session.say(`A local gateway listens at ${gateway.url}. The temporary home is ${home}.`)
-    const inside = sessionIn(session, home, gateway, session.isJson)
-    const quiet = sessionIn(session, home, gateway, true)
+    const inside = sessionIn(session, { home, gateway, isQuiet: session.isJson })
+    const quiet = sessionIn(session, { home, gateway, isQuiet: true })
     const before = allFiles(inside, clients)
 
     heading(session, `Set up ${first.label}`)
@@ -113,11 +113,14 @@ function makeThrowawayHome(files: Files, home: string, clients: readonly Client[
   }
 }
 
+/** A session of repoint in the temporary home. */
 function sessionIn(
   session: Session,
-  home: string,
-  { url, key }: Gateway,
-  isQuiet: boolean,
+  {
+    home,
+    gateway: { url, key },
+    isQuiet,
+  }: { readonly home: string; readonly gateway: Gateway; readonly isQuiet: boolean },
 ): Session {
   const { platform } = session
   const { env, os } = platform.machine

@@ -146,7 +146,7 @@ async function checkAll(
       gateways && (await checkGateway(session, checked, { program, shared, flags }))
     return [
       checkInstalled(session, checked, program),
-      ...resultsOf(checked, isFixTried),
+      ...resultsOf(checked, { isFixTried }),
       ...(gatewayChecks ?? []),
     ]
   }

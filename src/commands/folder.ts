@@ -29,26 +29,22 @@ function define() {
     )
 }
 
+/** What the user wants. */
+type Action =
+  | { readonly kind: 'choose'; readonly gateway: string }
+  | { readonly kind: 'forget'; readonly path: string }
+  | { readonly kind: 'list' }
+
 /** Remembers the folder, forgets a folder, or shows all of them. Writes nothing into the folder itself. */
 export const command = commandOf(define, (session, name, { forget }) => {
-  if (name !== undefined && forget !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: 'Use either a gateway or --forget',
-      hint: 'Choose: repoint folder NAME. Remove: repoint folder --forget',
-    })
-
-  const { platform } = session
-  const before = readList(platform, folderList)
-  const pathToForget = forget === true ? '.' : forget
-  const isChanged =
-    (name !== undefined && remember(session, name, before)) ||
-    (pathToForget !== undefined && forgetFolder(session, pathToForget, before))
-  const folders = isChanged ? readList(platform, folderList) : before
+  const action = actionFor(name, forget)
+  const before = readList(session.platform, folderList)
+  const isChanged = applyAction(session, action, before)
+  const folders = readList(session.platform, folderList)
   const here = folderHere(session, folders)
 
-  if (name === undefined && pathToForget === undefined) show(session, folders, here)
-  else if (pathToForget !== undefined && here !== undefined)
+  if (action.kind === 'list') show(session, folders, here)
+  if (action.kind === 'forget' && here !== undefined)
     session.say(
       `Clients started here use gateway ${here.gateway} (folder ${shownFolder(session, here)}).`,
     )
@@ -62,8 +58,33 @@ export const command = commandOf(define, (session, name, { forget }) => {
   return 0
 })
 
+/** @throws UserError `usage` */
+function actionFor(name: string | undefined, forget: string | true | undefined): Action {
+  if (name !== undefined && forget !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'Use either a gateway or --forget',
+      hint: 'Choose: repoint folder NAME. Remove: repoint folder --forget',
+    })
+  if (name !== undefined) return { kind: 'choose', gateway: name }
+  if (forget !== undefined) return { kind: 'forget', path: forget === true ? '.' : forget }
+  return { kind: 'list' }
+}
+
 /** @returns whether the list changes */
-function remember(session: Session, name: string, before: readonly SavedFolder[]): boolean {
+function applyAction(session: Session, action: Action, before: readonly SavedFolder[]): boolean {
+  switch (action.kind) {
+    case 'choose':
+      return chooseGateway(session, action.gateway, before)
+    case 'forget':
+      return forgetFolder(session, action.path, before)
+    case 'list':
+      return false
+  }
+}
+
+/** @returns whether the list changes */
+function chooseGateway(session: Session, name: string, before: readonly SavedFolder[]): boolean {
   const { platform } = session
   const { address } = savedGateway(session, name)
   const path = realPath(platform.files, platform.machine.cwd)

@@ -41,7 +41,7 @@ function define() {
 
 export const command = commandOf(define, (session, action, gateway, flags) => {
   if (action === 'add') return addGateway(session, addressToAdd(gateway), flags)
-  if (action === 'export') return exportDefaults(session, nameToExport(gateway))
+  if (action === 'export') return exportTeamFile(session, nameToExport(gateway))
   return listGateways(session)
 })
 
@@ -103,7 +103,7 @@ function nameToExport(name: string | undefined): string {
  * Prints a file that sets up another machine in the same way. It contains the options as flags, and no
  * key.
  */
-async function exportDefaults(session: Session, name: string): Promise<number> {
+async function exportTeamFile(session: Session, name: string): Promise<number> {
   recoverAndReport(session)
   const saved = savedGateway(session, name)
   const { address } = saved

@@ -8,8 +8,8 @@ export interface CommandEntry {
   readonly summary: string
   /** Only scripts use it; the help leaves it out. */
   readonly isHidden?: boolean
-  /** The group's heading in the help. Absent: the group of the previous command. */
-  readonly group?: string
+  /** The heading of its group in the help. */
+  readonly group: 'Set up' | 'Change' | 'Try' | 'Look' | 'Undo' | 'Shell'
   /** Other names that people use for it. repoint suggests the command, but does not accept these names. */
   readonly alsoCalled?: readonly string[] | undefined
   /** On a terminal it begins with questions, so repoint discards what the user types before the first one. */
@@ -22,6 +22,7 @@ export const commands: readonly CommandEntry[] = [
   ...clientRows.map((row) => ({
     name: row.id,
     summary: row.description,
+    group: 'Set up' as const,
     alsoCalled: row.alsoCalled,
     asksFirst: true,
     load: async () => ({ command: (await import('./client.ts')).clientCommand(row) }),
@@ -29,6 +30,7 @@ export const commands: readonly CommandEntry[] = [
   ...environmentRows.map((row) => ({
     name: row.id,
     summary: row.description,
+    group: 'Set up' as const,
     alsoCalled: row.alsoCalled,
     load: async () => ({
       command: (await import('./environment-client.ts')).environmentClientCommand(row),
@@ -37,6 +39,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'setup',
     summary: 'set up several clients in one run',
+    group: 'Set up',
     alsoCalled: ['install'],
     asksFirst: true,
     load: () => import('./setup.ts'),
@@ -44,6 +47,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'editor',
     summary: 'what to enter in Cursor, VS Code or Zed',
+    group: 'Set up',
     alsoCalled: ['cursor', 'vscode', 'zed'],
     load: () => import('./editor.ts'),
   },
@@ -57,6 +61,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'key',
     summary: 'test a new key and write it to its clients',
+    group: 'Change',
     alsoCalled: ['login', 'auth', 'setkey'],
     asksFirst: true,
     load: () => import('./key.ts'),
@@ -64,12 +69,14 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'off',
     summary: 'point clients back at their own service',
+    group: 'Change',
     alsoCalled: ['disable'],
     load: () => import('./off.ts'),
   },
   {
     name: 'folder',
     summary: 'choose a gateway for this folder',
+    group: 'Change',
     load: () => import('./folder.ts'),
   },
   {
@@ -81,11 +88,13 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'serve',
     summary: 'run a gateway on this machine',
+    group: 'Try',
     load: () => import('./serve.ts'),
   },
   {
     name: 'demo',
     summary: 'try it all in a temporary home',
+    group: 'Try',
     load: () => import('./demo.ts'),
   },
   {
@@ -98,21 +107,25 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'check',
     summary: 'which clients work with a gateway',
+    group: 'Look',
     load: () => import('./check.ts'),
   },
   {
     name: 'doctor',
     summary: 'find problems, and fix them with --fix',
+    group: 'Look',
     load: () => import('./doctor.ts'),
   },
   {
     name: 'models',
     summary: 'list the models of a gateway',
+    group: 'Look',
     load: () => import('./models.ts'),
   },
   {
     name: 'gateways',
     summary: 'list, add or export saved gateways',
+    group: 'Look',
     alsoCalled: ['list'],
     load: () => import('./gateways.ts'),
   },
@@ -126,6 +139,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'forget',
     summary: 'delete a saved gateway or old runs',
+    group: 'Undo',
     alsoCalled: ['remove', 'delete', 'logout'],
     load: () => import('./forget.ts'),
   },
@@ -138,6 +152,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'complete',
     summary: 'print what the shell can complete',
+    group: 'Shell',
     isHidden: true,
     load: () => import('./complete.ts'),
   },

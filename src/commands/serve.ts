@@ -189,7 +189,7 @@ const catalogTimeoutMs = 20_000
  * Launches the command with the gateway in all variables that programs usually read. A client that reads its
  * files instead gets its settings for this process.
  *
- * @param served the catalog; undefined: only the gateway itself knows it
+ * @param catalogIfKnown undefined: only the gateway itself knows it
  * @param called the clients that the command starts
  */
 async function launchWithGateway(

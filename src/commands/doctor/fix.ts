@@ -23,10 +23,10 @@ export interface FixResult {
   readonly run?: string | undefined
   readonly edits: readonly FileEdit[]
   /** The problems that were fixed, or that a dry run would fix. */
-  readonly fixed: readonly FixedProblem[]
+  readonly fixed: readonly Problem[]
 }
 
-type FixedProblem = Pick<CheckResult, 'about' | 'code' | 'message'>
+type Problem = Pick<CheckResult, 'about' | 'code' | 'message'>
 
 /** @throws UserError as `applyPlan` does; `Declined` if the user says no to the fixes */
 export async function fixProblems(
@@ -36,10 +36,10 @@ export async function fixProblems(
   { consent, dryRun }: { readonly consent: Consent; readonly dryRun: true | undefined },
 ): Promise<FixResult> {
   const { accepted, declined, edits } = await chooseFixes(session, clients, runs, consent)
-  const fixed = accepted.map((fix) => fix.fixed)
+  const fixed = accepted.map(({ problem }) => problem)
   if (dryRun && declined.length > 0) {
     session.say('Would ask before it fixes:')
-    for (const problem of declined) session.say(`  ${problem}`)
+    for (const reason of declined) session.say(`  ${reason}`)
   }
   if (edits.length > 0) showFixes(session, { edits, fixed })
   if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing changed.')
@@ -57,19 +57,23 @@ export async function fixProblems(
 
 /** A fix that `doctor --fix` can apply. */
 interface AvailableFix {
-  readonly fixed: FixedProblem
-  readonly fixes?: readonly FileFix[]
-  readonly edits?: readonly FileEdit[]
-  /**
-   * The problem in words, and the question before it is fixed: the user may have made this change on
-   * purpose. Absent: the fix is safe.
-   */
-  readonly asks?: { readonly problem: string; readonly question: string } | undefined
+  readonly problem: Problem
+  readonly fixes: readonly FileFix[]
+  readonly edits: readonly FileEdit[]
+  /** Absent: the fix is safe. */
+  readonly asks?: ConsentQuestion | undefined
+}
+
+/** What repoint asks before a fix: the user may have made the change on purpose that it removes. */
+interface ConsentQuestion {
+  /** What the user must accept, or know, about the fix. */
+  readonly reason: string
+  readonly question: string
 }
 
 interface ChosenFixes {
   readonly accepted: readonly AvailableFix[]
-  /** The problems that the user does not want fixed, in words. */
+  /** The reasons of the questions that the user, or a dry run, did not answer with yes. */
   readonly declined: readonly string[]
   /** The edits of the accepted fixes. */
   readonly edits: readonly FileEdit[]
@@ -90,7 +94,7 @@ async function chooseFixes(
     for (const fix of availableFixes(session, checked, runs)) {
       const { asks } = fix
       if (asks === undefined || (await isWanted(session, consent, asks))) ofClient.push(fix)
-      else declined.push(asks.problem)
+      else declined.push(asks.reason)
     }
 
     accepted.push(...ofClient)
@@ -102,9 +106,9 @@ async function chooseFixes(
 async function isWanted(
   session: Session,
   consent: Consent,
-  { problem, question }: NonNullable<AvailableFix['asks']>,
+  { reason, question }: ConsentQuestion,
 ): Promise<boolean> {
-  if (consent === 'ask') session.remark(`! ${problem}`)
+  if (consent === 'ask') session.remark(`! ${reason}`)
   return session.hasConsent(consent, { message: question, default: false })
 }
 
@@ -116,25 +120,31 @@ function* availableFixes(
   const { client, findings } = checked
   const about = client.family
   for (const finding of findings) {
-    const { code, fix, needsConsentTo: problem } = finding
+    const { code, fix, needsConsentTo: reason } = finding
     if (fix !== undefined)
       yield {
-        fixed: { about, code, message: messageWithLocation(finding) },
+        problem: { about, code, message: messageWithLocation(finding) },
         fixes: [fix],
-        asks: problem === undefined ? undefined : { problem, question: 'Fix this?' },
+        edits: [],
+        asks: reason === undefined ? undefined : { reason, question: 'Fix this?' },
       }
   }
 
   const drift = driftSinceSetup(session, checked, runs)
   if (drift?.restore !== undefined) {
     const message = describeDrift(client, drift)
-    const asks = { problem: message, question: 'Restore the setup?' }
-    yield { fixed: { about, code: 'drifted', message }, ...drift.restore, asks }
+    const asks = { reason: message, question: 'Restore the setup?' }
+    yield { problem: { about, code: 'drifted', message }, ...drift.restore, asks }
   }
 
+  // Only the mode changes: `withPrivateModes` has the edit.
   for (const { file, isOpen } of secretFiles(session, checked))
     if (isOpen)
-      yield { fixed: { about, code: 'private', message: `Other users could read ${file.path}` } }
+      yield {
+        problem: { about, code: 'private', message: `Other users could read ${file.path}` },
+        fixes: [],
+        edits: [],
+      }
 }
 
 /** The edits of one client's fixes. They also close files with secrets to other users. */
@@ -143,8 +153,8 @@ function editsOf(
   checked: ReadableClient,
   fixes: readonly AvailableFix[],
 ): readonly FileEdit[] {
-  const restoringEdits = fixes.flatMap(({ edits = [] }) => edits)
-  const fileFixes = fixes.flatMap((available) => available.fixes ?? [])
+  const restoringEdits = fixes.flatMap(({ edits }) => edits)
+  const fileFixes = fixes.flatMap((available) => available.fixes)
   const fixingEdits = planFixes(checked.client, checked.files, fileFixes)
   return withPrivateModes(session, checked, [...restoringEdits, ...fixingEdits])
 }

@@ -26,7 +26,7 @@ export interface CheckResult extends Finding {
  */
 export function resultsOf(
   { client, findings }: ReadableClient,
-  isFixTried = false,
+  { isFixTried = false } = {},
 ): readonly CheckResult[] {
   return findings.map((finding) => {
     const { code, severity, message, location, topic, hint, fix, needsConsentTo } = finding
