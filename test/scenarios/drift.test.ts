@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { killedBefore } from '../support/runs.ts'
 import { setUp, setUpOffline } from '../support/setup.ts'
 
 const key = 'sk-canary-d41f0c7b93aa4412'
@@ -19,6 +20,23 @@ async function drift(home: Home, ...args: string[]) {
   }
   return { status, drifted, reasons: clients.flatMap(({ drift }) => drift) }
 }
+
+test.each(['status', 'doctor --no-verify'])(
+  '%s: recovers an interrupted run before it reads the records',
+  async (words) => {
+    const home = aHome()
+    killedBefore(home, /run-.*\.json$/)
+    home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
+
+    const { stdout, json } = await runInProcess(home, [...words.split(' '), '--json'])
+    expect(stdout).toContain('was interrupted, and other programs changed its files since')
+    const { clients = [] } = json as {
+      clients?: { id: string; files: { path: string; run?: string }[] }[]
+    }
+    const codex = clients.find(({ id }) => id === 'codex')
+    if (words === 'status') expect(codex?.files.some(({ run }) => run !== undefined)).toBe(true)
+  },
+)
 
 describe('status --exit-code', () => {
   test('without a setup, and after an unchanged one: status 0', async () => {

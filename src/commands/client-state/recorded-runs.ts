@@ -10,7 +10,7 @@
  */
 import { errorCodes } from '../../error-codes.ts'
 import { UserError, valueOrError } from '../../errors.ts'
-import type { Finding, Findings } from '../../finding.ts'
+import type { Finding } from '../../finding.ts'
 import { superuserFinding } from '../../transaction/as-root.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { listRuns } from '../../transaction/records/records.ts'
@@ -63,15 +63,17 @@ export function readRecords(session: Session): RecordedRuns {
   return { kind: 'unreadable', runs: [], error: records }
 }
 
-/** Ends an unfinished run. */
-function* recover(session: Session): Findings {
+/** Ends an unfinished run. Returns a finding if there was one. */
+function recover(session: Session): readonly Finding[] {
   const recovered = recoverRun(session.platform)
-  if (recovered === undefined) return
-  yield {
-    code: 'run-recovered',
-    severity: recovered.kind === 'recorded' ? 'warning' : 'note',
-    message: describeRecovery(session, recovered),
-  }
+  if (recovered === undefined) return []
+  return [
+    {
+      code: 'run-recovered',
+      severity: recovered.kind === 'recorded' ? 'warning' : 'note',
+      message: describeRecovery(session, recovered),
+    },
+  ]
 }
 
 function describeRecovery(session: Session, recovered: RecoveredRun): string {
