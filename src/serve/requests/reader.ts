@@ -6,7 +6,12 @@
  */
 import type { Protocol } from '../../protocols.ts'
 import { checkMembers } from './checks/check-members.ts'
-import { bareModelName, createCombinationChecks } from './checks/combinations.ts'
+import {
+  bareModelName,
+  checkAfterMembers,
+  checkBeforeMembers,
+  checkFamily,
+} from './checks/combinations.ts'
 import { isMissing, type JsonObject } from './json.ts'
 import {
   countInputTokens,
@@ -22,8 +27,6 @@ import { RequestRejection } from './rejection.ts'
  * `readBody`.
  */
 export function createReader(protocol: Protocol, readBody: (body: JsonObject) => ModelRequest) {
-  const combinations = createCombinationChecks(protocol)
-
   /** @throws InvalidRequest, RequestRejection */
   return (sentBody: JsonObject, context: RequestContext = {}): ModelRequest => {
     const { input, headers = {}, families = 'vendor' } = context
@@ -31,13 +34,13 @@ export function createReader(protocol: Protocol, readBody: (body: JsonObject) =>
     const wholeBody = input === undefined ? sentBody : { ...sentBody, input }
     requireConversation(protocol, wholeBody)
 
-    combinations.checkBeforeMembers(sentBody)
+    checkBeforeMembers(protocol, sentBody)
     checkMembers(protocol, sentBody)
     const version = protocol === 'messages' ? readProtocolVersion(headers) : ''
-    combinations.checkAfterMembers(wholeBody, version)
+    checkAfterMembers(protocol, wholeBody, version)
 
     const request = readBody(wholeBody)
-    if (families === 'vendor') combinations.checkFamily(sentBody)
+    if (families === 'vendor') checkFamily(protocol, sentBody)
     checkWindow(protocol, request)
     return request
   }

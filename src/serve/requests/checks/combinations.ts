@@ -3,16 +3,16 @@ import type { Protocol } from '../../../protocols.ts'
 import { formatPath } from '../../../schema.ts'
 import combinations from '../data/combinations.json' with { type: 'json' }
 import families from '../data/families.json' with { type: 'json' }
-import { isMissing, type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { RequestRejection, unsupportedFeature } from '../rejection.ts'
 import {
   countSharedLists,
-  entryRange,
-  isListStep,
+  type FoundValue,
   memberAt,
   memberPlace,
   type Steps,
   someValue,
+  valuesAt,
 } from './member-paths.ts'
 
 /**
@@ -77,8 +77,7 @@ interface Combination {
 interface CombinationCheck {
   readonly combination: Combination
   readonly steps: Steps
-  /** @param positions the positions in the lists on the way to the value */
-  isRejected(value: unknown, positions: readonly number[], body: JsonObject): boolean
+  isRejected(found: FoundValue, body: JsonObject): boolean
 }
 
 const allCombinations: readonly Combination[] = [...combinations, ...families]
@@ -86,35 +85,41 @@ const allChecks = allCombinations.flatMap((combination) =>
   combination.paths.split(' ').map((path) => createCheck(combination, path.split('.'))),
 )
 
-/** Creates the checks of a protocol. `reader.ts` says when each of them runs. They throw RequestRejection. */
-export function createCombinationChecks(protocol: Protocol) {
-  const checks = allChecks.filter(({ combination }) => combination.protocols.includes(protocol))
-  const generalChecks = checks.filter(({ combination }) => combination.models === undefined)
-  const isBeforeMembers = ({ combination }: CombinationCheck) =>
-    combination.isBeforeMembers === true
+/** @throws RequestRejection for a combination whose members have not been checked yet */
+export function checkBeforeMembers(protocol: Protocol, body: JsonObject): void {
+  runChecks(protocol, body, ({ isBeforeMembers = false }) => isBeforeMembers)
+}
 
-  const treeBeforeMembers = createTree(generalChecks.filter(isBeforeMembers))
-  const treeOfVersion = cached((version) =>
-    createTree(
-      generalChecks.filter(
-        (check) => !isBeforeMembers(check) && (check.combination.since ?? '') <= version,
-      ),
-    ),
+/**
+ * @param version that of the messages protocol; empty for the others
+ * @throws RequestRejection for a combination that every model rejects
+ */
+export function checkAfterMembers(protocol: Protocol, body: JsonObject, version: string): void {
+  runChecks(
+    protocol,
+    body,
+    ({ isBeforeMembers = false, models, since = '' }) =>
+      !isBeforeMembers && models === undefined && since <= version,
   )
-  // There are few trees, because all models are in the catalog.
-  const treeOfModel = cached((model) =>
-    createTree(
-      checks.filter(
-        ({ combination: { models } }) => models !== undefined && new RegExp(models).test(model),
-      ),
-    ),
-  )
+}
 
-  return {
-    checkBeforeMembers: (body: JsonObject) => checkTree(body, treeBeforeMembers),
-    checkAfterMembers: (body: JsonObject, version: string) =>
-      checkTree(body, treeOfVersion(version)),
-    checkFamily: (body: JsonObject) => checkTree(body, treeOfModel(requestedModel(body))),
+/** @throws RequestRejection for a combination that the family of the requested model rejects */
+export function checkFamily(protocol: Protocol, body: JsonObject): void {
+  const model = requestedModel(body)
+  runChecks(protocol, body, ({ models }) => models !== undefined && new RegExp(models).test(model))
+}
+
+/** Runs the checks of the combinations that apply, in the order of their rows. */
+function runChecks(
+  protocol: Protocol,
+  body: JsonObject,
+  applies: (combination: Combination) => boolean,
+): void {
+  for (const check of allChecks) {
+    const { combination, steps } = check
+    if (!combination.protocols.includes(protocol) || !applies(combination)) continue
+    for (const found of valuesAt(body, steps))
+      if (check.isRejected(found, body)) throw createRejection(check, found, body)
   }
 }
 
@@ -127,68 +132,10 @@ export function bareModelName(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1)
 }
 
-function cached<Value>(create: (key: string) => Value): (key: string) => Value {
-  const values = new Map<string, Value>()
-  return (key) => {
-    const value = values.get(key) ?? create(key)
-    values.set(key, value)
-    return value
-  }
-}
-
-/** The checks for the values at a path, and the nodes of longer paths by their next step. */
-interface PathNode {
-  readonly checks: CombinationCheck[]
-  readonly next: Map<string, PathNode>
-}
-
-/** Joins the paths of checks, so that a body is walked once for all of them. */
-function createTree(checks: readonly CombinationCheck[]): PathNode {
-  const root: PathNode = { checks: [], next: new Map() }
-  for (const check of checks) {
-    let node = root
-    for (const step of check.steps) {
-      const nextNode = node.next.get(step) ?? { checks: [], next: new Map() }
-      node.next.set(step, nextNode)
-      node = nextNode
-    }
-    node.checks.push(check)
-  }
-  return root
-}
-
-/** @throws RequestRejection */
-function checkTree(body: JsonObject, tree: PathNode): void {
-  checkNode(body, tree, [])
-
-  /** Checks a value and its inner values. Null counts as absent. */
-  function checkNode(value: unknown, node: PathNode, positions: readonly number[]): void {
-    if (isMissing(value)) return
-    for (const check of node.checks)
-      if (check.isRejected(value, positions, body))
-        throw createRejection(check, { body, value, positions })
-    if (typeof value !== 'object') return
-
-    for (const [step, nextNode] of node.next) {
-      if (!isListStep(step)) checkNode((value as JsonObject)[step], nextNode, positions)
-      else if (Array.isArray(value)) {
-        const [start, end] = entryRange(step, value.length)
-        for (let index = start; index < end; index++)
-          checkNode(value[index], nextNode, [...positions, index])
-      }
-    }
-  }
-}
-
-interface RejectedValue {
-  readonly body: JsonObject
-  readonly value: unknown
-  readonly positions: readonly number[]
-}
-
 function createRejection(
   { combination, steps }: CombinationCheck,
-  { body, value, positions }: RejectedValue,
+  { value, positions }: FoundValue,
+  body: JsonObject,
 ): RequestRejection {
   const { message = '', unsupported, param, code, maximum, minimum } = combination
   const placeholders: JsonObject = {
@@ -220,7 +167,7 @@ function createCheck(combination: Combination, steps: Steps): CombinationCheck {
   return {
     combination,
     steps,
-    isRejected: (value, positions, body) =>
+    isRejected: ({ value, positions }, body) =>
       isWrong(value) &&
       needed.every((holds) => holds(positions, body)) &&
       !excluded.some((holds) => holds(positions, body)),

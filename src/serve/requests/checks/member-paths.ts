@@ -11,12 +11,12 @@ type Positions = readonly number[]
 
 const listSteps = new Set(['each', 'any', 'first', 'last', 'beforeLast'])
 
-export function isListStep(step: string): boolean {
+function isListStep(step: string): boolean {
   return listSteps.has(step)
 }
 
 /** The first position that a step selects in a list, and the one after the last. */
-export function entryRange(step: string, length: number): readonly [start: number, end: number] {
+function entryRange(step: string, length: number): readonly [start: number, end: number] {
   switch (step) {
     case 'first':
       return [0, Math.min(1, length)]
@@ -26,6 +26,28 @@ export function entryRange(step: string, length: number): readonly [start: numbe
       return [0, length - 1]
     default:
       return [0, length]
+  }
+}
+
+/** A value at a path. */
+export interface FoundValue {
+  readonly value: unknown
+  readonly positions: Positions
+}
+
+/** All values at a path. Null counts as absent. */
+export function* valuesAt(
+  value: unknown,
+  [step, ...laterSteps]: Steps,
+  positions: Positions = [],
+): Generator<FoundValue> {
+  if (isMissing(value)) return
+  if (step === undefined) yield { value, positions }
+  else if (!isListStep(step)) yield* valuesAt(toObject(value)[step], laterSteps, positions)
+  else if (Array.isArray(value)) {
+    const [start, end] = entryRange(step, value.length)
+    for (let index = start; index < end; index++)
+      yield* valuesAt(value[index], laterSteps, [...positions, index])
   }
 }
 
