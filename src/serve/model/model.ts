@@ -163,8 +163,7 @@ function sampleText(schema: unknown, purpose: string): string {
   if (sample !== undefined) return JSON.stringify(sample)
   throw new RequestRejection(
     `The built-in model finds no value that fits the schema of ${purpose}.`,
-    null,
-    'invalid_json_schema',
+    { code: 'invalid_json_schema' },
   )
 }
 

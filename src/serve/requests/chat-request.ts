@@ -59,10 +59,9 @@ function checkMessage(message: JsonObject, index: number): void {
   const mayLackContent = role === 'assistant' && hasOtherContent
 
   if (isMissing(content) && !mayLackContent)
-    throw new RequestRejection(
-      "Invalid value for 'content': expected a string, got null.",
-      `messages.[${index}].content`,
-    )
+    throw new RequestRejection("Invalid value for 'content': expected a string, got null.", {
+      param: `messages.[${index}].content`,
+    })
 }
 
 /** Checks that the results of all calls follow directly, and that each result has a call. */
@@ -89,19 +88,19 @@ function checkChatToolTurns(messages: readonly JsonObject[]): void {
     if (calls === undefined)
       throw new RequestRejection(
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-        `messages.[${index}].role`,
+        { param: `messages.[${index}].role` },
       )
 
     const place = `messages.[${index}].tool_call_id`
     if (!calls.has(id))
       throw new RequestRejection(
         `Invalid parameter: 'tool_call_id' of '${String(id)}' not found in 'tool_calls' of previous message.`,
-        place,
+        { param: place },
       )
     if (!openCalls.delete(id))
       throw new RequestRejection(
         `Invalid parameter: Duplicate value for 'tool_call_id' of '${String(id)}'.`,
-        place,
+        { param: place },
       )
   }
 
@@ -109,7 +108,7 @@ function checkChatToolTurns(messages: readonly JsonObject[]): void {
     if (openCalls.size > 0)
       throw new RequestRejection(
         `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...openCalls].join(', ')}`,
-        `messages.[${index}].role`,
+        { param: `messages.[${index}].role` },
       )
   }
 }
@@ -133,7 +132,7 @@ function readChatFormat(body: JsonObject, messages: readonly JsonObject[]): unkn
   if (lacksWordJson(format, contents))
     throw new RequestRejection(
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-      'messages',
+      { param: 'messages' },
     )
   return answerSchema(format, 'response_format.json_schema')
 }

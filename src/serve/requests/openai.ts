@@ -17,11 +17,10 @@ export function functionTool(tool: JsonObject, place: string, namespace?: string
   const name = String(tool['name'])
   const problem = isObject(parameters) ? schemaProblem(parameters, strict) : undefined
   if (problem !== undefined)
-    throw new RequestRejection(
-      `Invalid schema for function '${name}': ${problem}`,
-      `${place}.parameters`,
-      'invalid_function_parameters',
-    )
+    throw new RequestRejection(`Invalid schema for function '${name}': ${problem}`, {
+      param: `${place}.parameters`,
+      code: 'invalid_function_parameters',
+    })
 
   return { name, kind: 'function', description: asString(description), parameters, namespace }
 }
@@ -52,11 +51,10 @@ export function answerSchema(format: JsonObject, place: string): unknown {
   if (!isObject(schema)) return { type: 'object' }
   const problem = schemaProblem(schema, strict, true)
   if (problem === undefined) return schema
-  throw new RequestRejection(
-    `Invalid schema for response_format '${String(name)}': ${problem}`,
-    `${place}.schema`,
-    'invalid_json_schema',
-  )
+  throw new RequestRejection(`Invalid schema for response_format '${String(name)}': ${problem}`, {
+    param: `${place}.schema`,
+    code: 'invalid_json_schema',
+  })
 }
 
 /**
@@ -71,14 +69,12 @@ export function checkImage(url: unknown, place: string): void {
   if (type === undefined)
     throw new RequestRejection(
       `Invalid image URL: '${place}'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.`,
-      place,
-      'invalid_value',
+      { param: place, code: 'invalid_value' },
     )
   if (!type.startsWith('image/'))
     throw new RequestRejection(
       "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
-      place,
-      'invalid_image_format',
+      { param: place, code: 'invalid_image_format' },
     )
 }
 
@@ -90,11 +86,10 @@ export function checkImage(url: unknown, place: string): void {
 export function checkFile(data: unknown, place: string): void {
   if (typeof data !== 'string' || !data.startsWith('data:application/pdf')) return
   if (dataUrlType(data) !== 'application/pdf')
-    throw new RequestRejection(
-      `Invalid file data: '${place}'. The PDF could not be read.`,
-      place,
-      'invalid_value',
-    )
+    throw new RequestRejection(`Invalid file data: '${place}'. The PDF could not be read.`, {
+      param: place,
+      code: 'invalid_value',
+    })
 }
 
 /** The tools that may be called, and whether they must be. */
@@ -128,6 +123,6 @@ function findToolName(tools: readonly Tool[], choice: JsonObject): string {
   if (chosenTool !== undefined) return chosenTool.name
   throw new RequestRejection(
     `Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`,
-    'tool_choice',
+    { param: 'tool_choice' },
   )
 }

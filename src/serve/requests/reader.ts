@@ -72,14 +72,12 @@ const windowExceeded: Readonly<
   chat: (tokens, window) =>
     new RequestRejection(
       `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
-      'messages',
-      'context_length_exceeded',
+      { param: 'messages', code: 'context_length_exceeded' },
     ),
   responses: () =>
     new RequestRejection(
       'Your input exceeds the context window of this model. Please adjust your input and try again.',
-      'input',
-      'context_length_exceeded',
+      { param: 'input', code: 'context_length_exceeded' },
     ),
   messages: (tokens, window) =>
     new RequestRejection(`prompt is too long: ${tokens} tokens > ${window} maximum`),

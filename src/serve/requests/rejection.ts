@@ -12,17 +12,18 @@ export class RequestRejection extends Error {
   readonly code: string | null
   readonly status: number
 
-  constructor(
-    message: string,
-    param: string | null = null,
-    code: string | null = null,
-    status = 400,
-  ) {
+  constructor(message: string, { param, code, status = 400 }: RejectionDetails = {}) {
     super(message)
+    this.param = param ?? null
+    this.code = code ?? null
     this.status = status
-    this.param = param
-    this.code = code
   }
+}
+
+interface RejectionDetails {
+  readonly param?: string
+  readonly code?: string | undefined
+  readonly status?: number
 }
 
 type Path = readonly (string | number)[]
@@ -68,7 +69,8 @@ export function problemAt(step: string | number, problem: Problem): Problem {
 export function openaiRejection(problem: Problem): RequestRejection {
   const { path, value } = problem
   const place = formatPath(path)
-  const rejection = (code: string, message: string) => new RequestRejection(message, place, code)
+  const rejection = (code: string, message: string) =>
+    new RequestRejection(message, { param: place, code })
   const wrongType = (expected: string) =>
     rejection(
       'invalid_type',
@@ -227,7 +229,6 @@ const pydanticKinds: Readonly<Partial<Record<ExpectedKind, string>>> = {
 export function unsupportedFeature(feature: string, param: string): RequestRejection {
   return new RequestRejection(
     `The local gateway does not do this: ${feature}. The service may: try it there.`,
-    param,
-    'unsupported_by_local_gateway',
+    { param, code: 'unsupported_by_local_gateway' },
   )
 }

@@ -63,7 +63,7 @@ function checkReasoning(items: readonly JsonObject[]): void {
     if (next === undefined || isInput(next))
       throw new RequestRejection(
         `Item '${String(id)}' of type 'reasoning' was provided without its required following item.`,
-        'input',
+        { param: 'input' },
       )
   }
 }
@@ -79,7 +79,7 @@ function checkUnique(items: readonly JsonObject[]): void {
   if (repeated !== undefined)
     throw new RequestRejection(
       `Duplicate item found with id ${repeated}. Remove duplicate items from your input and try again.`,
-      'input',
+      { param: 'input' },
     )
 }
 
@@ -92,8 +92,7 @@ function findAlteredReasoning(items: readonly JsonObject[]): RequestRejection | 
     altered &&
     new RequestRejection(
       `The encrypted content for item ${String(altered['id'])} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
-      null,
-      'invalid_encrypted_content',
+      { code: 'invalid_encrypted_content' },
     )
   )
 }
@@ -126,15 +125,14 @@ function checkResponsesToolTurns(items: readonly JsonObject[]): void {
     }
 
     if (calls.get(call_id) !== kind)
-      throw new RequestRejection(
-        `No tool call found for ${kind} output with call_id ${call_id}.`,
-        'input',
-      )
+      throw new RequestRejection(`No tool call found for ${kind} output with call_id ${call_id}.`, {
+        param: 'input',
+      })
     openCalls.delete(call_id)
   }
 
   for (const [id, kind] of openCalls)
-    throw new RequestRejection(`No tool output found for ${kind} ${id}.`, 'input')
+    throw new RequestRejection(`No tool output found for ${kind} ${id}.`, { param: 'input' })
 }
 
 /**
@@ -184,7 +182,7 @@ function readResponsesFormat(body: JsonObject): unknown {
   if (lacksWordJson(format, body['input']))
     throw new RequestRejection(
       "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
-      'input',
+      { param: 'input' },
     )
   return answerSchema(format, 'text.format')
 }

@@ -28,20 +28,23 @@ export class MessageThreads {
     const type = isObject(thread) ? thread['type'] : undefined
     if (type === 'create') return body
     if (type !== 'continue')
-      throw new RequestRejection("thread.type: Input should be 'create' or 'continue'", 'thread')
+      throw new RequestRejection("thread.type: Input should be 'create' or 'continue'", {
+        param: 'thread',
+      })
 
     const id = String((thread as JsonObject)['previous_message_id'])
     const previous = this.#answers.find(id)
     if (previous === undefined)
-      throw new RequestRejection(
-        `thread: message ${id} not found`,
-        'thread',
-        'thread_not_found',
-        404,
-      )
+      throw new RequestRejection(`thread: message ${id} not found`, {
+        param: 'thread',
+        code: 'thread_not_found',
+        status: 404,
+      })
     const repeated = creationMembers.find((name) => body[name] !== undefined)
     if (repeated !== undefined)
-      throw new RequestRejection(`${repeated}: a thread keeps what it was created with`, repeated)
+      throw new RequestRejection(`${repeated}: a thread keeps what it was created with`, {
+        param: repeated,
+      })
     if (!Array.isArray(body['messages'])) return body
 
     const { body: previousBody, facts, answer } = previous

@@ -43,11 +43,10 @@ export class StoredResponses {
     if (typeof previousId !== 'string') return this.#resolveReferences(input)
     const previous = this.#answers.find(previousId)
     if (previous === undefined)
-      throw new RequestRejection(
-        `Previous response with id '${previousId}' not found.`,
-        'previous_response_id',
-        'previous_response_not_found',
-      )
+      throw new RequestRejection(`Previous response with id '${previousId}' not found.`, {
+        param: 'previous_response_id',
+        code: 'previous_response_not_found',
+      })
     if (isMissing(input)) return input
 
     const output = asList(this.find(previousId)!['output'])
@@ -88,7 +87,7 @@ function isReference(item: unknown): item is JsonObject {
 }
 
 function itemNotFound(message: string): RequestRejection {
-  return new RequestRejection(message, 'input', null, 404)
+  return new RequestRejection(message, { param: 'input', status: 404 })
 }
 
 function itemWithId(item: JsonObject, id: string): JsonObject {

@@ -153,7 +153,7 @@ function createRejection(
 
   const place = param === undefined ? formatPath(memberPlace(steps, positions)) : fill(param)
   if (unsupported !== undefined) return unsupportedFeature(unsupported, place)
-  return new RequestRejection(fill(message), place, code ?? null)
+  return new RequestRejection(fill(message), { param: place, code })
 }
 
 type BodyCondition = (positions: readonly number[], body: JsonObject) => boolean
