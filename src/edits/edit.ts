@@ -11,13 +11,7 @@
  * reads the result: it must have the changed values, and no other change.
  */
 import { UserError } from '../errors.ts'
-import {
-  Conflict,
-  type Content,
-  type Dialect,
-  type ParsedText,
-  type Setting,
-} from './dialects/dialect.ts'
+import { Conflict, type Dialect, type ParsedText, type Setting } from './dialects/dialect.ts'
 import { memberAt, startOffset } from './find.ts'
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
@@ -108,8 +102,16 @@ function editText(
   try {
     const steps = planSteps(parsed, expectedRoot, changes)
     const paths = [...changes, ...steps].map(({ path }) => path)
-    const isExpected = (root: ValueTable) => matchesAfterChanges(root, expectedRoot, paths)
-    return applySteps({ dialect, start: parsed, fileName, steps, isExpected })
+    return setAndRemove({
+      dialect,
+      start: parsed,
+      fileName,
+      settings: steps.flatMap(({ path, value }) =>
+        value === undefined ? [] : [{ path, content: { kind: 'value', value } }],
+      ),
+      removed: steps.filter(({ value }) => value === undefined).map(({ path }) => path),
+      isExpected: (root) => matchesAfterChanges(root, expectedRoot, paths),
+    })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
     throw editConflictError(cause, { dialect, text: parsed.text, changes, fileName })
@@ -121,7 +123,7 @@ function planSteps(
   parsed: ParsedText,
   expectedRoot: ValueTable,
   changes: readonly SettingChange[],
-): readonly EditStep[] {
+): readonly ValueChange[] {
   const paths = changes.map(({ path }) => shortenToNewList(parsed.root, path))
 
   const pathKeys = new Set(paths.map(pathKey))
@@ -132,10 +134,6 @@ function planSteps(
   return outermostPaths
     .flatMap((path) => splitIntoKeys(parsed, path, getValue(expectedRoot, path)))
     .filter(({ path, value }) => !sameValue(getValue(parsed.root, path), value))
-    .map(({ path, value }) => ({
-      path,
-      content: value === undefined ? undefined : { kind: 'value', value },
-    }))
 }
 
 /** Shortens a path to the first list, or table in a list, that is new: it is written as a whole. */
@@ -172,17 +170,13 @@ function splitIntoKeys(
   ]
 }
 
-/** A key to set or, without content, to remove. */
-export interface EditStep {
-  readonly path: SettingPath
-  readonly content: Content | undefined
-}
-
-interface StepsToApply {
+interface KeysToEdit {
   readonly dialect: Dialect
   readonly start: ParsedText
   readonly fileName: string
-  readonly steps: readonly EditStep[]
+  readonly settings: readonly Setting[]
+  /** The paths of the keys to remove. */
+  readonly removed: readonly SettingPath[]
   /** Removes the blank line above a table's header together with the header. */
   readonly withBlankLine?: boolean
   /** Verifies the root that the independent parser finds in the result. */
@@ -192,12 +186,10 @@ interface StepsToApply {
 /**
  * Sets keys, then removes keys, and verifies the result.
  *
- * @throws Conflict if a step cannot be done, or would change something else
+ * @throws Conflict if that cannot be done, or would change something else
  */
-export function applySteps(work: StepsToApply): ParsedText {
-  const { dialect, start, steps, fileName, withBlankLine, isExpected } = work
-  const settings = steps.filter((step): step is Setting => step.content !== undefined)
-  const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
+export function setAndRemove(keys: KeysToEdit): ParsedText {
+  const { dialect, start, settings, removed, fileName, withBlankLine, isExpected } = keys
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
 
   const reparse = (old: ParsedText, text: string) => {
@@ -211,7 +203,7 @@ export function applySteps(work: StepsToApply): ParsedText {
   }
 
   const withSettings = reparse(start, setAll(dialect, start, settings, removed))
-  const result = reparse(withSettings, removeAll(dialect, withSettings, removed, withBlankLine))
+  const result = reparse(withSettings, removeAll(dialect, withSettings, removed, { withBlankLine }))
 
   if (isExpected(result.root)) return result
   throw new Conflict(`repoint cannot change ${names} without changing something else`, 0)

@@ -34,13 +34,13 @@ import type { Value } from './values/values.ts'
 /**
  * Removes the values at `paths` from the text.
  *
- * @param withBlankLine removes the blank line above a header too
+ * @param options `withBlankLine` removes the blank line above a header too
  */
 export function removeAll(
   dialect: Dialect,
   parsed: ParsedText,
   paths: readonly SettingPath[],
-  withBlankLine = false,
+  { withBlankLine = false }: { readonly withBlankLine?: boolean | undefined } = {},
 ): string {
   const { text } = parsed
   const removed = new Set<Member>()

@@ -18,7 +18,7 @@
  */
 import { UserError, valueOrError } from '../errors.ts'
 import { Conflict, type Content, type Dialect, type ParsedText } from './dialects/dialect.ts'
-import { applySteps, type EditStep, editConflictError, editWith, shortenToNewList } from './edit.ts'
+import { editConflictError, editWith, setAndRemove, shortenToNewList } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import { type Bytes, type SettingPath, sameBytes } from './types.ts'
@@ -167,23 +167,23 @@ function undoRemaining(
     start.root,
     remaining.map(({ path, earlier }) => ({ path, value: earlier })),
   )
-  const steps = uniquePaths(remaining.map(({ path }) => shortenToNewList(start.root, path))).map(
-    (path): EditStep => {
-      const value = getValue(expectedRoot, path)
-      if (value === undefined) return { path, content: undefined }
-      // Someone deleted the list of a removed element: it gets a new list, without the elements of others.
-      const isNewList = remaining.every((setting) => !samePath(setting.path, path))
-      const source = isNewList ? undefined : sourceAt(texts.before, path)
-      const content: Content =
-        source === undefined ? { kind: 'value', value } : { kind: 'source', source }
-      return { path, content }
-    },
-  )
-  return applySteps({
+  const contentOf = (path: SettingPath, value: Value): Content => {
+    // Someone deleted the list of a removed element: it gets a new list, without the elements of others.
+    const isNewList = remaining.every((setting) => !samePath(setting.path, path))
+    const source = isNewList ? undefined : sourceAt(texts.before, path)
+    return source === undefined ? { kind: 'value', value } : { kind: 'source', source }
+  }
+
+  const paths = uniquePaths(remaining.map(({ path }) => shortenToNewList(start.root, path)))
+  return setAndRemove({
     dialect,
     start,
     fileName,
-    steps,
+    settings: paths.flatMap((path) => {
+      const value = getValue(expectedRoot, path)
+      return value === undefined ? [] : [{ path, content: contentOf(path, value) }]
+    }),
+    removed: paths.filter((path) => getValue(expectedRoot, path) === undefined),
     isExpected: (root) => settings.every((setting) => isUndone(root, setting)) && isAllowed(root),
   })
 }
@@ -226,11 +226,12 @@ function removeEmptiedTables(
     if (!hasNoComment || !isEmptyContainer(getValue(parsed.root, table))) continue
 
     const expected = setValue(parsed.root, table, undefined)
-    parsed = applySteps({
+    parsed = setAndRemove({
       dialect,
       start: parsed,
       fileName,
-      steps: [{ path: table, content: undefined }],
+      settings: [],
+      removed: [table],
       withBlankLine: !endsWithBlankLine(before.text),
       isExpected: (root) => matchesAfterChanges(root, expected, [table]),
     })
