@@ -69,7 +69,10 @@ export function removeAll(
   return applySplices(
     text,
     mergeOverlapping([
-      ...[...headers].map((header) => headerRemoval(text, header, withBlankLine)),
+      ...[...headers].flatMap((header) => [
+        lineRemoval(text, header.start, header.end),
+        ...(withBlankLine ? blankLineAbove(text, header) : []),
+      ]),
       ...[...removed].flatMap((member) => memberRemoval(dialect, text, member, removed)),
     ]),
   )
@@ -83,13 +86,11 @@ function equalElements({ root }: ParsedText, path: SettingPath, member: Member):
   return member.container.members.filter((_, index) => isElement(list[index]!, key))
 }
 
-function headerRemoval(text: string, { start, end }: Container, withBlankLine: boolean): Splice {
-  const headerLine = lineRemoval(text, start, end)
+/** The removal of the line above a header, if it is blank. */
+function blankLineAbove(text: string, { start }: Container): readonly Splice[] {
   const line = lineStart(text, start)
   const above = lineAbove(text, line)
-  const isBlankAbove = text.slice(above, line).trim() === ''
-  if (!withBlankLine || !isBlankAbove) return headerLine
-  return { ...headerLine, start: Math.min(headerLine.start, lineRemoval(text, above, above).start) }
+  return isBlank(text.slice(above, line)) ? [lineRemoval(text, above, above)] : []
 }
 
 /**

@@ -10,7 +10,6 @@ import {
   type Container,
   type Content,
   type Dialect,
-  type IndexedPath,
   type Member,
   parsedText,
   type Setting,
@@ -128,14 +127,14 @@ function addMember(
   node: AST.TOMLKeyValue,
 ): void {
   const keys = node.key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value))
-  addValue(containers, container, [...container.path, ...keys], node.key.range[0], node.value)
+  const place = { path: [...container.path, ...keys], start: node.key.range[0] }
+  addValue(containers, container, place, node.value)
 }
 
 function addValue(
   containers: Container[],
   container: OpenContainer,
-  path: IndexedPath,
-  start: number,
+  { path, start }: Pick<Member, 'path' | 'start'>,
   value: AST.TOMLContentNode,
 ): void {
   const [valueStart, end] = value.range
@@ -158,7 +157,7 @@ function addValue(
     for (const child of value.body) addMember(containers, inside, child)
   } else {
     for (const [index, item] of value.elements.entries())
-      addValue(containers, inside, [...path, index], item.range[0], item)
+      addValue(containers, inside, { path: [...path, index], start: item.range[0] }, item)
   }
 }
 
