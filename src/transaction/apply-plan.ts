@@ -74,7 +74,7 @@ export function applyPlan(
     if (toWrite.length === 0 && !isCurrentUndo)
       return applyResult(plan, undefined, { findings: lastStep?.(lock) })
 
-    const composed = composeRun(world, paths, plan, plannedFiles, rollback)
+    const composed = composeRun(world, paths, { plan, plannedFiles, rollback })
     switchFiles(world, paths, composed)
 
     // The run is recorded now. An error about reading its files must not keep the caller from knowing that.
@@ -96,8 +96,8 @@ export function acceptDrift(world: World, plan: Plan): void {
   const paths = openState(world)
   withLock(world, paths, () => {
     recoverUnderLock(world, paths)
-    const unchanged = plan.edits.map((edit) => unchangedFile(world, edit))
-    switchFiles(world, paths, composeRun(world, paths, plan, unchanged, undefined))
+    const plannedFiles = plan.edits.map((edit) => unchangedFile(world, edit))
+    switchFiles(world, paths, composeRun(world, paths, { plan, plannedFiles }))
     limitRuns(world, paths)
   })
 }

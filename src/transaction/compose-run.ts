@@ -32,13 +32,18 @@ export interface ComposedFile extends StagedFile {
   readonly after: Bytes | null
 }
 
+/** A plan with its files on the disk. */
+interface RunToCompose {
+  readonly plan: Plan
+  readonly plannedFiles: readonly PlannedFile[]
+  readonly rollback?: RollbackDetails | undefined
+}
+
 /** Composes the run to record, with paths for the new versions. Writes nothing. */
 export function composeRun(
   world: World,
   paths: StatePaths,
-  plan: Plan,
-  plannedFiles: readonly PlannedFile[],
-  rollback: RollbackDetails | undefined,
+  { plan, plannedFiles, rollback }: RunToCompose,
 ): ComposedRun {
   const now = world.clock.now()
   const composedFiles = plannedFiles.map((planned) => composeFile(planned, plan, rollback))
