@@ -62,16 +62,17 @@ export function readInference(protocol: Protocol, response: HttpResponse): Infer
     return isWhole[protocol](whole) ? { kind: 'answered', flaws: ['whole'] } : { kind: 'foreign' }
 
   const stream = readStream(response.body)
-  const failure = failures[protocol](stream.events)
+  const error = errorIn[protocol](stream.events)
   // Some clients ignore an error event after text. No client ignores a failed response.
   const isFailed =
     !hasText[protocol](stream.events) || stream.events.some(isEvent('response.failed'))
-  if (failure !== undefined && isFailed) return { kind: 'failed', error: failure }
-  if (!stream.events.some(isOf[protocol])) return { kind: 'foreign' }
+  if (error !== undefined && isFailed) return { kind: 'failed', error }
+  if (!stream.events.some(isOfProtocol[protocol])) return { kind: 'foreign' }
+
   const flaws = flawsOf(protocol, response, stream)
-  return failure === undefined
+  return error === undefined
     ? { kind: 'answered', flaws }
-    : { kind: 'answered', flaws: ['error-late', ...flaws], error: failure }
+    : { kind: 'answered', flaws: ['error-late', ...flaws], error }
 }
 
 /**
@@ -96,13 +97,14 @@ export function isComplete(protocol: Protocol, lastText: string): boolean {
   return lines.some(
     (line, index) =>
       line.startsWith('data:') &&
-      lastWord[protocol].test(line) &&
+      lastData[protocol].test(line) &&
       // An event ends with an empty line, and that line with a line break.
       (protocol === 'chat' || (lines[index + 1] === '' && index + 2 < lines.length)),
   )
 }
 
-const lastWord: Readonly<Record<Protocol, RegExp>> = {
+/** The data of the last event. */
+const lastData: Readonly<Record<Protocol, RegExp>> = {
   chat: /^data:\s*\[DONE\]\s*$/,
   responses: /"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/,
   messages: /"type"\s*:\s*"message_stop"/,
@@ -116,7 +118,7 @@ const isWhole: Readonly<Record<Protocol, (body: Event) => boolean>> = {
 }
 
 /** Whether an event belongs to an answer of the protocol. */
-const isOf: Readonly<Record<Protocol, (event: Event) => boolean>> = {
+const isOfProtocol: Readonly<Record<Protocol, (event: Event) => boolean>> = {
   chat: ({ choices }) => Array.isArray(choices),
   responses: ({ type }) => typeof type === 'string' && type.startsWith('response.'),
   messages: ({ type }) => typeof type === 'string' && type.startsWith('message'),
@@ -129,7 +131,7 @@ const hasText: Readonly<Record<Protocol, (events: readonly Event[]) => boolean>>
 }
 
 /** The error inside a stream. */
-const failures: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>> = {
+const errorIn: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>> = {
   chat: (events) => events.find((event) => (event['error'] ?? '') !== ''),
   responses(events) {
     const failure = events.find(({ type }) => type === 'response.failed' || type === 'error')

@@ -1,8 +1,6 @@
 /**
  * One attempt of a probe: the client's first request goes to one base URL, and is repeated as the client
  * would repeat it.
- *
- * A *form* says what a request contains: among other things, the client's own request.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { asList, asObject } from '../foreign-text.ts'
@@ -29,7 +27,7 @@ export interface ProbeRequest extends ModelRoute {
   readonly searches?: PartSearches | undefined
 }
 
-/** A request with the access that sends it. */
+/** A probe that is running: its request, and what its functions share. */
 export interface ProbeInput extends ProbeRequest {
   readonly access: GatewayAccess
   readonly searches: PartSearches

@@ -1,3 +1,17 @@
+/**
+ * Shows whether a gateway serves a model, with the requests that the client would send. The functions of a probe,
+ * in their order:
+ *
+ *     sendInOrder               for each base URL, until an API answers:
+ *       sendAt                    sends the client's first request (attempt.ts),
+ *         sendWithRetry             once more if the gateway is busy,
+ *         repeatAsClient            and without what the gateway rejects, as the client does
+ *       nameRejectedPart          sends smaller requests, to find the part that it rejects (rejected-part.ts)
+ *     judgeWithOtherAnswers     judges a rejection that blames the address by what else an API answers there
+ *
+ * `ProbeRequest` says what to probe, and `RequestForm` what one of the requests contains. `RequestSpec` is that
+ * request over HTTP, and `Judged` what came of it.
+ */
 import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { baseUrlFor } from '../base-urls.ts'

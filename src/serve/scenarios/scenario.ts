@@ -1,6 +1,16 @@
 /**
  * A scenario has rules: when a request matches the condition of a rule, the gateway gives the rule's next
- * answer. It goes through these types:
+ * answer. In a file, `answers` is the list of rules, and `reply` the answers of a rule:
+ *
+ *     answers:
+ *       - when: { text: weather }
+ *         reply:
+ *           - { call: get_weather, with: { city: Paris } }
+ *           - It is sunny in Paris.
+ *     faults:
+ *       - { error: rate-limited, times: 1 }
+ *
+ * An answer goes through these types:
  *
  * 1. `WrittenReply` (`written-scenario.ts`) is an answer as people write it.
  * 2. `ScenarioReply` is the same, checked by this file, which reads a scenario from plain data.
