@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { Inference } from './answers/inference.ts'
+import { InferenceHandler } from './answers/inference-handler.ts'
 import { type RequestKey, readRequestKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isAllowedHost } from './control.ts'
@@ -35,12 +35,12 @@ export class Handler {
   refusedKeys = 0
   readonly #options: HandlerOptions
   readonly #control: Control
-  readonly #inference: Inference
+  readonly #inference: InferenceHandler
   readonly #newRequestId = requestIds()
 
   constructor(options: HandlerOptions) {
     this.#options = options
-    this.#inference = new Inference(options)
+    this.#inference = new InferenceHandler(options)
     const counters = () => ({ refusedKeys: this.refusedKeys, openStreams: this.openStreams })
     this.#control = createControl({ ...options, counters })
   }

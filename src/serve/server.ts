@@ -14,7 +14,7 @@
  *    `ModelRequest`, or rejects it as the vendor does.
  * 3. The answer comes from the scenario or function of the scope (`scenarios/`), else from the built-in
  *    model (`model/`). `faults/` may replace or cut it.
- * 4. `answers/inference.ts` lets the codec of the protocol (`codecs/`) turn the answer into a document, or
+ * 4. `answers/inference-handler.ts` lets the codec of the protocol (`codecs/`) turn the answer into a document, or
  *    into the frames of a stream.
  * 5. `http/reply.ts` writes the bytes. Nothing else writes to a response, except `control.ts`, which
  *    answers our own routes for the page, the log and the faults.

@@ -116,7 +116,7 @@ export class Reply {
 
   /**
    * Carries out what a fault does before or in place of a response: a delay, a reset or a web page. Returns
-   * whether the response should follow. `inference.ts` carries out the other effects.
+   * whether the response should follow. `inference-handler.ts` carries out the other effects.
    */
   async delayOrReplace(fault: FaultEffects): Promise<boolean> {
     // The client may have disconnected while an answer function was running.

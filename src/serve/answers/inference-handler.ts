@@ -21,7 +21,7 @@ interface InferenceOptions {
 }
 
 /** Answers inference requests, with written answers or with the built-in model. */
-export class Inference {
+export class InferenceHandler {
   openStreams = 0
   readonly #options: InferenceOptions
   readonly #newAnswerId = answerIds()
