@@ -63,12 +63,12 @@ export interface FileFix {
   readonly changes: readonly SettingChange[]
   /** What it does, for the plan: a verb and its object. Absent: the plan names the finding that it fixes. */
   readonly effect?: string
-  /**
-   * Also removes comments and trailing commas, because the client reads strict JSON only.
-   * `but-comments`: those stay, and a byte order mark is removed.
-   */
-  readonly toStrictJson?: true | 'but-comments'
+  /** Also removes what keeps the client from reading the file. */
+  readonly removesSyntax?: JsonSyntax
 }
+
+/** What a JSON file may have and some clients do not accept: comments, trailing commas, a byte order mark. */
+export type JsonSyntax = 'comments-and-commas' | 'commas' | 'commas-and-bom'
 
 /**
  * How a setup shows a problem of a client, and what it does about it:

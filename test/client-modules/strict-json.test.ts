@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import {
   readStrictly,
-  repairToStrictJson,
+  removeSyntax,
   strictJsonProblem,
+  syntaxToRemove,
 } from '../../src/clients/files/strict-json.ts'
 import { bytesOf, caught, show } from '../edits/helpers.ts'
 
@@ -55,7 +56,7 @@ test.each([
     '{"a": "\\u0041,}",\n"n": 12345678901234567890}',
   ],
 ])('repair: turns %j into %j', (text, repaired) => {
-  expect(show(repairToStrictJson(bytesOf(text), 'x'))).toBe(repaired)
+  expect(show(removeSyntax(bytesOf(text), 'x', 'comments-and-commas'))).toBe(repaired)
 })
 
 test.each([
@@ -74,14 +75,19 @@ test.each([
   expect({ root, ignored, isRepairable }).toEqual({ root: {}, ignored: undefined, ...read })
 })
 
-test('repair: keeps a byte order mark unless told to remove it', () => {
-  const bytes = bytesOf('\ufeff{"a": 1,}')
-  expect(show(repairToStrictJson(bytes, 'x'))).toBe('\ufeff{"a": 1}')
-  expect(show(repairToStrictJson(bytes, 'x', { removesBom: true }))).toBe('{"a": 1}')
+test.each([
+  [{ allowsBom: true }, '\ufeff{"a": 1 }'],
+  [{ allowsBom: true, allowsComments: true }, '\ufeff{"a": 1 /* mine */}'],
+  [{ allowsComments: true }, '{"a": 1 /* mine */}'],
+])('repair: for a reader with %j, removes only what it does not accept', (reader, repaired) => {
+  const bytes = bytesOf('\ufeff{"a": 1, /* mine */}')
+  expect(show(removeSyntax(bytes, 'x', syntaxToRemove(reader)))).toBe(repaired)
 })
 
 test('repair: refuses other syntax errors', () => {
-  expect(caught(() => repairToStrictJson(bytesOf('{"a": 1,, }'), 'x')).code).toBe('config-invalid')
+  expect(caught(() => removeSyntax(bytesOf('{"a": 1,, }'), 'x', 'comments-and-commas')).code).toBe(
+    'config-invalid',
+  )
 })
 
 test('repair: can keep comments, and removes trailing commas and a byte order mark', () => {
@@ -92,8 +98,6 @@ test('repair: can keep comments, and removes trailing commas and a byte order ma
   expect(strictJsonProblem(before, { ...options, allowsBom: true })).toBe(
     'a trailing comma (line 3, column 9)',
   )
-  expect(repairToStrictJson(before, 'FILE', { keepsComments: true, removesBom: true })).toEqual(
-    after,
-  )
+  expect(removeSyntax(before, 'FILE', 'commas-and-bom')).toEqual(after)
   expect(strictJsonProblem(after, options)).toBeUndefined()
 })

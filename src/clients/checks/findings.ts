@@ -15,7 +15,7 @@ import {
 } from '../files/addresses.ts'
 import type { ParsedFile } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
-import { removedSyntax, type StrictFile } from '../files/strict-json.ts'
+import { type StrictFile, syntaxNames, syntaxToRemove } from '../files/strict-json.ts'
 
 /**
  * Findings that several clients share. `id` is the first part of their codes, and the word on the command
@@ -59,7 +59,7 @@ interface UnreadFile extends Pick<Finding, 'code' | 'topic'> {
 
 /** Reports that the client cannot read its file, for example because of comments. */
 export function* unreadFileFinding(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
-  const { kind, path, ignored, isRepairable, tolerates } = file
+  const { kind, path, ignored, isRepairable, reader } = file
   if (ignored === undefined) return
 
   const message = `${effect}: ${ignored}`
@@ -69,15 +69,12 @@ export function* unreadFileFinding(file: StrictFile, { effect, ...found }: Unrea
     return
   }
 
-  const syntax = removedSyntax(tolerates)
+  const removesSyntax = syntaxToRemove(reader)
+  const syntax = syntaxNames[removesSyntax]
   yield {
     ...shared,
     hint: `Remove ${syntax}.`,
-    fix: {
-      fileKind: kind,
-      changes: [],
-      toStrictJson: tolerates?.allowsComments ? 'but-comments' : true,
-    },
+    fix: { fileKind: kind, changes: [], removesSyntax },
     needsConsentTo: `Remove ${syntax} from ${path}. Then the client reads the whole file.`,
   }
 }

@@ -1,7 +1,12 @@
 import type { SettingPath } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { filesOfKind } from '../files/parse-file.ts'
-import { readStrictly, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
+import {
+  readStrictly,
+  removeSyntax,
+  type StrictFile,
+  syntaxToRemove,
+} from '../files/strict-json.ts'
 import { isTable, type Table, tableIn } from '../files/tables.ts'
 import { type Slot, slots } from './flags.ts'
 
@@ -138,7 +143,8 @@ export function readSettings(file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>):
 export function readRepairedSettings(file: LoadedFile): ClaudeSettings {
   const settings = readSettings(file)
   if (!settings.isRepairable || file.bytes === null) return settings
-  const repaired = readSettings({ ...file, bytes: repairToStrictJson(file.bytes, file.path) })
+  const syntax = syntaxToRemove(settings.reader)
+  const repaired = readSettings({ ...file, bytes: removeSyntax(file.bytes, file.path, syntax) })
   return { ...repaired, place: settings.place }
 }
 

@@ -9,14 +9,13 @@ import {
 } from '../../edits/text.ts'
 import type { Bytes } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
+import type { JsonSyntax } from '../../finding.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import { brokenText, type ParsedFile, parseFile } from './parse-file.ts'
 import type { Table } from './tables.ts'
 
-/**
- * What a client's reader accepts in addition to plain JSON. serde_json and JSON.parse accept nothing else.
- */
-export interface Strictness {
+/** How a client reads JSON. serde_json and JSON.parse accept none of this. */
+export interface JsonReader {
   /** Claude Code accepts a byte order mark, Codex does not. */
   readonly allowsBom?: boolean
   readonly allowsComments?: boolean
@@ -32,50 +31,52 @@ export interface StrictFile extends ParsedFile {
   readonly ignored?: string | undefined
   /** The client would read the file without the syntax that it does not accept. */
   readonly isRepairable: boolean
-  /** What the client accepts in addition to plain JSON. */
-  readonly tolerates?: Strictness
+  readonly reader?: JsonReader
 }
 
 export function readStrictly(
   file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>,
-  tolerates: Strictness = {},
+  reader: JsonReader = {},
 ): StrictFile {
   const { bytes } = file
   const read = parseFile({ ...file, format: 'json' })
   const all = read.document?.root ?? {}
-  const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, tolerates)
-  const ignored = unparsed ?? (bytes === null ? undefined : tolerates.problemIn?.(all))
+  const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, reader)
+  const ignored = unparsed ?? (bytes === null ? undefined : reader.problemIn?.(all))
   const root = ignored === undefined ? all : {}
-  const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, tolerates)
+  const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, reader)
 
-  return { ...read, root, ignored, isRepairable, tolerates }
+  return { ...read, root, ignored, isRepairable, reader }
 }
 
-/**
- * For a reader that accepts comments, a repair removes more than it must: any file that parses is repairable.
- */
-function isReadOnceRepaired(bytes: Bytes, tolerates: Strictness): boolean {
-  const repaired = valueOrError(() => repairToStrictJson(bytes, 'it'))
-  if (repaired instanceof UserError) return false
-  return tolerates.allowsComments === true || strictJsonProblem(repaired, tolerates) === undefined
+function isReadOnceRepaired(bytes: Bytes, reader: JsonReader): boolean {
+  const repaired = valueOrError(() => removeSyntax(bytes, 'it', syntaxToRemove(reader)))
+  return !(repaired instanceof UserError) && strictJsonProblem(repaired, reader) === undefined
 }
 
-/** The syntax that a repair removes from a client's file, as the object of a sentence. */
-export function removedSyntax({ allowsBom, allowsComments }: Strictness = {}): string {
-  if (!allowsComments) return 'comments and trailing commas'
-  return `trailing commas${allowsBom ? '' : ' and the byte order mark'}`
+/** The syntax that a repair removes from a client's file. */
+export function syntaxToRemove({ allowsBom, allowsComments }: JsonReader = {}): JsonSyntax {
+  if (!allowsComments) return 'comments-and-commas'
+  return allowsBom ? 'commas' : 'commas-and-bom'
+}
+
+/** As the object of a sentence. */
+export const syntaxNames: Readonly<Record<JsonSyntax, string>> = {
+  'comments-and-commas': 'comments and trailing commas',
+  commas: 'trailing commas',
+  'commas-and-bom': 'trailing commas and the byte order mark',
 }
 
 /** @throws UserError `config-invalid` if the client would ignore the edited file */
 export function expectRead(
   label: string,
-  { path, ignored, tolerates }: Pick<StrictFile, 'path' | 'ignored' | 'tolerates'>,
+  { path, ignored, reader }: Pick<StrictFile, 'path' | 'ignored' | 'reader'>,
 ): void {
   if (ignored === undefined) return
   throw new UserError({
     code: 'config-invalid',
     message: `${label} would not read the file: ${brokenText(path, ignored)}`,
-    hint: `Fix the file, or let repoint remove ${removedSyntax(tolerates)}.`,
+    hint: `Fix the file, or let repoint remove ${syntaxNames[syntaxToRemove(reader)]}.`,
   })
 }
 
@@ -85,7 +86,7 @@ export function expectRead(
  */
 export function strictJsonProblem(
   bytes: Bytes,
-  { allowsBom = false, allowsComments = false }: Strictness = {},
+  { allowsBom = false, allowsComments = false }: JsonReader = {},
 ): string | undefined {
   try {
     const { text, hasBom } = decodeText(bytes, 'it')
@@ -105,25 +106,20 @@ export function strictJsonProblem(
 }
 
 /**
- * Removes trailing commas and, unless they are kept, comments, for readers that skip such a file. Removes the
- * whole line if it has only a comment.
+ * Removes syntax that a reader does not accept. Removes the whole line if it has only a comment.
  *
  * @throws UserError `config-invalid` if the file has other faults
  */
-export function repairToStrictJson(
-  bytes: Bytes,
-  place: string,
-  options: { readonly removesBom?: boolean; readonly keepsComments?: boolean } = {},
-): Bytes {
+export function removeSyntax(bytes: Bytes, place: string, syntax: JsonSyntax): Bytes {
   const { text, hasBom } = decodeText(bytes, place)
   jsonDialect.parse(text, place)
   const splices = findLeniencies(text, place)
-    .filter(({ kind }) => kind !== 'comment' || options.keepsComments !== true)
+    .filter(({ kind }) => kind !== 'comment' || syntax === 'comments-and-commas')
     .map((leniency) => repair(text, leniency))
 
   return encodeText({
     text: applySplices(text, splices),
-    hasBom: hasBom && options.removesBom !== true,
+    hasBom: hasBom && syntax !== 'commas-and-bom',
   })
 }
 

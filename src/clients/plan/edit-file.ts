@@ -8,7 +8,7 @@ import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
-import { expectRead, repairToStrictJson, type StrictFile } from '../files/strict-json.ts'
+import { expectRead, removeSyntax, type StrictFile } from '../files/strict-json.ts'
 
 /** A change of one file by a setup. */
 interface EditRequest {
@@ -41,14 +41,10 @@ export function editFile(request: EditRequest): FileEdit {
     return role === undefined ? change : { ...change, role }
   })
 
-  const strict = ofFile.find((fix) => fix.toStrictJson)?.toStrictJson
-  const keepsComments = strict === 'but-comments'
+  const [syntax] = ofFile.flatMap(({ removesSyntax }) => removesSyntax ?? [])
   const start =
-    strict !== undefined && file.bytes !== null
-      ? repairToStrictJson(file.bytes, file.path, {
-          keepsComments,
-          removesBom: keepsComments,
-        })
+    syntax !== undefined && file.bytes !== null
+      ? removeSyntax(file.bytes, file.path, syntax)
       : file.bytes
 
   return {

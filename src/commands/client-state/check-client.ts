@@ -103,7 +103,7 @@ function* unreadableFindings(
   if (broken === undefined || hasTopic('broken', findings)) return
 
   const hints = ['Fix the file']
-  if (!isFixTried && findings.some(({ fix }) => fix?.toStrictJson))
+  if (!isFixTried && findings.some(({ fix }) => fix?.removesSyntax))
     hints.push(`repoint doctor ${client.family} --fix --yes`)
   if (histories.some(({ run }) => run !== undefined))
     hints.push(`restore an earlier version: repoint rollback ${client.family} --force`)
