@@ -70,10 +70,10 @@ async function promptForClients(
 ): Promise<readonly string[]> {
   const { session, clients, programs } = context
   const { ask, machine } = session.platform
-  const known = new Map<string, Offer>()
+  const withVersion = new Map<string, Offer>()
   const updates = clients.map(async (client) => {
     const program = await programs.get(client.id)!
-    known.set(client.id, offerOf(context, gateway, client, program))
+    withVersion.set(client.id, offerOf(context, gateway, client, program))
   })
   const all = Promise.all(updates)
   if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
@@ -81,12 +81,12 @@ async function promptForClients(
   await Promise.race([all, nextEventLoopTurn()])
 
   // The files of a client are read once for each state of its program, and not each time the list is drawn.
-  const unknown = new Map(
+  const withoutVersion = new Map(
     clients
-      .filter(({ id }) => !known.has(id))
+      .filter(({ id }) => !withVersion.has(id))
       .map((client) => [client.id, offerOf(context, gateway, client, undefined)]),
   )
-  const offers = () => clients.map(({ id }) => known.get(id) ?? unknown.get(id)!)
+  const offers = () => clients.map(({ id }) => withVersion.get(id) ?? withoutVersion.get(id)!)
   if (offers().every(({ problem }) => problem !== undefined)) {
     await all
     const final = offers()
@@ -96,7 +96,7 @@ async function promptForClients(
 
   if (absent.length > 0)
     session.remark(`Not installed: ${absent.map(({ label }) => label).join(', ')}`)
-  const isWaiting = known.size < clients.length
+  const isWaiting = withVersion.size < clients.length
   const chosen = await ask.checkbox({
     message: 'Which clients should use it?',
     choices: () => choicesOf(session, offers()),

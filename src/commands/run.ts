@@ -64,10 +64,10 @@ export const command = commandOf(define, async (session, _word, _moreWords, _fla
   const folder = (name ?? baseUrl) === undefined ? folderHere(session) : undefined
   if (byFolder && folder === undefined && typed.length > 0) return launchUnchanged(session, typed)
 
-  const gateway: GatewayToUse =
-    baseUrl === undefined
-      ? await findSaved(session, folder ?? name, timeout)
-      : { access: await findUnsaved(session, flags) }
+  const saved = baseUrl === undefined ? findSaved(session, name, folder) : undefined
+  const gateway: GatewayToUse = saved
+    ? { access: accessToSaved(session, saved, timeout * 1000), saved }
+    : { access: await findUnsaved(session, flags) }
 
   const isShell = typed.length === 0
   const program = isShell ? shellOf(session) : typed
@@ -162,22 +162,20 @@ function probeFor(verify: boolean, saved: SavedGateway | undefined): LaunchReque
   return saved === undefined ? { kind: 'not-saved' } : { kind: 'saved', saved }
 }
 
-/** The saved gateway with this name, or the gateway of this folder. */
-async function findSaved(
+/** The saved gateway that the user named, or else the gateway of this folder. */
+function findSaved(
   session: Session,
-  source: string | SavedFolder | undefined,
-  timeoutSeconds: number,
-): Promise<GatewayToUse> {
-  if (source === undefined)
-    throw new UserError({
-      code: 'usage',
-      message: 'Which gateway? This folder has none',
-      hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
-    })
+  name: string | undefined,
+  folder: SavedFolder | undefined,
+): SavedGateway {
   recoverAndReport(session)
-  const saved =
-    typeof source === 'string' ? savedGateway(session, source) : gatewayOfFolder(session, source)
-  return { access: accessToSaved(session, saved, timeoutSeconds * 1000), saved }
+  if (name !== undefined) return savedGateway(session, name)
+  if (folder !== undefined) return gatewayOfFolder(session, folder)
+  throw new UserError({
+    code: 'usage',
+    message: 'Which gateway? This folder has none',
+    hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
+  })
 }
 
 /** Launches the program of a shell's hook as it is, because no remembered folder contains this one. */

@@ -131,7 +131,7 @@ export async function serve(
     const { url, key } = gateway
     if (isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
     else if (words.length === 0)
-      session.print(greeting(gateway, requestedKey === undefined, upstream, host))
+      session.print(greeting(gateway, { isKeyNew: requestedKey === undefined, upstream, host }))
 
     if (words.length > 0) {
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
@@ -144,16 +144,21 @@ export async function serve(
   }
 }
 
-/** @param isNew whether the gateway generated its key */
 function greeting(
   { url, key }: Gateway,
-  isNew: boolean,
-  upstream: Upstream | undefined,
-  host: string,
+  {
+    isKeyNew,
+    upstream,
+    host,
+  }: {
+    readonly isKeyNew: boolean
+    readonly upstream: Upstream | undefined
+    readonly host: string
+  },
 ): string {
   const lines = [
     `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
-    isNew ? `Key, printed this once: ${key}` : 'The gateway accepts the key that you gave.',
+    isKeyNew ? `Key, printed this once: ${key}` : 'The gateway accepts the key that you gave.',
     `${url}/ shows every request. Ctrl-C stops the gateway.`,
   ]
 

@@ -22,18 +22,15 @@ import type { Session } from '../screen/session.ts'
 /**
  * Reads all files that a client reads. An unreadable layer counts as absent: repoint never writes layers.
  *
- * @param cwd the client's working folder; absent: the current one
- * @param restorable files that are listed even if they do not exist, because an undo can restore them
  * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a
  *   file)
  */
 export function readClientFiles(
   session: Session,
   client: Client,
-  cwd?: string,
-  restorable?: readonly string[],
+  options: FilesToList = {},
 ): LoadedFiles {
-  return listClientFiles(session, client, cwd, restorable).map((file): LoadedFile => {
+  return listClientFiles(session, client, options).map((file): LoadedFile => {
     const loaded = { ...file, bytes: readConfig(session, file) }
     if (file.use === 'editable') expectParsed(session, client, loaded)
     return loaded
@@ -51,12 +48,19 @@ function expectParsed(session: Session, { label }: Client, file: LoadedFile): vo
   })
 }
 
+/** Which files of a client are listed. */
+interface FilesToList {
+  /** The client's working folder. Absent: the current one. */
+  readonly cwd?: string
+  /** Paths that are listed even if they do not exist, because an undo can restore them. */
+  readonly restorable?: readonly string[]
+}
+
 /** Lists all files that a client reads from its working folder. */
 export function listClientFiles(
   { platform: { files, machine } }: Session,
   client: Client,
-  cwd = machine.cwd,
-  restorable: readonly string[] = [],
+  { cwd = machine.cwd, restorable = [] }: FilesToList = {},
 ): readonly ConfigFile[] {
   const reader = diskReader(files)
   const exists = (path: string) => restorable.includes(path) || reader.exists(path)

@@ -58,7 +58,7 @@ export function clientUndosOf(
 /** The files that a client reads now, and those that runs recorded: an undo can restore a deleted file. */
 export function readKnownFiles(session: Session, client: Client, runs: Runs): LoadedFiles {
   const recorded = runsOf(client, runs).flatMap(({ files }) => files.map(({ path }) => path))
-  return readClientFiles(session, client, undefined, recorded)
+  return readClientFiles(session, client, { restorable: recorded })
 }
 
 /**

@@ -72,7 +72,7 @@ function workingFolders(
 /** The files that come with each folder, each file once. */
 function filesOfFolders(session: Session, client: Client, folders: readonly string[]): LoadedFiles {
   const files = folders
-    .flatMap((folder) => readClientFiles(session, client, folder))
+    .flatMap((cwd) => readClientFiles(session, client, { cwd }))
     .filter(({ owner }) => owner === 'folder')
   return [...new Map(files.map((file) => [file.path, file])).values()]
 }

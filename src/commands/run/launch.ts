@@ -26,6 +26,7 @@ import type {
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
 import { saveProof } from '../../state/save-gateway.ts'
+import type { Runs } from '../../transaction/record.ts'
 import { checkFilesForLaunch, contextOf } from '../client-state/check-files.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/client-files.ts'
 import { type ProgramVersion, versionFindings } from '../client-state/program/installed-program.ts'
@@ -100,10 +101,11 @@ export async function pointProgram(
 
   // Not for other programs: they need no records, and start even if the state folder cannot be read.
   recoverAndReport(session)
-  const chosen = resolveForLaunch(session, clients, request)
+  const runs = runsSoFar(session)
+  const chosen = resolveForLaunch(session, clients, runs, request)
   const { client } = chosen
   const program = request.versions.get(client.program.command) ?? {}
-  const context = contextOf(session, client, readClientFiles(session, client), runsSoFar(session))
+  const context = contextOf(session, client, readClientFiles(session, client), runs)
   const findings = [
     ...versionFindings(client, program, 'launch'),
     ...sendingFindings(client, access),
@@ -175,9 +177,10 @@ function isMessagesUnproven(
 function resolveForLaunch(
   session: Session,
   clients: readonly Client[],
+  runs: Runs,
   { access, catalogAnswer, model, provenRoute, versions }: LaunchRequest,
 ): ResolvedChoice {
-  const earlierOf = findEarlierSetups(session, clients, runsSoFar(session))
+  const earlierOf = findEarlierSetups(session, clients, runs)
   const catalog = catalogIn({ catalogAnswer })
 
   const resolve = (client: Client, requestedModel: string | undefined): Resolution => {

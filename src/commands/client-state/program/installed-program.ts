@@ -79,14 +79,16 @@ type Purpose = 'setup' | 'launch' | 'show'
 /** The oldest version that works after a setup, or with `repoint run`. */
 function oldestFor(
   { minVersion, minVersionForLaunch = minVersion }: Client['program'],
-  use: Purpose,
+  purpose: Purpose,
 ) {
-  return use === 'launch' ? minVersionForLaunch : minVersion
+  return purpose === 'launch' ? minVersionForLaunch : minVersion
 }
 
 /** Whether the version of a client decides anything. */
-function needsVersion({ program }: Client, use: Purpose): boolean {
-  return use === 'show' || program.needsVersion === true || oldestFor(program, use) !== undefined
+function needsVersion({ program }: Client, purpose: Purpose): boolean {
+  return (
+    purpose === 'show' || program.needsVersion === true || oldestFor(program, purpose) !== undefined
+  )
 }
 
 /**
@@ -96,9 +98,9 @@ function needsVersion({ program }: Client, use: Purpose): boolean {
 export async function installedVersion(
   session: Session,
   client: Client,
-  use: Purpose,
+  purpose: Purpose,
 ): Promise<ProgramVersion> {
-  if (needsVersion(client, use)) return readVersion(session, client)
+  if (needsVersion(client, purpose)) return readVersion(session, client)
   const { platform } = session
   const program = platform.processes.which(client.program.command)
   return { version: program && packagedVersion(platform, program, client.program.packages) }
@@ -108,10 +110,10 @@ export async function installedVersion(
 export async function programOf(
   session: Session,
   client: Client,
-  use: Purpose,
+  purpose: Purpose,
 ): Promise<InstalledProgram> {
   const [version, modelTable] = await Promise.all([
-    installedVersion(session, client, use),
+    installedVersion(session, client, purpose),
     tableOf(session, client),
   ])
   return { ...version, modelTable }
@@ -134,9 +136,9 @@ export async function installedVersions(
 export function* versionFindings(
   { id, label, program }: Pick<Client, 'id' | 'label' | 'program'>,
   { version, versionProblem }: ProgramVersion,
-  use: Purpose = 'setup',
+  purpose: Purpose = 'setup',
 ): Findings {
-  const oldest = oldestFor(program, use)
+  const oldest = oldestFor(program, purpose)
   if (versionProblem !== undefined) {
     const tryIt = `Try: ${program.command} --version`
     const code = 'client-version-unknown'
