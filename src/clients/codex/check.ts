@@ -31,7 +31,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   yield* checkEnvironmentKey(context)
   yield* checkLoginSettings(config)
   yield* checkContextWindow(config, target)
-  yield* checkSystemLayers(context.files, config, true)
+  yield* checkSystemLayers(context.files, config, { needsAuthFile: true })
 }
 
 /** Reports what is wrong with the effective configuration of Codex. */
@@ -39,22 +39,22 @@ export function* checkNow(context: ClientContext): Findings {
   const config = parseKind(context.files, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from another place, the user may configure Codex freely.
-  const isPointed = inUse?.table?.['requires_openai_auth'] === true
+  const needsAuthFile = inUse?.table?.['requires_openai_auth'] === true
 
   yield* startupFindings(config)
   yield* checkModelsFile(context.files, config)
   yield* checkStaleModelsFile(context, config)
   yield* relativePathFindings(codexName, context.machine, homeVariable)
-  yield* checkUselessAuth(context.files, isPointed)
+  yield* checkUselessAuth(context.files, { needsAuthFile })
   yield* checkProvidersNow(context, config)
   yield* checkMigratedModel(context, config)
-  if (isPointed) {
+  if (needsAuthFile) {
     yield* checkEnvironmentKey(context)
     yield* checkLoginSettings(config)
   }
 
   yield* checkLeftovers(context, config)
-  yield* checkSystemLayers(context.files, config, isPointed)
+  yield* checkSystemLayers(context.files, config, { needsAuthFile })
   yield* serverLeftRunning(context.world)
 }
 
@@ -111,8 +111,13 @@ function* checkLostLogin(
   }
 }
 
-/** Reports contents of auth.json that Codex cannot use, while a provider takes its key from that file. */
-function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
+interface AuthFileUse {
+  /** The provider takes its key from auth.json. */
+  readonly needsAuthFile: boolean
+}
+
+/** Reports contents of auth.json that Codex cannot use. */
+function* checkUselessAuth(files: LoadedFiles, { needsAuthFile }: AuthFileUse): Findings {
   const file = fileOf(files, 'auth')
   const { path: location } = file
   const auth = readCodexAuth(file)
@@ -126,7 +131,7 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       severity: 'error',
       topic: 'key-missing',
     }
-  else if (isPointed && auth.login !== undefined)
+  else if (needsAuthFile && auth.login !== undefined)
     yield {
       code: 'codex-login',
       message: `Codex uses a ${auth.login} in auth.json, and sends its token to the gateway`,
@@ -137,7 +142,7 @@ function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       severity: 'error',
       topic: 'key-missing',
     }
-  else if (isPointed && auth.usableKey === undefined)
+  else if (needsAuthFile && auth.usableKey === undefined)
     yield missingKeyFinding(
       codexName,
       location,
@@ -210,10 +215,14 @@ function checkLeftovers(context: ClientContext, config: ParsedFile): Findings {
 }
 
 /** Reports the layers below config.toml. */
-function* checkSystemLayers(files: LoadedFiles, config: ParsedFile, isPointed: boolean): Findings {
+function* checkSystemLayers(
+  files: LoadedFiles,
+  config: ParsedFile,
+  { needsAuthFile }: AuthFileUse,
+): Findings {
   for (const layer of parseLayers(files, 'system')) {
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
-      (key) => isPointed && layer.get([key]) !== undefined && config.get([key]) === undefined,
+      (key) => needsAuthFile && layer.get([key]) !== undefined && config.get([key]) === undefined,
     )
     const chatWire = layer
       .members(['model_providers'])

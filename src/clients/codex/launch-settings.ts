@@ -73,12 +73,14 @@ export function launchSettings(
   const flags = settings.flatMap(([path, value]) =>
     value === undefined ? [] : ['-c', `${path}=${JSON.stringify(value)}`],
   )
-  const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
-  const named =
-    table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
+  const members = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
+  const headerFlags =
+    members.length === 0
+      ? []
+      : ['-c', `model_providers.${id}.env_http_headers={${members.join(',')}}`]
 
   return {
-    args: [...flags, ...named, ...withoutOfferOnce(resolved.model), ...args],
+    args: [...flags, ...headerFlags, ...withoutOfferOnce(resolved.model), ...args],
     env: {
       ...env,
       ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),

@@ -120,7 +120,11 @@ export function originOf(files: readonly ParsedFile[], path: SettingPath): strin
   return files.findLast((file) => file.get(path) !== undefined)?.path
 }
 
-/** The file as the source of those values that are set. */
+/**
+ * The file as the source of the values that it sets.
+ *
+ * @param values the values themselves, not yet their sources
+ */
 export function sourcesIn(path: string, values: Sources): Sources {
   const set = Object.entries(values).filter(([, value]) => Boolean(value))
   return Object.fromEntries(set.map(([name]) => [name, path]))

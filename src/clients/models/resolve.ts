@@ -23,7 +23,8 @@ import { type WindowHandling, windowOf } from './context-window.ts'
 import { chooseProtocol } from './protocols.ts'
 
 /**
- * The model for a client with one model, and its protocol: the requested model, or else the earlier one, or else the one that the rules choose from the catalog.
+ * The model for a client with one model, and its protocol: the requested model, or else the earlier one, or else
+ * the one that the rules choose from the catalog.
  *
  * @param protocols the protocols that the client supports
  * @throws ModelNeeded if only the user can choose

@@ -25,17 +25,17 @@ export function launchSettings(
   const { value: config } = mergedConfig(files)
 
   // The client would send an entry of auth.json as a bearer token in addition to a key in another header.
-  const isKeyed = target.keyHeader !== 'authorization'
+  const hasOtherKeyHeader = target.keyHeader !== 'authorization'
   // The client would send a provider's headers to the new address too: in that case the run uses a separate
   // provider.
   const hasHeaders = providerOf(config, target.providerId).options['headers'] !== undefined
-  const providerId = isKeyed || hasHeaders ? ownId : target.providerId
+  const providerId = hasOtherKeyHeader || hasHeaders ? ownId : target.providerId
   const apiKey = ['provider', providerId, 'options', 'apiKey']
   const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
 
   const changes = [
     ...ourChanges(layout, fileOf(files, 'config'), { ...target, providerId }),
-    ...(isKeyed ? [] : [{ path: apiKey, value: `{env:${launchKeyVariable}}` }]),
+    ...(hasOtherKeyHeader ? [] : [{ path: apiKey, value: `{env:${launchKeyVariable}}` }]),
     ...(Array.isArray(enabled)
       ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]
       : []),

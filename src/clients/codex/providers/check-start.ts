@@ -13,21 +13,21 @@ import {
 /**
  * Reports what keeps Codex from starting, whichever provider is in use.
  *
- * @param planned the provider whose table a setup is about to write; the setup fixes its faults
+ * @param plannedId the ID of the provider whose table a setup is about to write; the setup fixes its faults
  */
-export function* startupFindings(config: ParsedFile, planned?: string): Findings {
-  for (const finding of checkStart(config, planned)) yield { ...finding, topic: 'broken' }
+export function* startupFindings(config: ParsedFile, plannedId?: string): Findings {
+  for (const finding of checkStart(config, plannedId)) yield { ...finding, topic: 'broken' }
 }
 
-function* checkStart(config: ParsedFile, planned: string | undefined): Findings {
-  yield* checkRoot(config, planned)
+function* checkStart(config: ParsedFile, plannedId: string | undefined): Findings {
+  yield* checkRoot(config, plannedId)
   for (const provider of providersOf(config)) {
     if (reservedIds.includes(provider.id)) yield* checkReservedId(config, provider)
-    else if (provider.id !== planned) yield* checkTable(config, provider)
+    else if (provider.id !== plannedId) yield* checkTable(config, provider)
   }
 }
 
-function* checkRoot(config: ParsedFile, planned: string | undefined): Findings {
+function* checkRoot(config: ParsedFile, plannedId: string | undefined): Findings {
   if (config.problem !== undefined)
     yield {
       code: 'codex-config-invalid',
@@ -45,7 +45,7 @@ function* checkRoot(config: ParsedFile, planned: string | undefined): Findings {
       becomes: { value: undefined },
     })
 
-  const inUse = planned === undefined ? providerInUse(config) : undefined
+  const inUse = plannedId === undefined ? providerInUse(config) : undefined
   if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
     yield findingAt(config, ['model_provider'], {
       code: 'codex-provider-missing',
