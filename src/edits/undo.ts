@@ -62,12 +62,12 @@ export function undoWith(
 
   const decode = (bytes: Bytes | null) => decodeText(bytes ?? new Uint8Array(), fileName)
   const decodedNow = decode(bytesNow)
+  const withLineBreaksOfNow = lineBreakConverter(decode(versions.written).text, decodedNow.text)
+  const parseEarlier = (bytes: Bytes | null) =>
+    dialect.parse(withLineBreaksOfNow(decode(bytes).text), fileName)
+  const before = parseEarlier(versions.before)
+  const written = parseEarlier(versions.written)
   const now = dialect.parse(decodedNow.text, fileName)
-  const [before, written] = withLineBreaksOf(
-    decodedNow.text,
-    decode(versions.before).text,
-    decode(versions.written).text,
-  ).map((text) => dialect.parse(text, fileName)) as [ParsedText, ParsedText]
 
   const settings = restore
     .map((path) => ({ path, earlier: getValue(before.root, path) }))
@@ -106,14 +106,13 @@ function withOurValues(
   return changes.length === 0 ? now : editWith(dialect, now, changes, fileName)
 }
 
-/** Converts two versions to the line breaks of the file now, if an editor saved an LF file as CRLF. */
-function withLineBreaksOf(now: string, before: string, written: string): string[] {
+/** Makes a function that gives a text the line breaks of now, if an editor saved an LF file as CRLF. */
+function lineBreakConverter(written: string, now: string): (text: string) => string {
   const lineBreaksIn = (text: string) => [...new Set(text.match(/\r?\n/g))]
   const [eol, secondKind] = lineBreaksIn(now)
   const isUniform = eol !== undefined && secondKind === undefined
   const isConverted = isUniform && lineBreaksIn(written).some((lineBreak) => lineBreak !== eol)
-  if (!isConverted) return [before, written]
-  return [before, written].map((text) => text.replace(/\r?\n/g, eol))
+  return (text) => (isConverted ? text.replace(/\r?\n/g, eol) : text)
 }
 
 /**

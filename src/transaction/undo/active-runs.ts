@@ -30,14 +30,14 @@ export function activeRuns(runs: Runs, clients?: readonly string[]): Runs {
   const redos = newestRedos(runs)
   const isActive = ({ id }: RunRecord, client: string) => !undone.has(partKey({ run: id, client }))
 
-  return exceptUndos(runs, clients, isActive)
+  return runsExceptUndos(runs, clients, isActive)
     .flatMap((run) => splitByPosition(run, redos))
     .toSorted((a, b) => compareIds(b.position, a.position))
     .map(({ run }) => run)
 }
 
 /** The setups, `off`s and repairs with the files of these clients, also those that were undone. */
-export function exceptUndos(
+export function runsExceptUndos(
   runs: Runs,
   clients: readonly string[] | undefined,
   isIncluded: (run: RunRecord, client: string) => boolean = () => true,

@@ -28,7 +28,7 @@ import {
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, exceptUndos, isSelected, partKey, undoneParts } from './active-runs.ts'
+import { activeRuns, isSelected, partKey, runsExceptUndos, undoneParts } from './active-runs.ts'
 import { settingAt } from './compare.ts'
 import type { UndoOptions } from './undo-client.ts'
 import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
@@ -107,7 +107,7 @@ function isSameInstallation(
  */
 export function undoAll(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
   const runsToUndo = options.force
-    ? exceptUndos(runs, options.clients)
+    ? runsExceptUndos(runs, options.clients)
     : activeRuns(runs, options.clients)
   const plan = undoRuns(runsToUndo, now, options)
   return hasVisibleEffect(plan, now) ? plan : undefined
