@@ -7,7 +7,6 @@
  */
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
-import { superuserFinding } from '../transaction/as-root.ts'
 import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import {
   applyRollback,
@@ -19,7 +18,7 @@ import {
 import type { ApplyResult, Runs } from '../transaction/record.ts'
 import { runsOf } from './client-state/client-facts.ts'
 import { stopOldServers } from './client-state/program/running.ts'
-import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
+import { openRecords } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { clientUndosOf, isHereCheck, type RollbackContext } from './rollback/context.ts'
@@ -73,10 +72,8 @@ export async function rollback(
   flags: RollbackFlags,
 ): Promise<number> {
   const { platform } = session
-  session.addFindings(...superuserFinding(platform))
-  recoverAndReport(session)
   // Only to show runs and to find their clients: `planRollback` reads the records itself.
-  const runs = runsSoFar(session)
+  const runs = openRecords(session)
   if (flags.list) return showRunList(session, runsOfClient(id, runs))
 
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))

@@ -1,4 +1,7 @@
-/** What would a client's files be without the newest runs? Reads only. */
+/**
+ * What would a client's files be without the newest runs? `off` asks it of all files of a client (`filesBeforeRuns`),
+ * and a setup of one file (`fileWithoutRuns`). Reads only.
+ */
 import type { Bytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import { type Copies, type FileContents, filesOnDisk, savedCopies } from './contents.ts'

@@ -18,7 +18,7 @@ const recordNamePattern = /^run-.+\.json$/
 /** The largest record that repoint reads, in bytes. A record of four files has about 3 kB. */
 const maxRecordBytes = 8_000_000
 
-export interface RecordedRuns {
+export interface RunList {
   /** Newest first. */
   readonly runs: readonly RunRecord[]
   /** The paths of records that are damaged or of another version, newest first. */
@@ -26,13 +26,13 @@ export interface RecordedRuns {
 }
 
 /** Lists the recorded runs. Changes nothing. A record of another version is listed as damaged. */
-export function listRuns(world: World): RecordedRuns {
+export function listRuns(world: World): RunList {
   const paths = findState(world)
   return paths ? readRuns(world, paths) : { runs: [], damaged: [] }
 }
 
 /** Like `listRuns`, of a state folder that exists. */
-export function readRuns(world: World, paths: StatePaths): RecordedRuns {
+export function readRuns(world: World, paths: StatePaths): RunList {
   const runs: RunRecord[] = []
   const damaged: string[] = []
 
