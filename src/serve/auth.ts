@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { AuthHeaders } from './log/entry.ts'
 import { minKeyLength } from './log/secrets.ts'
+import { readsApiKey, requestPath } from './routes.ts'
 
 export interface RequestKey {
   readonly auth: AuthHeaders
@@ -9,20 +10,15 @@ export interface RequestKey {
   readonly key: string
 }
 
-/** @param readsApiKey on the messages and models routes, `x-api-key` takes precedence; others ignore it */
-export function readRequestKey({ headers }: IncomingMessage, readsApiKey: boolean): RequestKey {
-  const authorization = headers.authorization ?? ''
-  const apiKey = String(headers['x-api-key'] ?? '')
-  const usesApiKey = apiKey !== '' && readsApiKey
-  return {
-    auth: authHeaders(authorization !== '', apiKey !== ''),
-    key: usesApiKey ? apiKey.trim() : removeBearer(authorization),
-  }
-}
+/** Reads the key. On the routes that accept `x-api-key`, it takes precedence; others ignore it. */
+export function readRequestKey(request: IncomingMessage): RequestKey {
+  const { authorization = '', 'x-api-key': apiKeyHeader = '' } = request.headers
+  const apiKey = String(apiKeyHeader)
+  const usesApiKey = apiKey !== '' && readsApiKey(requestPath(request))
+  const key = usesApiKey ? apiKey.trim() : removeBearer(authorization)
 
-function authHeaders(hasAuthorization: boolean, hasApiKey: boolean): AuthHeaders {
-  if (hasAuthorization) return hasApiKey ? 'both' : 'bearer'
-  return hasApiKey ? 'x-api-key' : 'none'
+  if (apiKey === '') return { auth: authorization === '' ? 'none' : 'bearer', key }
+  return { auth: authorization === '' ? 'x-api-key' : 'both', key }
 }
 
 // The imitated gateway removes "Bearer " or "bearer ", and also accepts a key without it.

@@ -50,7 +50,7 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
 
     if (!isAllowedHost(request.headers.host, host) || isCrossSite(request))
       return send(403, { error: 'Only this machine may ask.' })
-    if (request.method !== 'GET' && !mainScope.hasKey(readRequestKey(request, true).key))
+    if (request.method !== 'GET' && !mainScope.hasKey(readRequestKey(request).key))
       return send(401, { error: 'This needs the key of the gateway.' })
 
     const requestId = /^GET requests\/([A-Za-z0-9]+)$/.exec(line)?.[1]

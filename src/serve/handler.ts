@@ -13,7 +13,7 @@ import { keyReason, routeReason } from './log/reasons.ts'
 import type { RequestLog } from './log/request-log.ts'
 import { anthropicModel, openaiModel, type ServedCatalog } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
-import { findRoute, type Route, readsApiKey, requestPath } from './routes.ts'
+import { findRoute, type Route, requestPath } from './routes.ts'
 import type { Recorder } from './scenarios/recorder.ts'
 import type { Scope, Scopes } from './scopes.ts'
 import { forwardRequest } from './upstream.ts'
@@ -57,7 +57,7 @@ export class Handler {
     }
 
     const { log, limits, scopes } = this.#options
-    const requestKey = readRequestKey(request, readsApiKey(requestPath(request)))
+    const requestKey = readRequestKey(request)
     const scope = scopes.find(requestKey.key)
     const entry = this.#createEntry(request, route, requestKey, scope)
     const isLogged = !isPageLoad(request)

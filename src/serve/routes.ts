@@ -86,9 +86,12 @@ export function findRoute(method: string, path: string): Route {
   return { kind: 'unknown' }
 }
 
-/** Whether the route accepts `x-api-key`. */
+/** Whether the route accepts `x-api-key`. Our own routes do. */
 export function readsApiKey(path: string): boolean {
-  return path.includes('/v1/messages') || path.includes('/v1/models')
+  return (
+    ['/v1/messages', '/v1/models'].some((part) => path.includes(part)) ||
+    path.startsWith(controlPrefix)
+  )
 }
 
 function decodeId(text: string): string {

@@ -54,7 +54,7 @@ function chatFrames(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): 
     for (const token of splitTokens(block)) frames.push(deltaFrame(token))
   }
 
-  frames.push(sseFrame(deltaChunk({}, finishReason(answer.reason, isLegacyRequest))))
+  frames.push(sseFrame(deltaChunk({}, finishReason(answer.reason, body))))
   if (includesUsage) frames.push(sseFrame(chunk([], chatUsage(answer.usage))))
   frames.push(sseFrame('[DONE]'))
   return frames
@@ -106,10 +106,7 @@ function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     else if (block.isRefusal) refusals.push(block.text)
     else texts.push(block.text)
 
-  const isLegacyRequest = isLegacy(body)
-  const callMembers = isLegacyRequest
-    ? { function_call: calls[0]?.function }
-    : { tool_calls: calls }
+  const callMembers = isLegacy(body) ? { function_call: calls[0]?.function } : { tool_calls: calls }
   const message = {
     role: 'assistant',
     content: texts.length === 0 ? null : texts.join(''),
@@ -118,7 +115,7 @@ function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     refusal: refusals.length === 0 ? null : refusals.join(''),
     annotations: [],
   }
-  const finish_reason = finishReason(answer.reason, isLegacyRequest)
+  const finish_reason = finishReason(answer.reason, body)
 
   return {
     id: `chatcmpl-${facts.id}`,
@@ -154,8 +151,8 @@ const finishReasons: Readonly<Record<FinishReason['type'], string>> = {
   'content-filter': 'content_filter',
 }
 
-function finishReason({ type }: FinishReason, isLegacyRequest: boolean): string {
-  return type === 'tool-calls' && isLegacyRequest ? 'function_call' : finishReasons[type]
+function finishReason({ type }: FinishReason, body: JsonObject): string {
+  return type === 'tool-calls' && isLegacy(body) ? 'function_call' : finishReasons[type]
 }
 
 function chatUsage({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {

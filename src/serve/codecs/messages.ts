@@ -103,8 +103,7 @@ function messageDelta(body: JsonObject, { blocks, reason, usage }: WholeAnswer):
 }
 
 function messageDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
-  const omitsText = omitsThoughts(body)
-  const content = answer.blocks.map((block) => contentBlock(block, omitsText))
+  const content = answer.blocks.map((block) => contentBlock(block, body))
   const message = buildMessage(facts, content, answer.reason, answer.usage)
   return Object.assign(message, safeguardResults(body, answer.blocks))
 }
@@ -123,10 +122,10 @@ function safeguardResults({ safeguards }: JsonObject, blocks: readonly Block[]):
   return { safeguard_results: [{ type: 'dangerous_tool_use', status }] }
 }
 
-function contentBlock(block: Block, omitsText: boolean): object {
+function contentBlock(block: Block, body: JsonObject): object {
   switch (block.type) {
     case 'thinking': {
-      const thinking = omitsText ? '' : block.text
+      const thinking = omitsThoughts(body) ? '' : block.text
       return { type: 'thinking', thinking, signature: createSeal(thinking) }
     }
     // No citations, because some SDKs reject null (@ai-sdk/anthropic 3.0.138, 2026-11-22).

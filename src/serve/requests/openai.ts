@@ -15,7 +15,7 @@ export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'ne
 export function functionTool(tool: JsonObject, place: string, namespace?: string): Tool {
   const { description, parameters, strict } = tool
   const name = String(tool['name'])
-  const problem = isObject(parameters) ? schemaProblem(parameters, strict) : undefined
+  const problem = isObject(parameters) ? schemaProblem(parameters, strict, 'tool') : undefined
   if (problem !== undefined)
     throw new RequestRejection(`Invalid schema for function '${name}': ${problem}`, {
       param: `${place}.parameters`,
@@ -25,9 +25,12 @@ export function functionTool(tool: JsonObject, place: string, namespace?: string
   return { name, kind: 'function', description: asString(description), parameters, namespace }
 }
 
-/** @param isFormat it is the schema of an answer */
-function schemaProblem(schema: JsonObject, strict: unknown, isFormat = false): string | undefined {
-  const problem = openaiProblem(schema, isFormat)
+function schemaProblem(
+  schema: JsonObject,
+  strict: unknown,
+  use: 'tool' | 'answer',
+): string | undefined {
+  const problem = openaiProblem(schema, use)
   return problem ?? (strict === true ? strictProblem(schema) : undefined)
 }
 
@@ -49,7 +52,7 @@ export function answerSchema(format: JsonObject, place: string): unknown {
 
   const { name, schema, strict } = toObject(format['json_schema'] ?? format)
   if (!isObject(schema)) return { type: 'object' }
-  const problem = schemaProblem(schema, strict, true)
+  const problem = schemaProblem(schema, strict, 'answer')
   if (problem === undefined) return schema
   throw new RequestRejection(`Invalid schema for response_format '${String(name)}': ${problem}`, {
     param: `${place}.schema`,

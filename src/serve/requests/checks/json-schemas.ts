@@ -103,14 +103,10 @@ export function invalidKeyword(schema: JsonObject): string | undefined {
   return undefined
 }
 
-/**
- * The reason why chat and responses reject a schema.
- *
- * @param isFormat it is the schema of an answer, for which `{}` is invalid
- */
-export function openaiProblem(schema: JsonObject, isFormat = false): string | undefined {
+/** The reason why chat and responses reject a schema. `{}` is valid for a tool only. */
+export function openaiProblem(schema: JsonObject, use: 'tool' | 'answer'): string | undefined {
   const { type } = schema
-  if (type !== 'object' && (isFormat || Object.keys(schema).length > 0))
+  if (type !== 'object' && (use === 'answer' || Object.keys(schema).length > 0))
     return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(type ?? 'None')}"'.`
   // https://github.com/langchain-ai/langchainjs/issues/9804
   if (rules.openai.forbiddenAtTop.some((keyword) => keyword in schema))
