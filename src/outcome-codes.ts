@@ -47,7 +47,7 @@ export interface ModelTraits {
   readonly blames: 'model'
   /**
    * Whether the gateway has the model. `no`: for no key and over no protocol, unless its catalog lists the
-   * model. `not for this key`: perhaps for other keys. `perhaps`: the answer rejects something else.
+   * model. `not for this key`: perhaps for other keys. `perhaps`: the response rejects something else.
    */
   readonly hasModel: 'no' | 'not for this key' | 'perhaps'
 }
@@ -59,10 +59,10 @@ export interface ModelTraits {
  */
 export type NextAttempt = 'protocol' | 'client' | 'retry' | 'product'
 
-/** An answer that only an API gives. */
+/** A response that only an API gives. */
 const fromApi = { isFromApi: true, mayLackList: true, mayBeElsewhere: false }
 
-/** An answer that other web servers give too. */
+/** A response that other web servers give too. */
 const fromAnyServer = { isFromApi: false, mayLackList: true, mayBeElsewhere: false }
 
 /** The gateway did not answer. */
@@ -74,7 +74,7 @@ const unreachable = {
   mayHelp: [],
 } as const
 
-/** The outcomes of a request to a gateway: what its answer means, or why there is none. */
+/** The outcomes of a request to a gateway: what its response means, or why there is none. */
 export const outcomeCodes = {
   'header-missing': {
     exitStatus: 2,

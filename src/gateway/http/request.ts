@@ -18,7 +18,7 @@ export interface RequestSpec extends ResponseLimits {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** How long to wait for the end after enough text. The answer says whether it came. Absent: `streamEndMs`. */
+  /** How long to wait for the end after enough text. The response says whether it came. Absent: `streamEndMs`. */
   readonly endWithinMs?: number | undefined
   /** The time limit for the response after the request is sent, in ms. Absent: `access.timeoutMs`. */
   readonly answerWithinMs?: number | undefined
@@ -131,7 +131,6 @@ function transmitOn(
       timers.push(setTimeout(action, Math.max(1, ms)))
     }
 
-    // Exactly one of these ends the request: a failure, or an answer.
     const settle = (): boolean => {
       if (isSettled) return false
       isSettled = true
@@ -150,7 +149,7 @@ function transmitOn(
       if (end === 'whole') connection.keep()
       else connection.close()
       const cut = end === 'limit' || end === 'connection' ? end : undefined
-      received.answer({ url, connection, cut, isOpen: end === 'open' }).then(resolve, reject)
+      received.toResponse({ url, connection, cut, isOpen: end === 'open' }).then(resolve, reject)
     }
     const onDeadline = (): void => fail('deadline', new Error('The time limit is over'))
     const onCancel = (): void => fail('cancelled', new Error('Cancelled'))

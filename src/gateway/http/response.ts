@@ -57,7 +57,7 @@ export class ResponseBuffer {
     return this.limits.isEnough(this.lastText) ? 'enough' : 'more'
   }
 
-  async answer(end: {
+  async toResponse(end: {
     url: URL
     connection: Connection
     cut: 'limit' | 'connection' | undefined

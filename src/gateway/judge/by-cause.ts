@@ -1,6 +1,6 @@
 /**
  * The outcome of a rejection by the cause that its codes and words name (causes/). A cause counts only if the
- * status of the answer can mean it (`canMean`); otherwise the next cause decides.
+ * status of the response can mean it (`canMean`); otherwise the next cause decides.
  */
 import { causesOf } from './causes/find-causes.ts'
 import { type Cause, noStatus } from './causes/row.ts'

@@ -1,9 +1,9 @@
-/** Reads what the body of an answer says about a failure, in any known shape. */
+/** Reads what the body of a response says about a failure, in any known shape. */
 import { compact } from '../../compact.ts'
 import { asList, asObject, comparableName, isFilledText, jsonIn } from '../foreign-text.ts'
 import type { HttpResponse } from './types.ts'
 
-/** What the body of an answer says about a failure, in any known shape. */
+/** What the body of a response says about a failure, in any known shape. */
 export interface ErrorBody {
   readonly kind: 'json' | 'page' | 'text' | 'empty'
   /** Whether the body is an API error in one of the known shapes. */
@@ -26,7 +26,7 @@ export interface ErrorBody {
 const maxWords = 2_000
 const maxPageStart = 20_000
 
-/** Reads the error in an answer: JSON and XML of any shape, a web page, or plain text. */
+/** Reads the error in a response: JSON and XML of any shape, a web page, or plain text. */
 export function readErrorBody(response: Pick<HttpResponse, 'headers' | 'body'>): ErrorBody {
   const body = response.body.replace(/^\ufeff/, '').trim()
   const challenge = challengeIn(response.headers)

@@ -1,5 +1,5 @@
 /**
- * The outcomes of answers that did not come from the gateway: a redirect, a bot check, a firewall, a closed
+ * The outcomes of responses that did not come from the gateway: a redirect, a bot check, a firewall, a closed
  * tunnel, a proxy or a network that asks for a login, or a server that requires https.
  */
 import { cleanForeignText } from '../foreign-text.ts'
@@ -22,41 +22,13 @@ import { addressHint, type HttpResponse, type Outcome } from './types.ts'
  */
 export function diagnoseIntermediary(evidence: Evidence): Outcome | undefined {
   const { response } = evidence
-  const { status } = response
-  if (status === 304) {
-    return fault(
-      evidence,
-      'answers "not modified" to a first request; a cache in front of it may cause that',
-    )
-  }
-
+  const { status, proxy = 'on the way' } = response
+  if (status === 304) return notModified(evidence)
   if (hundredsOf(status) === 3) return redirected(evidence)
-
-  if (isCloudflareBlock(evidence)) {
-    return outcome(evidence, {
-      code: 'gateway-fault',
-      message: `Cloudflare checks for bots in front of ${responseHost(response)} and blocks every program${quoteOf(evidence)}`,
-      hint: "Ask the gateway's operator to exempt the API from that check.",
-    })
-  }
-
-  if (status === 407) return outcome(evidence, proxyLoginRequired(response.proxy ?? 'on the way'))
-
-  if (status === 511) {
-    return outcome(evidence, {
-      code: 'proxy',
-      message: 'This network requires a login first (HTTP 511)',
-      hint: 'Open a web page in a browser and log in to the network. Then run the command again.',
-    })
-  }
-
-  if (status >= 400 && isProxysOwn(response)) {
-    return outcome(evidence, {
-      code: 'proxy',
-      message: `The proxy ${response.proxy ?? 'on the way'} answered instead of the gateway${quoteOf(evidence)}`,
-      hint: `Bypass the proxy: NO_PROXY=${new URL(response.url).hostname}. Or ask the proxy's operator to allow the host.`,
-    })
-  }
+  if (isCloudflareBlock(evidence)) return botCheck(evidence)
+  if (status === 407) return outcome(evidence, proxyLoginRequired(proxy))
+  if (status === 511) return networkLoginRequired(evidence)
+  if (status >= 400 && isProxysOwn(response)) return proxyResponded(evidence, proxy)
 
   if (status === 400) {
     const url = new URL(response.url)
@@ -68,10 +40,41 @@ export function diagnoseIntermediary(evidence: Evidence): Outcome | undefined {
   return isTunnelClosed(response) ? fault(evidence, 'is not connected to its tunnel') : undefined
 }
 
+function notModified(evidence: Evidence): Outcome {
+  return fault(
+    evidence,
+    'answers "not modified" to a first request; a cache in front of it may cause that',
+  )
+}
+
+function botCheck(evidence: Evidence): Outcome {
+  return outcome(evidence, {
+    code: 'gateway-fault',
+    message: `Cloudflare checks for bots in front of ${responseHost(evidence.response)} and blocks every program${quoteOf(evidence)}`,
+    hint: "Ask the gateway's operator to exempt the API from that check.",
+  })
+}
+
+function networkLoginRequired(evidence: Evidence): Outcome {
+  return outcome(evidence, {
+    code: 'proxy',
+    message: 'This network requires a login first (HTTP 511)',
+    hint: 'Open a web page in a browser and log in to the network. Then run the command again.',
+  })
+}
+
+function proxyResponded(evidence: Evidence, proxy: string): Outcome {
+  return outcome(evidence, {
+    code: 'proxy',
+    message: `The proxy ${proxy} answered instead of the gateway${quoteOf(evidence)}`,
+    hint: `Bypass the proxy: NO_PROXY=${new URL(evidence.response.url).hostname}. Or ask the proxy's operator to allow the host.`,
+  })
+}
+
 /** nginx, if it requires a client certificate. */
 const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
 
-/** Whether a forward proxy wrote the answer itself. An answer that it passes on names the web server. */
+/** Whether a forward proxy wrote the response itself. One that it passes on names the web server. */
 function isProxysOwn({ headers }: HttpResponse): boolean {
   return (
     headers['x-squid-error'] !== undefined ||

@@ -30,11 +30,11 @@ export function diagnoseFailure(failure: NetworkFailure, request: SentRequest): 
   if (speaksTlsInstead(failure)) return httpsRequired(url)
   if (isTls) return diagnoseTls(failure, request)
 
-  return diagnoseBrokenAnswer(failure, request) ?? connectionClosed(failure, request)
+  return diagnoseBrokenResponse(failure, request) ?? connectionClosed(failure, request)
 }
 
-/** The outcome if the server sent something that is not an HTTP answer. */
-function diagnoseBrokenAnswer(
+/** The outcome if the server sent something that is not an HTTP response. */
+function diagnoseBrokenResponse(
   { url, errorCode, detail, firstBytes }: NetworkFailure,
   { secrets }: SentRequest,
 ): Outcome | undefined {

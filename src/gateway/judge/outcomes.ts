@@ -1,4 +1,4 @@
-/** The outcomes of answers: a function for each, which writes the message and the hint. */
+/** The outcomes of responses: a function for each, which writes the message and the hint. */
 import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { aliasTarget, closestModels } from '../models/rules.ts'

@@ -7,7 +7,7 @@ import type { HttpResponse, Outcome } from './types.ts'
 /** The names of the token limit in the three protocols. */
 export const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
 
-/** Whether an answer rejects a token limit. It names the parameter in any language. */
+/** Whether a response rejects a token limit. It names the parameter in any language. */
 export function rejectsLimit({ status, body }: HttpResponse): boolean {
   return (status === 400 || status === 422) && limitWords.test(body)
 }

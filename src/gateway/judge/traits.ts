@@ -21,7 +21,7 @@ export function mayHelp(remedy: NextAttempt, error: WithCode): boolean {
   return traitsOf(error)?.mayHelp.includes(remedy) === true
 }
 
-/** Whether only an API gives such an answer, so that the base URL is right. */
+/** Whether only an API gives such a response, so that the base URL is right. */
 export function isFromApi(outcome: WithCode): boolean {
   return traitsOf(outcome)?.isFromApi === true
 }

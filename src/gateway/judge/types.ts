@@ -4,7 +4,7 @@ import type { Catalog, CertificateStores, Protocol, Sender } from '../types.ts'
 /** The largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
 export const maxCatalogBytes = 8_000_000
 
-/** The largest answer to a probe that is read, in bytes. Clients read one of 2 MB (seen 2026-11-26). */
+/** The largest response to a probe that is read, in bytes. Clients read one of 2 MB (seen 2026-11-26). */
 export const maxResponseBytes = 4_000_000
 
 /** The response to one request, as plain data, so that the diagnosis needs no network. */
@@ -18,7 +18,7 @@ export interface HttpResponse {
   readonly body: string
   /** Why the body ends early. Absent: the body is whole, or repoint has read enough of it. */
   readonly cut?: 'limit' | 'connection' | 'encoding'
-  /** The gateway had not ended the answer some time after its last event. */
+  /** The gateway had not ended the response some time after its last event. */
   readonly isOpen?: true
   /** The proxy that the response came through, as shown: `host:port (HTTP_PROXY)`. */
   readonly proxy?: string
@@ -42,21 +42,21 @@ export interface NetworkFailure {
   readonly reason: 'error' | 'deadline' | 'cancelled'
   /** How long repoint waited, in ms. */
   readonly waitedMs: number
-  /** The first bytes of an answer that was not HTTP. */
+  /** The first bytes of a response that was not HTTP. */
   readonly firstBytes?: string
   /** The proxy in use, as shown: `host:port (HTTP_PROXY)`. */
   readonly proxy?: string
-  /** The status of the proxy's own answer to CONNECT. */
+  /** The status of the proxy's own response to CONNECT. */
   readonly proxyStatus?: number
 }
 
-/** The request, as far as the judgement of its answer depends on it. */
+/** The request, as far as the judgement of its response depends on it. */
 export interface SentRequest {
   readonly route: Protocol | 'catalog'
   readonly address: string
   /** The requested model. Absent: the request names none. */
   readonly model?: string
-  /** The client that would receive the answer. Absent: any. */
+  /** The client that would receive the response. Absent: any. */
   readonly sender?: Pick<Sender, 'label' | 'accepts'> | undefined
   /** The catalog that the gateway sent for this key: it proves that the key is right, and names the nearest models. */
   readonly catalog?: Catalog
@@ -70,11 +70,11 @@ export interface SentRequest {
   /** The client's certificate stores. Those that are set for Node can differ. */
   readonly authorities?: CertificateStores | undefined
   readonly hasNodeExtraCa?: boolean
-  /** Removed from the words of an answer. */
+  /** Removed from the words of a response. */
   readonly secrets: readonly string[]
 }
 
-/** What an answer or a failure means: one of the closed set of codes. diagnose.ts explains the words. */
+/** What a response or a failure means: one of the closed set of codes. diagnose.ts explains the words. */
 export interface Outcome {
   /** `cancelled`: the user interrupted the request. `usage`: repoint does not send it over plain http. */
   readonly code: OutcomeCode | 'cancelled' | 'usage'

@@ -11,7 +11,7 @@ export interface RequestForm {
   readonly model: string
   /** With a small token limit of repoint's. Absent: only if the protocol requires a limit. */
   readonly isLimited?: boolean
-  /** The client waits until the gateway ends the answer. */
+  /** The client waits until the gateway ends the response. */
   readonly needsEnd?: boolean
   /** Tools that the model does not need. `noop`: a tool of repoint's. */
   readonly tools?: readonly unknown[] | 'noop'
@@ -22,7 +22,7 @@ export interface RequestForm {
 /** The token limit. The responses protocol rejects fewer than 16. */
 const maxTokens = 16
 
-/** How long the end of an answer may take after its last event, in ms, for a client that waits for it. */
+/** How long the end of a response may take after its last event, in ms, for a client that waits for it. */
 const slowEndMs = 3_000
 
 /** Whether a client sends a token limit itself. */

@@ -59,7 +59,7 @@ export interface ProbeResult {
  * and the client does not send it. If a rejection may be about the request, a request without the client's
  * additions tells whether it is.
  *
- * @param candidates base URLs that may serve the model, most likely first. The next one is tried if the answer is
+ * @param candidates base URLs that may serve the model, most likely first. The next one is tried if the response is
  *   not from an API
  * @throws UserError from the closed set of gateway failures
  */
