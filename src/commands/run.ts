@@ -1,6 +1,5 @@
 import type { Client } from '../clients/contract/client.ts'
 import type { ProcessToStart } from '../clients/contract/program.ts'
-import { emptyState } from '../clients/contract/state.ts'
 import { loadPrograms } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
@@ -196,7 +195,7 @@ function describeFolder(session: Session, folder: SavedFolder, client: Client | 
   const text = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
   if (client === undefined) return text
 
-  const { endpoint, options } = stateNow(session, client) ?? emptyState
+  const { endpoint, options } = stateNow(session, client)
   const inFiles =
     findGatewayName(session, protocolOf(client, options), endpoint) ??
     endpoint.baseUrl ??

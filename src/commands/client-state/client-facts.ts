@@ -2,7 +2,7 @@
 import { type Client, type ClientName, isConfiguredAs } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
-import { type ClientState, emptyState } from '../../clients/contract/state.ts'
+import type { ClientState } from '../../clients/contract/state.ts'
 import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { optionsToKeep } from '../../clients/options/chosen-options.ts'
@@ -142,7 +142,7 @@ export async function oneClientPerFamily(
     const [first] = ofFamily
     if (first === undefined) return []
     if (idOfSetup(first, runs) === first.id) return first
-    const state = stateNow(session, first) ?? emptyState
+    const state = stateNow(session, first)
     return {
       ...(ofFamily.find((client) => isConfiguredAs(client, state)) ?? first),
       label: row.label,
@@ -150,7 +150,7 @@ export async function oneClientPerFamily(
   })
 }
 
-/** The same clients with their state, without those whose files cannot be read. */
+/** The facts of one client of each family, without the clients whose files cannot be read. */
 export async function factsOfClients(
   session: Session,
   runs: Runs,

@@ -75,15 +75,15 @@ export function diskReader(files: Files): DiskReader {
   }
 }
 
-/** A client's current state. Undefined: its files cannot be read. */
-export function stateNow(session: Session, client: Client): ClientState | undefined {
-  const settings = valueOrError(() => client.read(readClientFiles(session, client)))
-  return settings instanceof UserError ? undefined : settings
+/** A client's current state. Empty if its files cannot be read. */
+export function stateNow(session: Session, client: Client): ClientState {
+  const state = valueOrError(() => client.read(readClientFiles(session, client)))
+  return state instanceof UserError ? emptyState : state
 }
 
 /** Whether a client is the one of its family that the files are set up for. */
 export function isFamilyMemberInUse(session: Session, client: Client): boolean {
-  return isConfiguredAs(client, stateNow(session, client) ?? emptyState)
+  return isConfiguredAs(client, stateNow(session, client))
 }
 
 function readConfig(session: Session, file: ConfigFile): Bytes | null {

@@ -1,5 +1,4 @@
 import type { ClientName } from '../../clients/contract/client.ts'
-import { emptyState } from '../../clients/contract/state.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import type { Gateway, KeyHeader } from '../../gateway/types.ts'
@@ -77,7 +76,7 @@ export async function gatewaysInUse(
 
   return (await loadClients(configured)).flatMap((client) => {
     const { family, label } = client
-    const state = stateNow(session, client) ?? emptyState
+    const state = stateNow(session, client)
     const { key, keyHeader, headers, query } = state.endpoint
     const gateway = gatewayOf(session, client, state, runs)
     if (gateway === undefined || !key || !hasWrittenBaseUrl(client, state, runs)) return []

@@ -152,9 +152,8 @@ const boxWidth = 3
 function describeService(session: Session, client: Client): string {
   const isHere = isInstalled(session, client)
   const state = stateNow(session, client)
-  const baseUrl = state?.endpoint.baseUrl
-  if (state === undefined || baseUrl === undefined)
-    return isHere ? 'its own service' : 'not installed'
+  const { baseUrl } = state.endpoint
+  if (baseUrl === undefined) return isHere ? 'its own service' : 'not installed'
 
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
   const name = findGatewayName(session, protocolOf(client, state.options), state.endpoint)

@@ -86,7 +86,7 @@ export function pointClient(
 
 /** The provider ID in use, because the client records conversations under it, or else the default ID. */
 export function providerIdOf(session: Session, client: Client): string {
-  const { providerId } = stateNow(session, client)?.options ?? {}
+  const { providerId } = stateNow(session, client).options
   const problem = valueOrError(() => expectUsableOptions(client, { providerId }))
   return problem instanceof UserError ? defaultProviderId : (providerId ?? defaultProviderId)
 }

@@ -37,9 +37,8 @@ export function findEarlierSetups(
 ): ReadonlyMap<string, EarlierSetup> {
   const setups = clients.flatMap((client): [string, EarlierSetup][] => {
     const state = stateNow(session, client)
-    const baseUrl = state?.endpoint.baseUrl
-    if (state === undefined || baseUrl === undefined) return []
-    if (!isSetUpByRepoint(client, state, runs)) return []
+    const { baseUrl } = state.endpoint
+    if (baseUrl === undefined || !isSetUpByRepoint(client, state, runs)) return []
     const { unsetOptions } = state
     return [[client.id, { baseUrl, options: configuredOptions(client, state, runs), unsetOptions }]]
   })

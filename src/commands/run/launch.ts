@@ -165,7 +165,7 @@ function isMessagesUnproven(
   const { messages } = access.baseUrls
   if (protocol !== 'messages' || messages !== access.address) return false
   if (saved.proven?.protocol === 'messages') return false
-  return stateNow(session, client)?.endpoint.baseUrl !== messages
+  return stateNow(session, client).endpoint.baseUrl !== messages
 }
 
 /**

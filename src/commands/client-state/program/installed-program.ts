@@ -185,10 +185,11 @@ async function tableOf(
   { platform: { processes, machine } }: Session,
   { program: { command, modelTableArgs } }: Client,
 ): Promise<string | undefined> {
-  const path = modelTableArgs && processes.which(command)
+  if (modelTableArgs === undefined) return undefined
+  const path = processes.which(command)
   if (path === undefined) return undefined
   const options = { timeoutMs: tableTimeoutMs, cwd: machine.home }
-  const { exitStatus, stdout } = await processes.run(path, modelTableArgs!, options)
+  const { exitStatus, stdout } = await processes.run(path, modelTableArgs, options)
   return exitStatus === 0 ? stdout : undefined
 }
 
