@@ -41,13 +41,13 @@ export function filesOnDisk(world: World): AllFiles {
     copies,
     planned: new Map(),
     get: (path) => {
-      if (!versions.has(path)) versions.set(path, readCurrentVersion(world, copies, path))
+      if (!versions.has(path)) versions.set(path, readVersion(world, copies, path))
       return versions.get(path) ?? null
     },
   }
 }
 
-function readCurrentVersion(world: World, copies: Copies, path: string): FileVersion | null {
+function readVersion(world: World, copies: Copies, path: string): FileVersion | null {
   const { files, machine } = world
   return wrapFileErrors(machine, path, () => {
     const { realPath, status } = resolveFile(files, machine, path)
@@ -102,7 +102,7 @@ export class Copies {
   }
 
   /** @returns undefined if the contents were not added, but come from a saved copy */
-  added(version: FileVersion | null): Bytes | undefined {
+  addedBytes(version: FileVersion | null): Bytes | undefined {
     return version === null ? undefined : this.#added.get(version.sha256)
   }
 
@@ -110,7 +110,7 @@ export class Copies {
   bytesOf(version: FileVersion | null): Bytes | null {
     if (version === null) return null
     const { sha256 } = version
-    const bytes = this.added(version) ?? this.#contents.get(sha256) ?? this.#read(sha256)
+    const bytes = this.addedBytes(version) ?? this.#contents.get(sha256) ?? this.#read(sha256)
     this.#contents.set(sha256, bytes)
     return bytes
   }

@@ -35,7 +35,7 @@ import { contentsOf } from './records/blobs.ts'
 import { nextRunId, readRunDocument, recordNames, removeUnusedBlobs } from './records/records.ts'
 import { findState, type StatePaths } from './records/state-folder.ts'
 import { resolveFile } from './resolve-file.ts'
-import { currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
+import { removeStage, switchFile, versionOnDisk, writeTemp } from './stage.ts'
 
 /** An unfinished run that was recovered, with the paths of its files. */
 export type RecoveredRun =
@@ -152,7 +152,7 @@ type SwitchProgress = 'not-switched' | 'switched' | 'changed-since'
 
 function switchProgress(world: World, { file, temp }: StagedFile): SwitchProgress {
   if (!isChangedByRun(file)) return 'not-switched'
-  const onDisk = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
+  const onDisk = pathHasMoved(world, file) ? 'other' : versionOnDisk(world, file)
   if (onDisk === 'before') return 'not-switched'
   if (onDisk === 'written') return 'switched'
   // The switch renames the new version. If it is still there, the file was not switched.

@@ -15,11 +15,11 @@ import {
 import type { FileVersion, RecordedFile, StagedFile, World } from './record.ts'
 import { readIfExists } from './resolve-file.ts'
 
-/** Which version of a run's file the disk has now. */
-export type CurrentVersion = 'before' | 'written' | 'other'
-
-/** Compares the file on the disk with the two versions of a run. */
-export function currentVersion({ files, machine }: World, file: RecordedFile): CurrentVersion {
+/** Compares a file on the disk with the two versions that a run recorded. */
+export function versionOnDisk(
+  { files, machine }: World,
+  file: RecordedFile,
+): 'before' | 'written' | 'other' {
   const bytes = readIfExists(files, machine, file.realPath)
   const sha256 = bytes && sha256Of(bytes)
   const { before, written } = file

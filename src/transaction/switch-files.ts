@@ -29,7 +29,7 @@ import {
 import { writeBlobs } from './records/blobs.ts'
 import type { StatePaths } from './records/state-folder.ts'
 import { recoverUnderLock } from './recover.ts'
-import { currentVersion, removeStage, switchFile, writeTemp } from './stage.ts'
+import { removeStage, switchFile, versionOnDisk, writeTemp } from './stage.ts'
 
 /** A switch of files in progress. */
 interface FileSwitch {
@@ -92,7 +92,7 @@ function renameNewVersions(fileSwitch: FileSwitch): void {
     const { file } = composedFile
     if (!isChangedByRun(file)) continue
     fileSwitch.currentPath = file.path
-    if (currentVersion(world, file) !== 'before') throw changedDuringRunError(world, file)
+    if (versionOnDisk(world, file) !== 'before') throw changedDuringRunError(world, file)
     switchFile(world, composedFile)
   }
 }

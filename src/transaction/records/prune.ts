@@ -68,5 +68,5 @@ function writeMerged(world: World, paths: StatePaths, copies: Copies, run: RunRe
 
 /** The new copies of a merged run. Copies that are already saved, or gone, need no writing. */
 function contentsOfRun(copies: Copies, { files }: RunRecord): readonly Bytes[] {
-  return files.flatMap(({ before }) => copies.added(before) ?? [])
+  return files.flatMap(({ before }) => copies.addedBytes(before) ?? [])
 }

@@ -19,6 +19,7 @@
  *     rollback --redo       the undo of run 2          run 1, run 2
  */
 import { basename } from 'node:path'
+import { startsWith } from '../../edits/values/paths.ts'
 import type { AllFiles } from '../contents.ts'
 import {
   decidesEndpoint,
@@ -29,7 +30,6 @@ import {
   type Runs,
 } from '../record.ts'
 import { activeRuns, isSelected, partKey, runsExceptUndos, undoneParts } from './active-runs.ts'
-import { settingAt } from './compare.ts'
 import type { UndoOptions } from './undo-client.ts'
 import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
 
@@ -196,8 +196,8 @@ function keepsEndpoint({ files, kept = [] }: RunRecord, client: string): boolean
     const file = clientFiles.find(({ path }) => path === keptSetting.file)
     if (file === undefined) return false
 
-    const setting = settingAt(file, keptSetting.path)
-    // Without a recorded setting, the whole file was kept.
+    // A kept value can be in a table that is the setting. Without a setting, the whole file was kept.
+    const setting = file.settings.find(({ path }) => startsWith(keptSetting.path, path))
     return setting ? decidesEndpoint(setting) : file.settings.some(decidesEndpoint)
   })
 }

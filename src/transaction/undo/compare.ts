@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ComparedValue, compareValues } from '../../edits/compare-values.ts'
 import type { ConfigValue, SettingPath } from '../../edits/types.ts'
-import { startsWith } from '../../edits/values/paths.ts'
 import type { AllFiles, Copies } from '../contents.ts'
 import {
   type FileVersion,
@@ -118,12 +117,4 @@ export function keptSetting(
   why: KeptSetting['why'],
 ): KeptSetting {
   return { client, file, path, why }
-}
-
-/** The recorded setting at `path`, or the one whose table contains it. */
-export function settingAt(
-  { settings }: Pick<RecordedFile, 'settings'>,
-  path: SettingPath,
-): RecordedSetting | undefined {
-  return settings.find((setting) => startsWith(path, setting.path))
 }
