@@ -1,5 +1,6 @@
 import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
 import { clientRows, environmentRows } from '../../clients/list.ts'
+import { type CommandEntry, commands } from '../list.ts'
 import { table } from '../screen/drawing.ts'
 
 /**
@@ -32,25 +33,25 @@ const usualFlags: ReadonlySet<string> = new Set(
   '--model --base-url --key-file --name --from --for --dry-run --yes --help'.split(' '),
 )
 
-/** The commands by purpose, each with its summary: 24 lines at 80 columns. All clients share one entry. */
+/** The commands by group, each with its summary: 24 lines at 80 columns. All clients share one entry. */
 function overview(program: CommandUnknownOpts, help: Help, columns: number): string {
   const clients = [...clientRows, ...environmentRows].map(({ id }) => id)
-  const lines = [['Set up', 'repoint', 'find the installed clients and set them up']]
-  lines.push(['', 'repoint CLIENT', clients.join(', ')])
-
-  let group = 'Set up'
-  for (const command of help.visibleCommands(program)) {
-    const name = command.name()
-    if (clients.includes(name) || name === 'help') continue
-    let heading = command.helpGroup().slice(0, -1)
-    if (heading === group) heading = ''
-    else group = heading
-    if (heading === 'Change') {
-      lines.push([heading, 'repoint CLIENT --model', 'use another model'])
-      heading = ''
-    }
-    lines.push([heading, `repoint ${name}`, command.summary()])
+  const formsWithoutName: Partial<Record<CommandEntry['group'], readonly string[][]>> = {
+    'Set up': [
+      ['repoint', 'find the installed clients and set them up'],
+      ['repoint CLIENT', clients.join(', ')],
+    ],
+    Change: [['repoint CLIENT --model', 'use another model']],
   }
+
+  const groups = [...new Set(commands.map(({ group }) => group))]
+  const lines = groups.flatMap((group) => {
+    const named = commands
+      .filter((entry) => entry.group === group && !entry.isHidden && !clients.includes(entry.name))
+      .map(({ name, summary }) => [`repoint ${name}`, summary])
+    const forms = [...(formsWithoutName[group] ?? []), ...named]
+    return forms.map((form, index) => [index === 0 ? group : '', ...form])
+  })
 
   lines.push(['More', 'repoint help --all', 'every command and flag; also: man repoint'])
   const [head = [], ...others] = lines
