@@ -35,7 +35,7 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   yield* checkIncludes(view.models)
   yield* proxyFindings(providerFormat.client, baseUrl, context.machine.env)
 
-  yield* checkOtherLogin(view, true)
+  yield* checkOtherLogin(view, { canUseKey: true })
   yield* checkProviderForSetup(view, target)
   yield* checkTransport(view)
   yield* checkFormerProviders(view, target)
@@ -56,7 +56,7 @@ export function* checkNow(context: ClientContext): Findings {
 
   yield* checkIncludes(file)
   yield* proxyFindings(providerFormat.client, url, context.machine.env)
-  yield* checkOtherLogin(view, false)
+  yield* checkOtherLogin(view, { canUseKey: view.sent.key !== undefined })
   yield* checkTransport(view)
   yield* checkProviderNow(view, url)
 }
@@ -112,13 +112,14 @@ function hasInclude(value: ConfigValue): boolean {
  * OpenClaw sends a login in its database first, whatever the address of the provider is, unless the file says that
  * its key comes first. A setup does that.
  */
-function* checkOtherLogin(view: ProviderView, isSetUp: boolean): Findings {
-  const { models, providerId, provider } = view
+function* checkOtherLogin(
+  { models, providerId, provider }: ProviderView,
+  { canUseKey }: { readonly canUseKey: boolean },
+): Findings {
   const [login] = loginsFor(models, providerId)
   if (login === undefined || prefersKey(provider.table)) return
 
   const path = [...providerPath(providerFormat, providerId), 'auth']
-  const canUseKey = isSetUp || view.sent.key !== undefined
   yield findingAt(models, ['auth', 'profiles', login], {
     code: 'openclaw-other-key',
     message: `the login ${login} for ${providerId} overrides the key in openclaw.json`,

@@ -45,7 +45,7 @@ export async function planClients(
   const isNamed = ids.length > 0
   const clients = await selectClients(session, runs, ids)
   return clients.flatMap((client) => {
-    const planned = valueOrError(() => planClient(session, client, runs, isNamed))
+    const planned = valueOrError(() => planClient(session, client, { runs, isNamed }))
     if (!(planned instanceof UserError)) {
       const isAffected = planned.edits.length > 0 || planned.findings.length > 0
       return isNamed || isAffected ? [planned] : []
@@ -76,7 +76,11 @@ async function selectClients(
   return [...clients.filter(({ family }) => families.includes(family)), ...others]
 }
 
-function planClient(session: Session, client: Client, runs: Runs, isNamed: boolean): ClientOffPlan {
+function planClient(
+  session: Session,
+  client: Client,
+  { runs, isNamed }: { readonly runs: Runs; readonly isNamed: boolean },
+): ClientOffPlan {
   const before = readClientFiles(session, client)
   refuseUnreadable(client, before)
 
