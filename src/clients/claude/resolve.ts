@@ -152,7 +152,7 @@ function windows(version: string | undefined): WindowHandling {
   return {
     // The suffix of a name states the window.
     knows: (id) => withoutWindow(id) !== id || knowsModel(version, id),
-    otherwise: 'Claude Code assumes 1,000,000 tokens (older versions: 200,000)',
+    ifUnknown: 'Claude Code assumes 1,000,000 tokens (older versions: 200,000)',
   }
 }
 

@@ -134,7 +134,7 @@ export const cline: ClientModule = {
    */
   resolve(input) {
     const resolved = resolveOneModel(input, ['chat'], {
-      otherwise: 'Cline does not know when to summarise a conversation.',
+      ifUnknown: 'Cline does not know when to summarise a conversation.',
     })
 
     const { contextWindow, ...others } = resolved

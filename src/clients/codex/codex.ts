@@ -34,7 +34,7 @@ const contextWindows: WindowHandling = {
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
       removeVendor(id),
     ) || (snapshotFacts(id).contextWindow ?? 0) >= assumedWindow,
-  otherwise: 'Codex assumes 272,000 tokens',
+  ifUnknown: 'Codex assumes 272,000 tokens',
 }
 
 /**

@@ -74,7 +74,7 @@ export const copilot: ClientModule = {
   checkNow: () => [],
 
   // It knows the windows of many models, and assumes a small one for the others.
-  resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, otherwise: '' }),
+  resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, ifUnknown: '' }),
 
   plan: () => [],
   checkSetup: () => [],

@@ -154,8 +154,8 @@ export const droid: ClientModule = {
 
   resolve(input) {
     const usable = protocolsForKey({ ...droidName, protocols, sends }, input)
-    const otherwise = 'droid assumes one when it compacts its conversations'
-    return resolveWithPicker(input, usable, { otherwise })
+    const ifUnknown = 'droid assumes one when it compacts its conversations'
+    return resolveWithPicker(input, usable, { ifUnknown })
   },
 
   plan,

@@ -8,8 +8,8 @@ import { keepsModels } from '../options/chosen-options.ts'
 export interface WindowHandling {
   /** Whether the client itself knows the window of a model. */
   readonly knows?: (id: string) => boolean
-  /** What it does without a known window, as shown to the user. */
-  readonly otherwise: string
+  /** What it does if nobody knows the window of a model, as shown to the user. */
+  readonly ifUnknown: string
 }
 
 /**
@@ -20,7 +20,7 @@ export interface WindowHandling {
 export function windowOf(
   input: ResolveInput,
   ids: readonly string[],
-  { knows = () => false, otherwise }: WindowHandling,
+  { knows = () => false, ifUnknown }: WindowHandling,
 ): { readonly contextWindow?: number; readonly notes: readonly Finding[] } {
   const { requested, earlier, gatewayInfo } = input
   // Notes are only for models that the user has not seen in an earlier setup.
@@ -40,7 +40,7 @@ export function windowOf(
     return knows(id) ? 'known to the client' : withKnownFacts({ id }).contextWindow
   })
   const unknown = [...new Set(ids.filter((_, index) => windows[index] === undefined))]
-  if (unknown.length > 0) return { notes: notesUnlessKept([unknownWindow(unknown, otherwise)]) }
+  if (unknown.length > 0) return { notes: notesUnlessKept([unknownWindow(unknown, ifUnknown)]) }
 
   const sizes = windows.filter((window) => typeof window === 'number')
   if (sizes.length === 0 || sizes.length < ids.length) return { notes: [] }
@@ -66,12 +66,12 @@ function smallWindowFindings(window: number): readonly Finding[] {
   ]
 }
 
-function unknownWindow(ids: readonly string[], otherwise: string): Finding {
+function unknownWindow(ids: readonly string[], effect: string): Finding {
   return {
     code: 'context-window-unknown',
     topic: 'context-window-unknown',
     severity: 'note',
-    message: `The gateway does not report the context window of ${ids.join(', ')}: ${otherwise}`,
+    message: `The gateway does not report the context window of ${ids.join(', ')}: ${effect}`,
     hint: 'Type: --context-window TOKENS',
   }
 }

@@ -116,7 +116,7 @@ export const openclaw: ClientModule = {
 
   resolve(input) {
     const resolved = resolveWithPicker(input, protocols, {
-      otherwise: 'OpenClaw assumes 200,000 tokens',
+      ifUnknown: 'OpenClaw assumes 200,000 tokens',
     })
 
     const isLimitNamed = input.requested.outputLimit !== undefined

@@ -6,6 +6,7 @@ import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import type { Recordings } from '../contract/program.ts'
 import { wordsIn } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
+import type { WindowHandling } from '../models/context-window.ts'
 
 /** The differences between opencode and its forks. The program has the client's ID as its name. */
 export interface Layout extends ClientName {
@@ -29,8 +30,8 @@ export interface Layout extends ClientName {
   readonly asksForNoLimit?: RegExp
   /** Its recorded first requests. Only a probe needs them. */
   readonly loadRecordings: () => Promise<Recordings>
-  /** What it does if it does not know a context window. */
-  readonly withoutWindow: string
+  /** What it does with the context windows of models. */
+  readonly window: WindowHandling
   /**
    * The version that does not start with keys of the next major version of opencode. Absent: all versions do.
    */

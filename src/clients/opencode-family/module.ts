@@ -60,7 +60,7 @@ function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): Resolve
  * otherwise.
  */
 export function clientOf(layout: Layout, { tested, program, ...parts }: ClientParts): ClientModule {
-  const { id, label, reservedProviderIds, variables, withoutWindow } = layout
+  const { id, label, reservedProviderIds, variables, window } = layout
   return {
     ...parts,
     program: {
@@ -145,7 +145,6 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
 
     resolve(input) {
       const usable = protocolsForKey({ label, protocols, sends }, input)
-      const window = { otherwise: withoutWindow }
       const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
 
       return withSmallModel(input, resolved)

@@ -26,7 +26,9 @@ const layout: Layout = {
   schema: 'https://opencode.ai/config.json',
   reservedProviderIds,
   // Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts).
-  withoutWindow: 'opencode does not compact its conversations: they end when the window is full',
+  window: {
+    ifUnknown: 'opencode does not compact its conversations: they end when the window is full',
+  },
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   refusesPermissionsAs: 'opencode 1',

@@ -124,7 +124,7 @@ export const pi: ClientModule = {
   checkNow,
 
   resolve: (input) =>
-    resolveWithPicker(input, protocols, { otherwise: 'pi assumes 128,000 tokens' }),
+    resolveWithPicker(input, protocols, { ifUnknown: 'pi assumes 128,000 tokens' }),
 
   plan,
   checkSetup,

@@ -177,7 +177,7 @@ export const qwen: ClientModule = {
     const supported = supportedProtocols(input, version)
     const resolved = resolveWithPicker(input, supported, {
       knows: knowsWindow,
-      otherwise: 'Qwen Code assumes 200,000 tokens',
+      ifUnknown: 'Qwen Code assumes 200,000 tokens',
     })
 
     const listed = new Map(catalogIn(input.gatewayInfo)?.models.map((model) => [model.id, model]))

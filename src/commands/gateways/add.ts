@@ -84,7 +84,7 @@ async function firstAnsweredModel(
 
 function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): ModelRoute {
   const input = { requested: { model }, gatewayInfo }
-  const resolved = resolveOneModel(input, protocols, { otherwise: '' })
+  const resolved = resolveOneModel(input, protocols, { ifUnknown: '' })
   const { probeModel, protocol = protocols[0] } = resolved
   return { model: probeModel, protocol }
 }
