@@ -32,7 +32,7 @@ const response = {
 const error = readErrorBody(response)
 
 for (const { cause, codes = [], words: pattern, source } of matchingRows(error, status, model)) {
-  const code = codes.find((name) => error.codes.includes(name))
+  const code = error.codes.find(({ name }) => codes.includes(name))?.name
   const match = code ?? pattern?.exec(error.words)?.[0] ?? 'a code, read as words'
   console.log(`row      ${cause}: "${match}" (${source ?? 'a code that many failures share'})`)
 }

@@ -37,7 +37,7 @@ export function diagnoseMissingRoute(evidence: Evidence): Outcome | undefined {
     return protocolUnsupported(evidence)
 
   const isRouteMissing =
-    error.codes.some((code) => routeCodes.includes(code)) ||
+    error.codes.some(({ name }) => routeCodes.includes(name)) ||
     /^unexpected endpoint\b/i.test(error.words)
   return isRouteMissing ? noRoute(evidence) : undefined
 }
@@ -119,5 +119,5 @@ function blamesParameter({ param, words }: ErrorBody): boolean {
 
 /** Whether a gateway of the one-api family wrote the error, and did not pass it on from its upstream. */
 function isGatewaysOwn({ codes }: ErrorBody): boolean {
-  return codes.some((code) => /^\w+_api_error$/.test(code) || code === 'get_channel_failed')
+  return codes.some(({ name }) => /^\w+_api_error$/.test(name) || name === 'get_channel_failed')
 }

@@ -8,10 +8,8 @@ export interface ErrorBody {
   readonly kind: 'json' | 'page' | 'text' | 'empty'
   /** Whether the body is an API error in one of the known shapes. */
   readonly isApiError: boolean
-  /** The error's codes, types and reasons, in lower case; empty strings left out. */
-  readonly codes: readonly string[]
-  /** The same codes as words: `InvalidSubscription` and `INVALID_SUBSCRIPTION` as `invalid subscription`. */
-  readonly codeWords: readonly string[]
+  /** The error's codes, types and reasons. */
+  readonly codes: readonly GatewayCode[]
   /** The parameter that the error blames. */
   readonly param: string
   /** The error's own words, unchanged, up to a maximum length. For a web page, its title. */
@@ -22,6 +20,13 @@ export interface ErrorBody {
   readonly isPassedOn?: true
 }
 
+/** `InvalidSubscription` has the name `invalidsubscription` and the words `invalid subscription`. */
+interface GatewayCode {
+  /** In lower case. */
+  readonly name: string
+  readonly words: string
+}
+
 /** How much of a text is searched, in characters. Patterns on longer texts could take too long. */
 const maxWords = 2_000
 const maxPageStart = 20_000
@@ -29,8 +34,8 @@ const maxPageStart = 20_000
 /** Reads the error in a response: JSON and XML of any shape, a web page, or plain text. */
 export function readErrorBody(response: Pick<HttpResponse, 'headers' | 'body'>): ErrorBody {
   const body = response.body.replace(/^\ufeff/, '').trim()
-  const challenge = challengeIn(response.headers)
-  if (body === '') return { ...nothing, kind: 'empty', ...challenge }
+  const challengeCodes = challengeIn(response.headers)
+  if (body === '') return { ...nothing, kind: 'empty', codes: challengeCodes }
 
   const xml = xmlIn(body)
   if (xml !== undefined) return errorBodyFrom(xml)
@@ -42,11 +47,7 @@ export function readErrorBody(response: Pick<HttpResponse, 'headers' | 'body'>):
     value === undefined
       ? { ...nothing, kind: 'text', words: body.slice(0, maxWords) }
       : errorBodyFrom(value)
-  return {
-    ...error,
-    codes: [...error.codes, ...challenge.codes],
-    codeWords: [...error.codeWords, ...challenge.codeWords],
-  }
+  return { ...error, codes: [...error.codes, ...challengeCodes] }
 }
 
 /** As `readErrorBody`, for an error that came as JSON inside a stream. */
@@ -66,7 +67,7 @@ export function errorBodyFrom(value: unknown): ErrorBody {
     kind: 'json' as const,
     isApiError:
       isFailure(root) || (words !== '' && (status !== undefined || isEmptyValue(root['data']))),
-    ...codesFrom(codes),
+    codes: codes.map(toGatewayCode),
     param: paramIn(layers),
     words: words.slice(0, maxWords),
     status,
@@ -232,29 +233,21 @@ function xmlIn(body: string): Layer | undefined {
 }
 
 /** The reason in a server's challenge: `Bearer error="invalid_token"` (RFC 6750, 3). */
-function challengeIn(headers: HttpResponse['headers']): Pick<ErrorBody, 'codes' | 'codeWords'> {
+function challengeIn(headers: HttpResponse['headers']): readonly GatewayCode[] {
   const code = /\berror="?(\w{1,60})/i.exec(headers['www-authenticate'] ?? '')?.[1]
-  return codesFrom(code === undefined ? [] : [code])
+  return code === undefined ? [] : [toGatewayCode(code)]
 }
 
-function codesFrom(codes: readonly unknown[]): Pick<ErrorBody, 'codes' | 'codeWords'> {
-  const texts = codes.map((code) => String(code).slice(0, maxWords))
-  return {
-    codes: texts.map((text) => text.toLowerCase()),
-    codeWords: texts.map((text) =>
-      text
-        .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-        .replace(/[_.:-]+/g, ' ')
-        .toLowerCase(),
-    ),
-  }
+function toGatewayCode(code: unknown): GatewayCode {
+  const text = String(code).slice(0, maxWords)
+  const words = text.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/[_.:-]+/g, ' ')
+  return { name: text.toLowerCase(), words: words.toLowerCase() }
 }
 
 const nothing: ErrorBody = {
   kind: 'text',
   isApiError: false,
   codes: [],
-  codeWords: [],
   param: '',
   words: '',
 }

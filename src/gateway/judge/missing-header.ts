@@ -60,7 +60,7 @@ const saysMissing =
 function wantedHeader(error: ErrorBody, body: string): string | undefined {
   const { words, codes } = error
   const unnamed = unnamedHeaders.find(
-    (row) => row.words?.test(words) || row.codes?.some((code) => codes.includes(code)),
+    (row) => row.words?.test(words) || codes.some(({ name }) => row.codes?.includes(name)),
   )
   if (unnamed !== undefined) return unnamed.header
 

@@ -81,7 +81,7 @@ test('error body: unpacks an error that another gateway passed on as an object, 
     { detail: { error: { message: inner } } },
   ]
   for (const body of wrapped) {
-    expect(read(body)).toMatchObject({ words: 'the cause', codes: ['quota'] })
+    expect(read(body)).toMatchObject({ words: 'the cause', codes: [{ name: 'quota' }] })
   }
   expect(read({ error: { message: '{broken' } }).words).toBe('{broken')
   expect(read({ error: null, message: 'x' }).words).toBe('x')
@@ -91,17 +91,19 @@ test('error body: unpacks an error that another gateway passed on as an object, 
 test('error body: reads five layers and no more', () => {
   const nested = (depth: number): object =>
     depth === 0 ? { code: 'deep' } : { error: nested(depth - 1) }
-  expect(read(nested(4)).codes).toEqual(['deep'])
-  expect(read(nested(5)).codes).toEqual([])
+  expect(read(nested(4)).codes.map(({ name }) => name)).toEqual(['deep'])
+  expect(read(nested(5)).codes.map(({ name }) => name)).toEqual([])
 })
 
 test('error body: knows the parameter, and Google’s reasons', () => {
   expect(read({ error: { param: 'None' }, param: 'model' }).param).toBe('model')
   expect(read({ error: { param: 7 } }).param).toBe('')
-  expect(read({ error: { details: [{ reason: 'API_KEY_INVALID' }, null, 1] } }).codes).toEqual([
-    'api_key_invalid',
-  ])
-  expect(read({ error: { details: 'x' } }).codes).toEqual([])
+  expect(
+    read({ error: { details: [{ reason: 'API_KEY_INVALID' }, null, 1] } }).codes.map(
+      ({ name }) => name,
+    ),
+  ).toEqual(['api_key_invalid'])
+  expect(read({ error: { details: 'x' } }).codes.map(({ name }) => name)).toEqual([])
 })
 
 test('error body: cuts messages after 2,000 characters', () => {

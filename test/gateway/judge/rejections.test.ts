@@ -55,8 +55,8 @@ test('every row of causes matches a rejection in rejections.jsonl', () => {
     ({ codes = [], words }) =>
       !errors.some(
         (error) =>
-          codes.some((code) => error.codes.includes(code)) ||
-          [...error.codeWords, error.words].some((sentence) => words?.test(sentence)),
+          error.codes.some((code) => codes.includes(code.name) || words?.test(code.words)) ||
+          words?.test(error.words),
       ),
   )
   expect(idle.map(({ cause, codes, words }) => [cause, codes ?? words])).toEqual([])

@@ -78,7 +78,7 @@ export function matchingRows(
 ): readonly (CauseRow | CommonCodes)[] {
   const sentences = sentencesOf(error, model)
   const hasCode = ({ codes = [] }: Pick<CauseRow, 'codes'>) =>
-    codes.some((code) => error.codes.includes(code))
+    error.codes.some(({ name }) => codes.includes(name))
   const hasWords = ({ words }: CauseRow) => sentences.some((sentence) => words?.test(sentence))
 
   const rows = causeRows.filter(({ statuses }) => statuses?.includes(status) ?? true)
@@ -86,14 +86,18 @@ export function matchingRows(
 }
 
 /** The sentences of an error. Its codes count as sentences, except those that many failures share. */
-function sentencesOf({ codes, codeWords, words }: ErrorBody, model: string): readonly string[] {
+function sentencesOf({ codes, words }: ErrorBody, model: string): readonly string[] {
   const isCommon = (code: string) => commonCodes.some((row) => row.codes.includes(code))
-  const fromCodes = codeWords.filter((_, index) => !isCommon(codes[index]!))
+  const preciseCodes = codes.filter(({ name }) => !isCommon(name))
 
   const message = withModelNamed(words, model)
   // A message may be nothing but a code: `bad_credentials`.
   const isOneWord = !/\s/.test(message)
-  return [...fromCodes, message, isOneWord ? message.replace(/[_-]+/g, ' ') : message]
+  return [
+    ...preciseCodes.map((code) => code.words),
+    message,
+    isOneWord ? message.replace(/[_-]+/g, ' ') : message,
+  ]
 }
 
 /** Whether the status says that the request is at fault. Without a status it may be. */
