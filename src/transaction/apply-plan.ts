@@ -13,7 +13,12 @@ import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { composeRun } from './compose-run.ts'
 import { type Lock, withLock } from './lock.ts'
-import { findPlannedFiles, isUnchanged, unchangedFile, withAbsolutePaths } from './planned-files.ts'
+import {
+  findPlannedFiles,
+  isUnchanged,
+  resolveUnchangedFile,
+  withAbsolutePaths,
+} from './planned-files.ts'
 import {
   type ApplyResult,
   isChangedByRun,
@@ -96,7 +101,7 @@ export function acceptDrift(world: World, plan: Plan): void {
   const paths = openState(world)
   withLock(world, paths, () => {
     recoverUnderLock(world, paths)
-    const plannedFiles = plan.edits.map((edit) => unchangedFile(world, edit))
+    const plannedFiles = plan.edits.map((edit) => resolveUnchangedFile(world, edit))
     switchFiles(world, paths, composeRun(world, paths, { plan, plannedFiles }))
     limitRuns(world, paths)
   })

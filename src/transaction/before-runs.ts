@@ -10,6 +10,7 @@ import {
   type FileVersion,
   type RecordedFile,
   type RecordedSetting,
+  type Runs,
   type World,
 } from './record.ts'
 import { listRuns } from './records/records.ts'
@@ -47,9 +48,7 @@ export function* filesBeforeRuns(
     ...run,
     files: run.files.filter(({ client, path }) => clients.includes(client) && now.has(path)),
   }))
-  const recorded = new Map<string, FileVersion | null>()
-  for (const { path, written } of clientRuns.flatMap(({ files }) => files))
-    if (!recorded.has(path)) recorded.set(path, written)
+  const recorded = newestVersions(clientRuns)
   if (recorded.size === 0) return
 
   const withoutRuns = new Map([...now].map(([path, bytes]) => [path, asVersion(copies, bytes)]))
@@ -107,6 +106,13 @@ export function* fileWithoutRuns(world: World, path: string): Generator<Bytes | 
   } catch (error) {
     if (!(error instanceof UserError)) throw error
   }
+}
+
+/** The version of each file that its newest run wrote. */
+function newestVersions(runs: Runs): Map<string, FileVersion | null> {
+  const oldestFirst = runs.flatMap(({ files }) => files).toReversed()
+  // Of equal keys, a map keeps the last value.
+  return new Map(oldestFirst.map(({ path, written }) => [path, written]))
 }
 
 function asVersion(copies: Copies, bytes: Bytes | null): FileVersion | null {

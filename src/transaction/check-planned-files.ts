@@ -6,8 +6,8 @@ import type { Finding } from '../finding.ts'
 import { displayPath, missingFolders, pathExists, toFileError, wrapFileErrors } from './files.ts'
 import {
   isUnchanged,
-  plannedFile,
   refuseDuplicateFiles,
+  resolvePlannedFile,
   withAbsolutePaths,
 } from './planned-files.ts'
 import type { RollbackDetails, World } from './record.ts'
@@ -32,7 +32,7 @@ export function checkPlannedFiles(
   expectWritableStateFolder(world)
   const planned = edits.map((edit) =>
     wrapFileErrors(machine, edit.path, () => {
-      const result = plannedFile(world, edit, rollback)
+      const result = resolvePlannedFile(world, edit, rollback)
       const { missingFolders: newFolders, realPath } = result.file
       expectWritableFolder(world, dirname(newFolders[0] ?? realPath))
       return result

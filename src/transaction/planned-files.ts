@@ -48,7 +48,7 @@ export function findPlannedFiles(
     wrapFileErrors(world.machine, edit.path, () => {
       const planned = fileToWrite(world, paths, edit, rollback)
       // The file has the contents of `after` already, so they are also those before the run.
-      if (planned === undefined) return unchangedFile(world, { ...edit, before: edit.after })
+      if (planned === undefined) return resolveUnchangedFile(world, { ...edit, before: edit.after })
       toWrite.push(planned)
       return planned
     }),
@@ -68,7 +68,7 @@ function fileToWrite(
 ): PlannedFile | undefined {
   if (isUnchanged(edit)) return undefined
 
-  const planned = plannedFile(world, edit, rollback)
+  const planned = resolvePlannedFile(world, edit, rollback)
   const now = readIfExists(world.files, world.machine, planned.file.realPath)
   // Another program, most likely another run, has already written the same contents.
   if (sameBytes(now, edit.after) && hasPlannedMode(edit, planned.file)) return undefined
@@ -77,7 +77,7 @@ function fileToWrite(
 }
 
 /** A file that the run does not write. It may be one that cannot be written. */
-export function unchangedFile({ files, machine }: World, edit: FileEdit): PlannedFile {
+export function resolveUnchangedFile({ files, machine }: World, edit: FileEdit): PlannedFile {
   const found = valueOrError(() => resolveFile(files, machine, edit.path))
   const file =
     found instanceof UserError
@@ -91,7 +91,7 @@ function hasPlannedMode({ mode }: FileEdit, { status }: ResolvedFile): boolean {
 }
 
 /** @throws UserError `config-conflict`, `not-permitted`; Node's own errors */
-export function plannedFile(
+export function resolvePlannedFile(
   world: World,
   edit: FileEdit,
   rollback: RollbackDetails | undefined,
