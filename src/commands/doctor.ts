@@ -61,14 +61,15 @@ export async function doctor(
 
   const { runs } = records
   const clients = await oneClientPerFamily(session, runs, id && rowOf(id).family)
-  const consent = consentToFix(session, flags)
-  const beforeFix = clients.map((client) => checkClient(session, client, records))
-  const fix: FixResult =
-    consent === undefined
-      ? { edits: [], fixed: [] }
-      : await fixProblems(session, beforeFix.filter(isReadable), runs, { consent, dryRun })
 
-  const isFixTried = !dryRun && (consent === 'given' || consent === 'ask')
+  const consent = consentToFix(session, flags)
+  let fix: FixResult = { edits: [], fixed: [] }
+  if (flags.fix) {
+    const checked = clients.map((client) => checkClient(session, client, records))
+    fix = await fixProblems(session, checked.filter(isReadable), runs, { consent, dryRun })
+  }
+
+  const isFixTried = flags.fix === true && !dryRun && consent !== 'none'
   const shownClients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, {
@@ -78,16 +79,18 @@ export async function doctor(
       isNamed: id !== undefined,
     }),
   )
-  const checks = [...machineChecks, ...shownClients.flatMap(({ findings }) => findings)]
 
+  // The connection to a gateway can show that the clock of this machine is wrong.
+  const clientChecks = shownClients.flatMap(({ findings }) => findings)
   const isOfMachine = ({ about }: CheckResult) => about === 'machine'
   const ofClients = shownClients.map((client) => ({
     ...client,
     findings: client.findings.filter((finding) => !isOfMachine(finding)),
   }))
-  showChecks(session, checks.filter(isOfMachine), { isDetailed: true })
+  showChecks(session, clientChecks.filter(isOfMachine), { isDetailed: true })
   showClients(session, ofClients, { isDetailed: flags.all === true || id !== undefined })
 
+  const checks = [...machineChecks, ...clientChecks]
   session.document({
     command: 'doctor',
     changed: fix.run !== undefined,
@@ -100,9 +103,8 @@ export async function doctor(
   return exitStatusFor(checks)
 }
 
-/** Whether the user consents to fixes. A dry run asks nothing. Undefined: no fix is wanted. */
-function consentToFix(session: Session, { fix, dryRun, yes }: DoctorFlags): Consent | undefined {
-  if (!fix) return undefined
+/** Whether the user consents to fixes. A dry run asks nothing. */
+function consentToFix(session: Session, { dryRun, yes }: DoctorFlags): Consent {
   return dryRun && !yes ? 'none' : session.consent(yes)
 }
 

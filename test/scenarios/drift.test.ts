@@ -38,6 +38,16 @@ test.each(['status', 'doctor --no-verify'])(
   },
 )
 
+test.each(['status', 'doctor --no-verify'])(
+  '%s: reports an interrupted run once',
+  async (words) => {
+    const home = aHome()
+    killedBefore(home, /run-.*\.json$/)
+    const { stdout, stderr } = await runInProcess(home, words.split(' '))
+    expect((stdout + stderr).split('was interrupted')).toHaveLength(2)
+  },
+)
+
 describe('status --exit-code', () => {
   test('without a setup, and after an unchanged one: status 0', async () => {
     const home = aHome({ '.codex/config.toml': 'model = "o3"\n' })

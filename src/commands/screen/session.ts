@@ -108,11 +108,6 @@ export class Session {
     for (const { message } of findings) this.#shown.add(message)
   }
 
-  /** The findings of the result, in the order in which they were added. */
-  get findings(): readonly Finding[] {
-    return this.#findings
-  }
-
   /** The findings as `--json` prints them. */
   get findingsAsJson() {
     return this.#findings.map(({ code, message, hint }) => ({ code, message, hint }))
