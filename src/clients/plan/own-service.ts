@@ -29,7 +29,7 @@ import type { Client } from '../contract/client.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { whyUnreadable } from '../contract/state.ts'
-import { textOf } from '../files/parse-file.ts'
+import { asPlanned, textOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
 
 /** What the records know of a client's files. In the example, the undone runs are those that wrote the second column. */
@@ -62,24 +62,33 @@ export function isAtGateway(client: Client, files: LoadedFiles): boolean {
 export function planOwnService(
   client: Client,
   files: LoadedFiles,
-  earlier?: FilesFromRecords,
+  records?: FilesFromRecords,
 ): readonly FileEdit[] {
-  const { after, removed } = withoutGateway(client, files, earlier)
+  const edits = planWithRecords(client, files, records)
 
-  const isReadable = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) === undefined
-  const isUndone = earlier !== undefined && earlier.withoutRuns !== files
   // An undo can restore syntax that the client cannot read, such as comments that a setup removed. Then the plan
   // undoes no run, and only removes what points at a gateway.
-  if (isUndone && !isReadable(after) && isReadable(files)) {
-    const withoutUndo = { ...earlier, withoutRuns: files, settingsOfRuns: new Map() }
-    return planOwnService(client, files, withoutUndo)
-  }
+  const isReadable = (loaded: LoadedFiles) => whyUnreadable(client.read(loaded)) === undefined
+  if (records === undefined || isReadable(asPlanned(files, edits)) || !isReadable(files))
+    return edits
+  return planWithRecords(client, files, {
+    ...records,
+    withoutRuns: files,
+    settingsOfRuns: new Map(),
+  })
+}
 
+function planWithRecords(
+  client: Client,
+  files: LoadedFiles,
+  records: FilesFromRecords | undefined,
+): readonly FileEdit[] {
+  const { after, removed } = withoutGateway(client, files, records)
   return files
     .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
     .toReversed()
     .map((file) => {
-      const ofRuns = earlier?.settingsOfRuns.get(file.path) ?? []
+      const ofRuns = records?.settingsOfRuns.get(file.path) ?? []
       const ofGateway = removed(file).map((path) => {
         return { path, role: roleIn(client, file, path) ?? ('address' as const) }
       })
@@ -92,11 +101,11 @@ export function planOwnService(
 function withoutGateway(
   client: Client,
   files: LoadedFiles,
-  earlier: FilesFromRecords | undefined,
+  records: FilesFromRecords | undefined,
 ): { readonly after: LoadedFiles; readonly removed: (file: LoadedFile) => readonly SettingPath[] } {
   const settings = client.gatewaySettings(files)
-  const withoutRuns = filesWithoutRuns(files, settings, earlier)
-  const first = removeSettings(withoutRuns, settings, earlier?.atOwnService)
+  const withoutRuns = filesWithoutRuns(files, settings, records)
+  const first = removeSettings(withoutRuns, settings, records?.atOwnService)
 
   // A setting can have had no effect so far, for example because of another default model. Such a setting can
   // point at a gateway too.
@@ -116,15 +125,15 @@ function withoutGateway(
 function filesWithoutRuns(
   files: LoadedFiles,
   settings: GatewaySettings,
-  earlier: FilesFromRecords | undefined,
+  records: FilesFromRecords | undefined,
 ): LoadedFiles {
-  if (earlier === undefined) return files
-  if (earlier.atOwnService !== undefined) return earlier.withoutRuns
+  if (records === undefined) return files
+  if (records.atOwnService !== undefined) return records.withoutRuns
 
   return files.map((file) => {
-    const earlierFile = sameFile(earlier.withoutRuns, file)
+    const earlierFile = sameFile(records.withoutRuns, file)
     if (earlierFile === undefined || file.scope === 'whole') return file
-    const ofRuns = earlier.settingsOfRuns.get(file.path) ?? []
+    const ofRuns = records.settingsOfRuns.get(file.path) ?? []
     const paths = settingsWithoutRole(file, ofRuns, settings[file.kind] ?? [])
     return withSettingsOf(earlierFile, file, paths)
   })
