@@ -55,8 +55,9 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
 
     const requestId = /^GET requests\/([A-Za-z0-9]+)$/.exec(line)?.[1]
     if (requestId !== undefined) {
-      const found = log.find(requestId)
-      return send(found === undefined ? 404 : 200, found ?? { error: 'It is not in the log.' })
+      const loggedRequest = log.find(requestId)
+      if (loggedRequest === undefined) return send(404, { error: 'It is not in the log.' })
+      return send(200, loggedRequest)
     }
 
     switch (line) {

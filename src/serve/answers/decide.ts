@@ -96,10 +96,10 @@ export async function decide(
 
   const earlyFailure =
     failureAt(parsed, 'before-model') ?? (data === undefined ? failures.notJson() : undefined)
-  const found = earlyFailure ?? findModel(context.catalog, parsed)
-  if (found.kind === 'failure') return { modelAsked, isStream, fault, result: found }
+  const model = earlyFailure ?? findModel(context.catalog, parsed)
+  if (model.kind === 'failure') return { modelAsked, isStream, fault, result: model }
 
-  const { entry } = found
+  const { entry } = model
   const answer = await answerModel(context, parsed, entry)
   return { modelAsked, modelServed: entry.id, isStream, ...answer }
 }
@@ -125,23 +125,27 @@ async function answerModel(
   parsed: ParsedRequest,
   entry: CatalogEntry,
 ): Promise<Pick<Decision, 'result' | 'fault'>> {
-  const checked = checkRequest(context, parsed, entry)
-  if (checked.kind === 'failure') return { result: checked, fault: parsed.fault }
+  const request = checkRequest(context, parsed, entry)
+  if (request.kind === 'failure') return { result: request, fault: parsed.fault }
 
-  const written = await context.scope.play(checked.request, parsed.protocol, parsed.headers)
-  if (written.kind === 'failure') return { result: written, fault: parsed.fault }
+  const scriptedAnswer = await context.scope.play(
+    request.modelRequest,
+    parsed.protocol,
+    parsed.headers,
+  )
+  if (scriptedAnswer.kind === 'failure') return { result: scriptedAnswer, fault: parsed.fault }
 
-  const writtenFault = written.kind === 'none' ? {} : written.fault
-  const fault = { ...parsed.fault, ...writtenFault }
+  const scriptedFault = scriptedAnswer.kind === 'none' ? {} : scriptedAnswer.fault
+  const fault = { ...parsed.fault, ...scriptedFault }
   const result =
     faultResult({ ...parsed, fault }) ??
-    composeAnswer(context, { ...checked, model: entry.id }, written)
+    composeAnswer(context, { ...request, model: entry.id }, scriptedAnswer)
   return { result, fault }
 }
 
 interface CheckedRequest extends Pick<ModelAnswer, 'codec' | 'body' | 'input' | 'isInThread'> {
   readonly kind: 'checked'
-  readonly request: ModelRequest
+  readonly modelRequest: ModelRequest
 }
 
 /**
@@ -153,11 +157,11 @@ function checkRequest(
   parsed: ParsedRequest,
   entry: CatalogEntry,
 ): CheckedRequest | Failure {
-  const checked = catchRejection(() => readRequest(context, parsed))
-  if (checked instanceof InvalidRequest) return failures.invalidRequest(checked.message)
+  const request = catchRejection(() => readRequest(context, parsed))
+  if (request instanceof InvalidRequest) return failures.invalidRequest(request.message)
   const failure = checkServedModel(entry, parsed)
   if (failure !== undefined) return failure
-  return checked instanceof RequestRejection ? failures.rejected(checked) : checked
+  return request instanceof RequestRejection ? failures.rejected(request) : request
 }
 
 /**
@@ -173,8 +177,8 @@ function readRequest(
   const input = protocol === 'responses' ? responses.wholeInput(json) : undefined
   const thread = protocol === 'messages' ? threads.wholeRequest(json) : undefined
   const body = thread ?? json
-  const request = codec.readRequest(body, { input, headers, families })
-  return { kind: 'checked', codec, request, body, input, isInThread: thread !== undefined }
+  const modelRequest = codec.readRequest(body, { input, headers, families })
+  return { kind: 'checked', codec, modelRequest, body, input, isInThread: thread !== undefined }
 }
 
 /** Checks price, quota and protocol of a model. */
@@ -189,16 +193,17 @@ function checkServedModel(entry: CatalogEntry, parsed: ParsedRequest): Failure |
 /** The written answer, else that of the built-in model. */
 function composeAnswer(
   { newCallId }: DecisionContext,
-  { request, ...facts }: CheckedRequest & { readonly model: string },
-  written: ScriptedAnswer | NoAnswer,
+  { modelRequest, ...facts }: CheckedRequest & { readonly model: string },
+  scriptedAnswer: ScriptedAnswer | NoAnswer,
 ): ModelAnswer | RecordedAnswer | Failure {
-  if (written.kind === 'recorded') return written
-  if (request.alteredThought !== undefined) return failures.rejected(request.alteredThought)
+  if (scriptedAnswer.kind === 'recorded') return scriptedAnswer
+  if (modelRequest.alteredThought !== undefined)
+    return failures.rejected(modelRequest.alteredThought)
 
-  const builtIn = () => ({ utterances: builtInAnswer(request, facts.model) })
-  const script = written.kind === 'script' ? written.script : catchRejection(builtIn)
+  const builtIn = () => ({ utterances: builtInAnswer(modelRequest, facts.model) })
+  const script = scriptedAnswer.kind === 'script' ? scriptedAnswer.script : catchRejection(builtIn)
   if (script instanceof RequestRejection) return failures.rejected(script)
-  return { ...facts, kind: 'answer', answer: buildAnswer(script, request, newCallId) }
+  return { ...facts, kind: 'answer', answer: buildAnswer(script, modelRequest, newCallId) }
 }
 
 /** The failure that the fault causes at this point, if it causes one here. */

@@ -1,4 +1,4 @@
-import { closedProblem, complexityProblem } from './checks/json-schemas.ts'
+import { anthropicComplexityProblem, anthropicStrictProblem } from './checks/json-schemas.ts'
 import { anthropicMediaProblem } from './checks/media.ts'
 import {
   asList,
@@ -157,7 +157,7 @@ function readMessagesFormat(body: JsonObject): unknown {
   const { schema } = toObject(isObject(format) ? format : body['output_format'])
   if (!isObject(schema)) return undefined
 
-  const problem = closedProblem(schema) ?? complexityProblem([schema])
+  const problem = anthropicStrictProblem(schema) ?? anthropicComplexityProblem([schema])
   if (problem !== undefined) throw new RequestRejection(`${place}.schema: ${problem}`)
   return schema
 }

@@ -1,6 +1,10 @@
 /** Reads the tools of POST /v1/messages, and the choice among them. */
 import { checkSearch, isSkippedTool } from './checks/hosted-tools.ts'
-import { closedProblem, complexityProblem, invalidKeyword } from './checks/json-schemas.ts'
+import {
+  anthropicComplexityProblem,
+  anthropicStrictProblem,
+  invalidKeyword,
+} from './checks/json-schemas.ts'
 import { asString, type JsonObject, toObject } from './json.ts'
 import type { Tool, ToolChoice } from './model-request.ts'
 import { RequestRejection, unsupportedFeature } from './rejection.ts'
@@ -43,7 +47,7 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
     throw new RequestRejection(
       `${place}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
     )
-  const problem = strict === true ? closedProblem(parameters) : undefined
+  const problem = strict === true ? anthropicStrictProblem(parameters) : undefined
   if (problem !== undefined) throw new RequestRejection(`${place}: ${problem}`)
 
   return [{ name, kind: 'function', description: asString(description), parameters }]
@@ -67,7 +71,7 @@ function checkToolsTogether(tools: readonly JsonObject[]): void {
     throw new RequestRejection(
       `tools: Too many strict tools (${strict.length}). The maximum number of strict tools supported is ${maxStrictTools}.`,
     )
-  const problem = complexityProblem(strict.map((tool) => toObject(tool['input_schema'])))
+  const problem = anthropicComplexityProblem(strict.map((tool) => toObject(tool['input_schema'])))
   if (problem !== undefined) throw new RequestRejection(problem)
 }
 

@@ -1,5 +1,5 @@
 /** The parts of a request that chat and responses have in common. */
-import { openaiProblem, strictProblem } from './checks/json-schemas.ts'
+import { openaiSchemaProblem, openaiStrictProblem } from './checks/json-schemas.ts'
 import { dataUrlType } from './checks/media.ts'
 import { asString, isObject, type JsonObject, listObjects, toObject } from './json.ts'
 import type { ModelRequest, Tool } from './model-request.ts'
@@ -30,8 +30,8 @@ function schemaProblem(
   strict: unknown,
   use: 'tool' | 'answer',
 ): string | undefined {
-  const problem = openaiProblem(schema, use)
-  return problem ?? (strict === true ? strictProblem(schema) : undefined)
+  const problem = openaiSchemaProblem(schema, use)
+  return problem ?? (strict === true ? openaiStrictProblem(schema) : undefined)
 }
 
 /** Whether the answer must be JSON although no message contains the word. */

@@ -104,7 +104,10 @@ export function invalidKeyword(schema: JsonObject): string | undefined {
 }
 
 /** The reason why chat and responses reject a schema. `{}` is valid for a tool only. */
-export function openaiProblem(schema: JsonObject, use: 'tool' | 'answer'): string | undefined {
+export function openaiSchemaProblem(
+  schema: JsonObject,
+  use: 'tool' | 'answer',
+): string | undefined {
   const { type } = schema
   if (type !== 'object' && (use === 'answer' || Object.keys(schema).length > 0))
     return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(type ?? 'None')}"'.`
@@ -126,7 +129,7 @@ export function openaiProblem(schema: JsonObject, use: 'tool' | 'answer'): strin
  * (https://platform.openai.com/docs/guides/structured-outputs, https://github.com/moeru-ai/xsai/issues/145,
  * read 2026-11-23).
  */
-export function strictProblem(schema: JsonObject): string | undefined {
+export function openaiStrictProblem(schema: JsonObject): string | undefined {
   const schemas = allSchemas(schema)
   for (const [quantity, limit, measure] of strictLimits) {
     const size = measure(schemas)
@@ -231,7 +234,7 @@ const unsupported: Readonly<Record<string, readonly string[]>> = rules.anthropic
  * https://github.com/ghostlobster/memorize-everything/issues/93, read 2026-11-23; the formats, enums and
  * `oneOf`: lib/transform-json-schema.js of @anthropic-ai/sdk 1.12.0).
  */
-export function closedProblem(schema: JsonObject): string | undefined {
+export function anthropicStrictProblem(schema: JsonObject): string | undefined {
   // https://github.com/egonSchiele/agency-lang/issues/487, read 2026-11-26
   const cycle = findCycle(schema)?.map((target) => target.split('/').at(-1))
   if (cycle !== undefined)
@@ -264,7 +267,7 @@ export function closedProblem(schema: JsonObject): string | undefined {
  * The reason why messages rejects all its strict schemas together
  * (https://github.com/elie222/inbox-zero/issues/2323, https://github.com/mozilla/bugbug/pull/6129).
  */
-export function complexityProblem(schemas: readonly JsonObject[]): string | undefined {
+export function anthropicComplexityProblem(schemas: readonly JsonObject[]): string | undefined {
   const all = schemas.flatMap((schema) => allSchemas(schema))
   const optional = sumOver(
     (schema) =>
