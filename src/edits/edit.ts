@@ -209,7 +209,7 @@ export function setAndRemove(keys: KeysToEdit): ParsedText {
   throw new Conflict(`repoint cannot change ${names} without changing something else`, 0)
 }
 
-/** Parses a text, and rejects it if only the parser with offsets does. */
+/** Parses a text. The parser with offsets must accept it too: it runs when the containers are asked for. */
 function parseWithBoth(dialect: Dialect, text: string, fileName: string): ParsedText {
   const parsed = dialect.parse(text, fileName)
   parsed.containers()

@@ -54,7 +54,7 @@ export function undoFile(
   if (now === null)
     return { result: null, kept: before === null ? [] : [keptSetting(file, wholeFile, 'changed')] }
   if (file.scope === 'whole') return undoWholeFile(history)
-  return withForceHint(() => undoSettings(history, now, way, isOurModel))
+  return withForceHint(() => undoSettings({ ...history, now }, way, isOurModel))
 }
 
 function restoreCopy(history: FileHistory): UndoneFile {

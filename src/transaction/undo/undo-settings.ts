@@ -45,19 +45,21 @@ export interface UndoneFile {
   readonly kept: readonly KeptSetting[]
 }
 
+/** The history of a file that exists now. */
+interface ExistingFile extends FileHistory {
+  readonly now: FileVersion
+}
+
 /**
  * Gives each setting that is still ours its earlier value. The others are kept: as `changed` if someone
  * changed them since, and with `keep-without-role` as `together` if they have no role and are in a shared table.
- *
- * @param now the file, which exists
  */
 export function undoSettings(
-  history: FileHistory,
-  now: FileVersion,
+  history: ExistingFile,
   way: SettingWay,
   isOurModel: ModelCheck,
 ): UndoneFile {
-  const { copies, file } = history
+  const { copies, file, now } = history
   const tables = way === 'remove-table' ? tablesToRemove(history) : []
   const isInTable = ({ path }: ComparedSetting) => tables.some((table) => startsWith(path, table))
 
@@ -69,7 +71,7 @@ export function undoSettings(
 
   const undoAllBut = (withoutRole: readonly ComparedSetting[]) => {
     const undone = undoable.filter((setting) => !withoutRole.includes(setting))
-    return bytesAfterUndo(history, now, {
+    return bytesAfterUndo(history, {
       restore: [...pathsOf(undone), ...tables],
       keep: pathsOf([...changed, ...withoutRole]),
     })
@@ -84,15 +86,11 @@ export function undoSettings(
   ]
   if (bytes === null) return { result: null, kept }
 
-  const mode = permissionsAfterUndo(history, now, changed)
+  const mode = permissionsAfterUndo(history, changed)
   return { result: copies.add(bytes, { ...now, mode }), kept }
 }
 
-function bytesAfterUndo(
-  { copies, file }: FileHistory,
-  now: FileVersion,
-  decision: UndoDecision,
-): Bytes | null {
+function bytesAfterUndo({ copies, file, now }: ExistingFile, decision: UndoDecision): Bytes | null {
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.written),
@@ -146,14 +144,10 @@ function withoutRoleInSharedTables(
 }
 
 /** The earlier permissions. A file that keeps a key keeps its own, which close it to other users. */
-function permissionsAfterUndo(
-  history: FileHistory,
-  now: FileVersion,
-  changed: readonly ComparedSetting[],
-): number {
+function permissionsAfterUndo(history: ExistingFile, changed: readonly ComparedSetting[]): number {
   const keepsKey = changed.some(({ setting }) => setting.role === 'key')
   const earlier = keepsKey ? null : versionToRestore(history)
-  return earlier?.mode ?? now.mode
+  return earlier?.mode ?? history.now.mode
 }
 
 /** Whether the run created the table. The root of a file is no such table. */
