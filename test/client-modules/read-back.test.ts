@@ -185,5 +185,5 @@ test.each<readonly [string, string, Disk, StateValues]>([
 test('claude: repoint reads no value from a file that the client skips', () => {
   const commented = { '.claude/settings.json': '{"model":"sonnet"} // mine' }
   const claude = byId('claude')
-  expect(claude.read(filesOf(claude, aMachine(), commented)).sources).toEqual({})
+  expect(claude.read(filesOf(claude, aMachine(), commented)).origins).toEqual({})
 })

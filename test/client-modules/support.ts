@@ -256,8 +256,8 @@ export interface StateValues
 }
 
 export function valuesOf(state: ClientState): StateValues {
-  const { endpoint, options, unsetOptions, sources, login } = state
-  const [model, broken, keyPath] = [shownModel(state), whyUnreadable(state), sources.key]
+  const { endpoint, options, unsetOptions, origins, login } = state
+  const [model, broken, keyPath] = [shownModel(state), whyUnreadable(state), origins.key]
   const keyHeader = unusualKeyHeader(endpoint.keyHeader)
   return compact({
     ...endpoint,

@@ -2,7 +2,7 @@ import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
-import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
+import { brokenText, fileOf, originsIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { readSettingOptions } from '../plan/setting-options.ts'
@@ -200,7 +200,7 @@ const shared = {
       },
       unsetOptions: model?.isNamed === false ? ['slot'] : undefined,
       shownModel: model?.name,
-      sources: sourcesIn(file.path, {
+      origins: originsIn(file.path, {
         baseUrl: url,
         key,
         model: model?.isNamed ? model.name : undefined,

@@ -7,7 +7,7 @@ import type { ClientModule } from '../contract/client.ts'
 import { catalogIn } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
-import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
+import { brokenText, fileOf, originsIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { numberIn, textIn } from '../files/tables.ts'
@@ -121,7 +121,7 @@ export const cline: ClientModule = {
         headers,
       },
       options: { model, contextWindow: numberIn(settings, ['contextWindow']) },
-      sources: sourcesIn(path, { baseUrl: url, model, key: sent?.key }),
+      origins: originsIn(path, { baseUrl: url, model, key: sent?.key }),
       findings: [],
     }
   },

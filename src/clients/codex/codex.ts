@@ -3,7 +3,7 @@ import { removeVendor } from '../../gateway/models/ids.ts'
 import { otherKeyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
-import { fileOf, parseKind, sourcesIn, unreadable } from '../files/parse-file.ts'
+import { fileOf, originsIn, parseKind, unreadable } from '../files/parse-file.ts'
 import type { WindowHandling } from '../models/context-window.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { readHeaders, textMembers } from '../plan/headers.ts'
@@ -126,8 +126,8 @@ export const codex: ClientModule = {
         hasModelsFile: usesModelsFile(files, config) || undefined,
       },
       offered: offeredByModelsFile(files),
-      sources: {
-        ...sourcesIn(config.path, { baseUrl: url, model, key: keyOfTable?.key }),
+      origins: {
+        ...originsIn(config.path, { baseUrl: url, model, key: keyOfTable?.key }),
         ...(keyOfAuth && { key: authFile.path }),
       },
       login: auth.login && `a ${auth.login}`,

@@ -13,7 +13,7 @@ export interface ClientState {
   readonly shownModel?: string | undefined
   /** The model IDs in the client's picker, for the provider in use. */
   readonly offered?: readonly string[]
-  readonly sources: Sources
+  readonly origins: Origins
   /** The ID of the client whose setup wrote files that a family shares. Absent: the first one. */
   readonly configuredAs?: string | undefined
   /** Another login that the client would use instead of our key, as shown: `a ChatGPT login`. */
@@ -41,7 +41,7 @@ export interface Endpoint {
 }
 
 /** The absolute paths of the files that set these values. */
-export interface Sources {
+export interface Origins {
   readonly baseUrl?: string | undefined
   readonly model?: string | undefined
   readonly smallModel?: string | undefined
@@ -59,7 +59,7 @@ export interface SentKey {
 export const emptyState: ClientState = {
   endpoint: { keyHeader: 'authorization' },
   options: {},
-  sources: {},
+  origins: {},
   findings: [],
 }
 

@@ -2,7 +2,7 @@ import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
-import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
+import { brokenText, fileOf, originsIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf, projectFolders } from '../files/paths.ts'
 import { numberIn, textIn } from '../files/tables.ts'
 import { resolveWithPicker } from '../models/picker.ts'
@@ -145,7 +145,7 @@ export const droid: ClientModule = {
         contextWindow: numberIn(found?.entry, ['maxContextLimit']),
       },
       offered: ours.map(({ entry }) => String(entry['model'])),
-      sources: sourcesIn(path, { baseUrl: url, model, key: sent?.key }),
+      origins: originsIn(path, { baseUrl: url, model, key: sent?.key }),
       findings: unreadable(ignored === undefined ? undefined : brokenText(path, ignored)),
     }
   },

@@ -4,7 +4,7 @@ import { UnreadableFile } from '../../edits/text.ts'
 import type { Bytes, ConfigValue, FileEdit, SettingPath } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { ClientState, Sources } from '../contract/state.ts'
+import type { ClientState, Origins } from '../contract/state.ts'
 import { isTable, merged, type Table, textIn } from './tables.ts'
 
 /** The file of a kind. A client lists each of its editable files exactly once. */
@@ -121,11 +121,11 @@ export function originOf(files: readonly ParsedFile[], path: SettingPath): strin
 }
 
 /**
- * The file as the source of the values that it sets.
+ * The file as the origin of the values that it sets.
  *
- * @param values the values themselves, not yet their sources
+ * @param values the values themselves, not yet their origins
  */
-export function sourcesIn(path: string, values: Sources): Sources {
+export function originsIn(path: string, values: Origins): Origins {
   const set = Object.entries(values).filter(([, value]) => Boolean(value))
   return Object.fromEntries(set.map(([name]) => [name, path]))
 }

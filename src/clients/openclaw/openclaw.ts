@@ -3,7 +3,7 @@ import { keyCopyFindings } from '../checks/findings.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { OfferedModel } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
-import { brokenText, fileOf, sourcesIn, unreadable } from '../files/parse-file.ts'
+import { brokenText, fileOf, originsIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { resolveWithPicker } from '../models/picker.ts'
 import { openclawName } from '../names.ts'
@@ -106,7 +106,7 @@ export const openclaw: ClientModule = {
       endpoint: { ...endpoint, key },
       options: { ...options, providerId },
       offered: provider.models.map(({ id }) => String(id)),
-      sources: sourcesIn(file.path, { baseUrl: endpoint.baseUrl, model, key }),
+      origins: originsIn(file.path, { baseUrl: endpoint.baseUrl, model, key }),
       login: login && `the login ${login} in its database`,
       findings: [],
     }

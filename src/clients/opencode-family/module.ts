@@ -131,7 +131,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
         },
         unsetOptions: source === 'provider' ? ['protocol'] : undefined,
         offered: Object.keys(tableIn(table, ['models'])),
-        sources: {
+        origins: {
           baseUrl: originOf(configFiles, ['provider', providerId ?? '', 'options', 'baseURL']),
           model: originOf(configFiles, ['model']),
           smallModel: originOf(configFiles, ['small_model']),

@@ -111,7 +111,7 @@ export const pi: ClientModule = {
       endpoint: { ...endpoint, key: sent?.key },
       options: { ...options, providerId },
       offered: provider.models.map(({ id }) => String(id)),
-      sources: {
+      origins: {
         baseUrl: originOf([models], [...providerPath(providerFormat, providerId), 'baseUrl']),
         model: model && settings.path,
         key: sent?.keyPath,

@@ -159,7 +159,7 @@ export const qwen: ClientModule = {
       },
       options: { protocol, model, contextWindow: numberIn(entry, paths.window) },
       offered: ourEntries(value).map(({ id }) => id),
-      sources: {
+      origins: {
         baseUrl:
           entry === undefined
             ? originOf(settingsFiles, ['security', 'auth', 'baseUrl'])

@@ -42,7 +42,7 @@ export function secretFiles(
   const { headers = [] } = state.endpoint
   const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
   return files.flatMap((file): SecretFile[] => {
-    const hasKey = file.path === state.sources.key
+    const hasKey = file.path === state.origins.key
     const hasHeader = file.use === 'editable' && secrets.some((secret) => contains(file, secret))
     if (!hasKey && !hasHeader) return []
 

@@ -64,7 +64,7 @@ function* ownFileFindings(client: Client, after: LoadedFiles): Generator<Finding
       code: 'still-at-gateway',
       severity: 'note',
       message: `${label} still points at ${baseUrl}, because of a file that repoint does not edit`,
-      ...compact({ location: state.sources.baseUrl }),
+      ...compact({ location: state.origins.baseUrl }),
       hint: 'Remove the address from that file.',
     }
   if (broken !== undefined)

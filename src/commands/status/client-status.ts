@@ -31,7 +31,7 @@ export function detailsOf(
 
   const lines: string[] = []
   if (address !== undefined) {
-    lines.push(`address   ${address}${inFile(session, state.sources.baseUrl)}`)
+    lines.push(`address   ${address}${inFile(session, state.origins.baseUrl)}`)
     if (resume)
       lines.push(`resuming  ${resume.command} keeps the ${resume.keeps} of an old conversation`)
   }
@@ -46,19 +46,19 @@ function inFile(session: Session, path: string | undefined): string {
 }
 
 function settingRows(session: Session, client: Client, state: ClientState): [string, string][] {
-  const { endpoint, options, sources, login } = state
+  const { endpoint, options, origins, login } = state
   const { key, headers = [], query, keyHeader, alsoSendsTo } = endpoint
   const { smallModel, slotModels = {}, subagentModel, providerId } = options
   const model = shownModel(state)
   const sentAs = keyHeader === 'authorization' ? '' : `, sent as ${keyHeader}`
 
   const rows: [string, string | undefined][] = [
-    ['model', model && model + overProtocol(client, options) + inFile(session, sources.model)],
-    ['small', smallModel && smallModel + inFile(session, sources.smallModel)],
+    ['model', model && model + overProtocol(client, options) + inFile(session, origins.model)],
+    ['small', smallModel && smallModel + inFile(session, origins.smallModel)],
     ...Object.entries(slotModels),
     ['subagent', subagentModel],
     ['provider', providerId],
-    ['key', key && maskSecret(key) + sentAs + inFile(session, sources.key)],
+    ['key', key && maskSecret(key) + sentAs + inFile(session, origins.key)],
     ...headers.map((header): [string, string] => ['header', formatHeader(header)]),
     ['query', query && formatQuery(query)],
     ['key also', alsoSendsTo && `to ${alsoSendsTo}, from old conversations`],
@@ -92,10 +92,10 @@ export function clientDocument({ checked, expectedGateway, drift }: ClientStatus
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, state, gateway, findings, histories } = checked
-  const { endpoint, options, unsetOptions, sources, login } = state
+  const { endpoint, options, unsetOptions, origins, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const { startModel: _, slot: __, ...others } = options
-  const { key: keyPath, ...origins } = sources
+  const { key: keyPath, ...otherOrigins } = origins
 
   const protocol = protocolOf(client, options)
   const problems = findings.filter(({ severity }) => severity !== 'ok')
@@ -112,7 +112,7 @@ export function clientDocument({ checked, expectedGateway, drift }: ClientStatus
       broken: whyUnreadable(state),
     }),
     gateway: gateway?.name ?? null,
-    origins: compact(origins),
+    origins: compact(otherOrigins),
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
