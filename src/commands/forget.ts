@@ -45,11 +45,11 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   const selection = selectionOf({ name, olderThan, all })
   const isAll = selection.kind === 'all'
 
-  const isRecovered = recoverUnlessAll(session, isAll)
+  const isRecovered = recover(session, selection)
   const contents = contentsToForget(session, selection)
   const { plan } = contents
   const isNothing = isRecovered && isEmpty(contents)
-  await show(session, contents, isAll)
+  await show(session, contents, selection)
   if (!isNothing) session.addFindings(...(await remainingCopies(session, clientsOf(session, plan))))
   session.showFindings()
 
@@ -166,11 +166,11 @@ function isEmpty({ plan, gateways, folders }: Contents): boolean {
 async function show(
   session: Session,
   { plan, gateways, folders }: Contents,
-  isAll: boolean,
+  selection: Selection,
 ): Promise<void> {
   showForgotten(session, plan)
   await showGateways(session, gateways)
-  for (const folder of readable(folders)) showFolder(session, folder, isAll)
+  for (const folder of readable(folders)) showFolder(session, folder, selection)
 }
 
 function removeLists(platform: Platform): void {
@@ -187,10 +187,10 @@ function removeGateway(platform: Platform, name: string): void {
 }
 
 /** Recovers an unfinished run, and returns whether that succeeded. `--all` removes one that cannot be restored. */
-function recoverUnlessAll(session: Session, isAll: boolean): boolean {
+function recover(session: Session, { kind }: Selection): boolean {
   const failure = valueOrError(() => recoverAndReport(session))
   if (!(failure instanceof UserError)) return true
-  if (!isAll || failure.code === 'locked') throw failure
+  if (kind !== 'all' || failure.code === 'locked') throw failure
   session.addFindings({
     code: failure.code,
     severity: 'warning',
@@ -242,10 +242,11 @@ async function showGateways(
   }
 }
 
-function showFolder(session: Session, folder: SavedFolder, isAll: boolean): void {
-  const effect = isAll
-    ? 'deleted too'
-    : 'clients do not start there until you choose another: repoint folder NAME'
+function showFolder(session: Session, folder: SavedFolder, { kind }: Selection): void {
+  const effect =
+    kind === 'all'
+      ? 'deleted too'
+      : 'clients do not start there until you choose another: repoint folder NAME'
   session.say(`! Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}: ${effect}`)
 }
 

@@ -159,12 +159,10 @@ function selectClients(
 
 /** Takes each base URL from a client that uses its protocol. */
 function baseUrlsInUse(clients: readonly SetUpClient[]): BaseUrls | undefined {
-  const gatewayFor = (isMessages: boolean) =>
-    clients.find(
-      ({ client, state }) => (protocolOf(client, state.options) === 'messages') === isMessages,
-    )?.gateway
-  const messages = gatewayFor(true)
-  const chat = gatewayFor(false) ?? messages
+  const usesMessages = ({ client, state }: SetUpClient) =>
+    protocolOf(client, state.options) === 'messages'
+  const messages = clients.find(usesMessages)?.gateway
+  const chat = clients.find((client) => !usesMessages(client))?.gateway ?? messages
   return chat && { chat: baseUrlsOf(chat).chat, messages: baseUrlsOf(messages ?? chat).messages }
 }
 
