@@ -5,15 +5,7 @@ import combinations from '../data/combinations.json' with { type: 'json' }
 import families from '../data/families.json' with { type: 'json' }
 import type { JsonObject } from '../json.ts'
 import { RequestRejection, unsupportedFeature } from '../rejection.ts'
-import {
-  countSharedLists,
-  type FoundValue,
-  memberAt,
-  memberPlace,
-  type Steps,
-  someValue,
-  valuesAt,
-} from './member-paths.ts'
+import { type FoundValue, memberAt, memberPlace, someMember, valuesAt } from './member-paths.ts'
 
 /**
  * A row of combinations.json or families.json: a value that a vendor rejects in combination with other
@@ -36,6 +28,8 @@ import {
  */
 interface Combination {
   // With `undefined`, TypeScript checks the rows of the JSON files.
+
+  // The requests that it concerns.
   readonly protocols: readonly string[]
   /** A regular expression for the ID without the vendor. Absent: every model. */
   readonly models?: string | undefined
@@ -44,9 +38,9 @@ interface Combination {
   /** Checked before the members, whose check would report a less exact problem. */
   readonly isBeforeMembers?: boolean | undefined
 
-  /** The paths of the rejected value, separated by spaces. An absent value is accepted. */
+  // The value that it rejects. At most one of the last five is set. Without one, it rejects every value.
+  /** The paths of the value, separated by spaces. An absent value is accepted. */
   readonly paths: string
-  // Which values are rejected. Without any of these five members: every value.
   /** Rejects only these. */
   readonly rejected?: readonly unknown[] | undefined
   /** Rejects all but these. */
@@ -57,13 +51,18 @@ interface Combination {
   readonly minimum?: number | undefined
   /** Rejects texts that match this regular expression. */
   readonly matches?: string | undefined
-  /** The members that must be present, or absent. An empty list counts as absent. */
+
+  // The other members with which it rejects the value, by their paths.
+  /** All are present. An empty list counts as absent. */
   readonly with?: readonly string[] | undefined
+  /** None is present. */
   readonly without?: readonly string[] | undefined
-  /** The values that members must have, or must not have. */
+  /** Each has one of these values. */
   readonly where?: Readonly<Record<string, readonly unknown[] | undefined>> | undefined
+  /** None has one of these values. */
   readonly unless?: Readonly<Record<string, readonly unknown[] | undefined>> | undefined
 
+  // The error.
   /** May contain the placeholders `{model}`, `{value}`, `{maximum}`, `{minimum}`, `{PATH}` and `{0}`. */
   readonly message?: string | undefined
   /** Replaces the message: the feature that this gateway does not support. */
@@ -73,17 +72,7 @@ interface Combination {
   readonly code?: string | undefined
 }
 
-/** A combination for one of its paths. */
-interface CombinationCheck {
-  readonly combination: Combination
-  readonly steps: Steps
-  isRejected(found: FoundValue, body: JsonObject): boolean
-}
-
 const allCombinations: readonly Combination[] = [...combinations, ...families]
-const allChecks = allCombinations.flatMap((combination) =>
-  combination.paths.split(' ').map((path) => createCheck(combination, path.split('.'))),
-)
 
 /** @throws RequestRejection for a combination whose members have not been checked yet */
 export function checkBeforeMembers(protocol: Protocol, body: JsonObject): void {
@@ -109,18 +98,51 @@ export function checkFamily(protocol: Protocol, body: JsonObject): void {
   runChecks(protocol, body, ({ models }) => models !== undefined && new RegExp(models).test(model))
 }
 
-/** Runs the checks of the combinations that apply, in the order of their rows. */
+/** Throws the error of the first combination that applies and that the body has. */
 function runChecks(
   protocol: Protocol,
   body: JsonObject,
   applies: (combination: Combination) => boolean,
 ): void {
-  for (const check of allChecks) {
-    const { combination, steps } = check
+  for (const combination of allCombinations) {
     if (!combination.protocols.includes(protocol) || !applies(combination)) continue
-    for (const found of valuesAt(body, steps))
-      if (check.isRejected(found, body)) throw createRejection(check, found, body)
+    for (const path of combination.paths.split(' '))
+      for (const found of valuesAt(body, path.split('.')))
+        if (isRejected(combination, found, body)) throw createRejection(combination, found, body)
   }
+}
+
+/** Whether a combination rejects a value, with the other members of the body. */
+function isRejected(combination: Combination, found: FoundValue, body: JsonObject): boolean {
+  const { with: present = [], without: absent = [], where = {}, unless = {} } = combination
+  const hasMember = (path: string) => someMember(body, path, found, isNotEmpty)
+  const hasValue = ([path, values = []]: readonly [string, readonly unknown[] | undefined]) =>
+    someMember(body, path, found, (value) => includes(values, value))
+
+  return (
+    isRejectedValue(combination, found.value) &&
+    present.every(hasMember) &&
+    !absent.some(hasMember) &&
+    Object.entries(where).every(hasValue) &&
+    !Object.entries(unless).some(hasValue)
+  )
+}
+
+function isRejectedValue(combination: Combination, value: unknown): boolean {
+  const { rejected, accepted, maximum, minimum, matches } = combination
+  if (rejected !== undefined) return includes(rejected, value)
+  if (accepted !== undefined) return !includes(accepted, value)
+  if (maximum !== undefined) return typeof value === 'number' && value > maximum
+  if (minimum !== undefined) return typeof value === 'number' && value < minimum
+  return matches === undefined || (typeof value === 'string' && new RegExp(matches).test(value))
+}
+
+function includes(values: readonly unknown[], value: unknown): boolean {
+  return values.some((candidate) => isDeepStrictEqual(candidate, value))
+}
+
+function isNotEmpty(value: unknown): boolean {
+  return !Array.isArray(value) || value.length > 0
 }
 
 function requestedModel(body: JsonObject): string {
@@ -133,11 +155,10 @@ export function bareModelName(model: string): string {
 }
 
 function createRejection(
-  { combination, steps }: CombinationCheck,
-  { value, positions }: FoundValue,
+  { message = '', unsupported, param, code, maximum, minimum }: Combination,
+  { value, steps, positions }: FoundValue,
   body: JsonObject,
 ): RequestRejection {
-  const { message = '', unsupported, param, code, maximum, minimum } = combination
   const placeholders: JsonObject = {
     model: requestedModel(body),
     value,
@@ -154,72 +175,4 @@ function createRejection(
   const place = param === undefined ? formatPath(memberPlace(steps, positions)) : fill(param)
   if (unsupported !== undefined) return unsupportedFeature(unsupported, place)
   return new RequestRejection(fill(message), { param: place, code })
-}
-
-type BodyCondition = (positions: readonly number[], body: JsonObject) => boolean
-
-function createCheck(combination: Combination, steps: Steps): CombinationCheck {
-  const { with: present = [], without: absent = [], where = {}, unless = {} } = combination
-  const isWrong = createValueTest(combination)
-  const needed = [...createPresenceConditions(steps, present), ...createConditions(steps, where)]
-  const excluded = [...createPresenceConditions(steps, absent), ...createConditions(steps, unless)]
-
-  return {
-    combination,
-    steps,
-    isRejected: ({ value, positions }, body) =>
-      isWrong(value) &&
-      needed.every((holds) => holds(positions, body)) &&
-      !excluded.some((holds) => holds(positions, body)),
-  }
-}
-
-/** Conditions that hold if the member at the path is present. */
-function createPresenceConditions(
-  steps: Steps,
-  paths: readonly string[],
-): readonly BodyCondition[] {
-  return paths.map((path) => createCondition(steps, path, isNotEmpty))
-}
-
-/** Conditions that hold if the member at the path has one of the values. */
-function createConditions(
-  steps: Steps,
-  valuesByPath: NonNullable<Combination['where']>,
-): readonly BodyCondition[] {
-  return Object.entries(valuesByPath).map(([path, values = []]) =>
-    createCondition(steps, path, (value) => includes(values, value)),
-  )
-}
-
-/** @param steps the path of the rejected value, whose list entries the condition shares */
-function createCondition(
-  steps: Steps,
-  path: string,
-  test: (value: unknown) => boolean,
-): BodyCondition {
-  const conditionSteps = path.split('.')
-  const sharedLists = countSharedLists(steps, conditionSteps)
-  return (positions, body) => someValue(body, conditionSteps, positions.slice(0, sharedLists), test)
-}
-
-/** Creates the test whether a value is one of those that the combination rejects. */
-function createValueTest(combination: Combination): (value: unknown) => boolean {
-  const { rejected, accepted, maximum, minimum, matches } = combination
-  if (rejected !== undefined) return (value) => includes(rejected, value)
-  if (accepted !== undefined) return (value) => !includes(accepted, value)
-  if (maximum !== undefined) return (value) => typeof value === 'number' && value > maximum
-  if (minimum !== undefined) return (value) => typeof value === 'number' && value < minimum
-  if (matches === undefined) return () => true
-
-  const pattern = new RegExp(matches)
-  return (value) => typeof value === 'string' && pattern.test(value)
-}
-
-function includes(values: readonly unknown[], value: unknown): boolean {
-  return values.some((candidate) => isDeepStrictEqual(candidate, value))
-}
-
-function isNotEmpty(value: unknown): boolean {
-  return !Array.isArray(value) || value.length > 0
 }

@@ -5,7 +5,7 @@ import { isMissing, type JsonObject, toObject } from '../json.ts'
  * `last`, `beforeLast`). A position is the index of a selected entry; a path has one for each list. In
  * `tools.each.name`, the second tool has the position 1.
  */
-export type Steps = readonly string[]
+type Steps = readonly string[]
 
 type Positions = readonly number[]
 
@@ -32,30 +32,43 @@ function entryRange(step: string, length: number): readonly [start: number, end:
 /** A value at a path. */
 export interface FoundValue {
   readonly value: unknown
+  readonly steps: Steps
   readonly positions: Positions
 }
 
 /** All values at a path. Null counts as absent. */
-export function* valuesAt(
-  value: unknown,
-  [step, ...laterSteps]: Steps,
-  positions: Positions = [],
-): Generator<FoundValue> {
-  if (isMissing(value)) return
-  if (step === undefined) yield { value, positions }
-  else if (!isListStep(step)) yield* valuesAt(toObject(value)[step], laterSteps, positions)
-  else if (Array.isArray(value)) {
-    const [start, end] = entryRange(step, value.length)
-    for (let index = start; index < end; index++)
-      yield* valuesAt(value[index], laterSteps, [...positions, index])
+export function* valuesAt(body: JsonObject, steps: Steps): Generator<FoundValue> {
+  yield* valuesBelow(body, 0, [])
+
+  function* valuesBelow(
+    value: unknown,
+    depth: number,
+    positions: Positions,
+  ): Generator<FoundValue> {
+    const step = steps[depth]
+    if (isMissing(value)) return
+    if (step === undefined) yield { value, steps, positions }
+    else if (!isListStep(step)) yield* valuesBelow(toObject(value)[step], depth + 1, positions)
+    else if (Array.isArray(value)) {
+      const [start, end] = entryRange(step, value.length)
+      for (let index = start; index < end; index++)
+        yield* valuesBelow(value[index], depth + 1, [...positions, index])
+    }
   }
 }
 
-/** The number of lists on the common part of two paths. */
-export function countSharedLists(steps: Steps, otherSteps: Steps): number {
-  const difference = otherSteps.findIndex((step, depth) => step !== steps[depth])
-  const shared = difference === -1 ? otherSteps : otherSteps.slice(0, difference)
-  return shared.filter(isListStep).length
+/** Whether a member passes a test. On the path that it shares with another value, it has the same positions. */
+export function someMember(
+  body: JsonObject,
+  path: string,
+  { steps: otherSteps, positions }: FoundValue,
+  test: (value: unknown) => boolean,
+): boolean {
+  const steps = path.split('.')
+  const difference = steps.findIndex((step, depth) => step !== otherSteps[depth])
+  const sharedSteps = difference === -1 ? steps : steps.slice(0, difference)
+  const sharedLists = sharedSteps.filter(isListStep).length
+  return someValue(body, steps, positions.slice(0, sharedLists), test)
 }
 
 /**
@@ -63,7 +76,7 @@ export function countSharedLists(steps: Steps, otherSteps: Steps): number {
  *
  * @param positions the positions in the first lists of the path; in further lists, any entry may pass
  */
-export function someValue(
+function someValue(
   value: unknown,
   [step, ...laterSteps]: Steps,
   positions: Positions,
