@@ -42,7 +42,7 @@ import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
  * and no others.
  */
 export function undoNewest(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
-  const keptRuns = options.force ? keptByLast('undo', runs, options.clients) : []
+  const keptRuns = options.force ? runsWithKeptFiles('undo', runs, options.clients) : []
   if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 
   // Runs without an effect are recorded as undone together with the run that has one.
@@ -85,7 +85,7 @@ export function undoTo(
 }
 
 /**
- * Whether a run wrote files of the same installation of a client. A second installation
+ * Whether a run wrote files of the same installation of a client. The file names tell: a second installation
  * (`CODEX_HOME`) has files of the same name in another folder.
  */
 function isSameInstallation(
@@ -122,10 +122,10 @@ export function undoAll(runs: Runs, now: AllFiles, options: UndoOptions): UndoPl
  * files of those settings.
  */
 export function redo(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
-  const keptRuns = options.force ? keptByLast('redo', runs, options.clients) : []
+  const keptRuns = options.force ? runsWithKeptFiles('redo', runs, options.clients) : []
   if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 
-  // A redo undoes an undo, so an undo that was redone is an undone part too.
+  // These parts include the undos that a redo took back.
   const undone = undoneParts(runs)
   const pathsWrittenSince = new Set<string>()
 
@@ -158,7 +158,7 @@ export function redo(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan 
  *     run 2     its undo restored auth.json, but kept `model` in config.toml
  *     result    run 1 with config.toml alone
  */
-function keptByLast(
+function runsWithKeptFiles(
   kind: 'undo' | 'redo',
   runs: Runs,
   clients: readonly string[] | undefined,
