@@ -13,7 +13,7 @@ import { savedSafeguards } from '../state/save-gateway.ts'
 import { findGatewayName, savedGateway } from '../state/saved-gateways.ts'
 import { stateNow } from './client-state/client-files.ts'
 import { installedVersions } from './client-state/program/installed-program.ts'
-import { newFolder, withFiles } from './client-state/program/temp-folder.ts'
+import { newTempPath, withTempFiles } from './client-state/program/temp-folder.ts'
 import { recoverAndReport } from './client-state/recorded-runs.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples, refuseKeys } from './command-line/command.ts'
@@ -92,7 +92,7 @@ export const command = commandOf(define, async (session, _word, _moreWords, _fla
   if (isShell || called.length === 0) noteUnsetHeaders(session, gateway.access)
   platform.ask.acceptTyping()
 
-  const result = await withFiles(platform, request.process.tempFolder, files, () =>
+  const result = await withTempFiles(platform, request.process.tempFolder, files, () =>
     platform.runInForeground(program[0]!, args, { env }),
   )
   return exitStatusOf(result, program[0]!, 'Check the spelling of the command.')
@@ -115,7 +115,7 @@ function processFor(
     // Node adds these to its own certificate authorities, and many terminal programs run on Node. Clients
     // get their own variables.
     env: { ...platform.machine.env, ...compact({ NODE_EXTRA_CA_CERTS: caFile }) },
-    tempFolder: newFolder(platform),
+    tempFolder: newTempPath(platform),
   }
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../serve/index.ts'
 import { printable } from '../text.ts'
 import { installedVersions } from './client-state/program/installed-program.ts'
-import { newFolder, withFiles } from './client-state/program/temp-folder.ts'
+import { newTempPath, withTempFiles } from './client-state/program/temp-folder.ts'
 import { ForeignArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { accessTo } from './find-gateway/access.ts'
@@ -223,7 +223,7 @@ async function launchWithGateway(
     called.length === 0
       ? { kind: 'not-requested' }
       : { kind: 'received', catalog: catalogIfKnown ?? (await readCatalog(access)) }
-  const process = { args, env, tempFolder: newFolder(platform) }
+  const process = { args, env, tempFolder: newTempPath(platform) }
   const versions = await installedVersions(session, called)
 
   const launch = await pointProgram(session, called, {
@@ -235,7 +235,7 @@ async function launchWithGateway(
     probe: { kind: 'none' },
   })
   session.showFindings()
-  const result = await withFiles(platform, process.tempFolder, launch.files, () =>
+  const result = await withTempFiles(platform, process.tempFolder, launch.files, () =>
     platform.runInForeground(command, launch.args, { signal: interrupt, env: launch.env }),
   )
 

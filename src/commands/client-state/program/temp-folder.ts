@@ -1,3 +1,8 @@
+/**
+ * A folder for the files of one process that repoint starts, such as settings with the key. Only this user can
+ * read it, and it is removed when the process has ended. `newTempPath` names it, so that the process's arguments
+ * can contain its path, and `withTempFiles` creates it.
+ */
 import { join } from 'node:path'
 import type { Files, Platform } from '../../../platform/platform.ts'
 import {
@@ -21,7 +26,7 @@ const folderNames = /^\.try-(\d+)-([0-9a-f]{12})-[0-9a-f]{12}$/
  * The path for a new folder, next to our records. Clients also look for projects in the folders above it,
  * and there these are only the user's own. This also removes the folders that killed processes left there.
  */
-export function newFolder(platform: Platform): string {
+export function newTempPath(platform: Platform): string {
   const { folder } = statePaths(platform.machine)
   ignoreFileErrors(() => removeAbandonedFolders(platform, folder))
   return join(folder, `.try-${platform.processes.pid}-${bootMark(platform)}-${randomName()}`)
@@ -59,17 +64,17 @@ function bootMark({ processes }: Platform): string {
  * Runs `work` while files with these texts exist in a folder that only this user can read. Creates no
  * folder if there are no texts.
  */
-export function withFiles<Result>(
+export function withTempFiles<Result>(
   platform: Platform,
   folder: string,
   texts: Readonly<Record<string, string>> = {},
   work: () => Promise<Result>,
 ): Promise<Result> {
-  return Object.keys(texts).length === 0 ? work() : inFolder(platform, folder, texts, work)
+  return Object.keys(texts).length === 0 ? work() : inTempFolder(platform, folder, texts, work)
 }
 
-/** Like `withFiles`, but always creates the folder. */
-export async function inFolder<Result>(
+/** Like `withTempFiles`, but always creates the folder. */
+export async function inTempFolder<Result>(
   platform: Platform,
   folder: string,
   texts: Readonly<Record<string, string>>,

@@ -9,7 +9,7 @@ import type { RunResult } from '../../../platform/platform.ts'
 import { printable } from '../../../text.ts'
 import type { Session } from '../../screen/session.ts'
 import { expectInstalled, installedVersion } from './installed-program.ts'
-import { inFolder, newFolder } from './temp-folder.ts'
+import { inTempFolder, newTempPath } from './temp-folder.ts'
 
 /** How long a client may take, in ms: up to 12 s for one word, and some retry for a minute before they fail. */
 export const tryTimeoutMs = 90_000
@@ -41,9 +41,9 @@ export async function tryClient(
   const program = expectInstalled(session, client)
   const { version } = await installedVersion(session, client, 'launch')
 
-  const folder = newFolder(session.platform)
+  const folder = newTempPath(session.platform)
   const rejectedBefore = await countRejectedKeys(access)
-  const result = await inFolder(session.platform, folder, {}, () => {
+  const result = await inTempFolder(session.platform, folder, {}, () => {
     const finished = processes.run(program, pingArgs('ping', version), {
       timeoutMs: tryTimeoutMs,
       cwd: folder,

@@ -8,7 +8,7 @@ import { launchKeyVariable } from '../../../clients/contract/program.ts'
 import { canContinueAfter, type UserError } from '../../../errors.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import { installedVersion, isInstalled } from '../../client-state/program/installed-program.ts'
-import { inFolder, newFolder } from '../../client-state/program/temp-folder.ts'
+import { inTempFolder, newTempPath } from '../../client-state/program/temp-folder.ts'
 import { answerOf, tryTimeoutMs } from '../../client-state/program/try-client.ts'
 import type { ResolvedChoice } from '../../resolve/client-choice.ts'
 import { pointClient } from '../../resolve/point-client.ts'
@@ -43,7 +43,7 @@ export async function proveByClient(
     })
 
   const { version } = await installedVersion(session, client, 'launch')
-  const folder = newFolder(session.platform)
+  const folder = newTempPath(session.platform)
   const [home, cwd] = [join(folder, 'home'), join(folder, 'work')]
   const env = {
     ...machine.env,
@@ -59,7 +59,7 @@ export async function proveByClient(
     safeguards: 'not-requested',
   })
 
-  const result = await inFolder(session.platform, folder, launch.files ?? {}, () => {
+  const result = await inTempFolder(session.platform, folder, launch.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)
     const finished = processes.run(program, launch.args, {
       timeoutMs: tryTimeoutMs,
