@@ -116,9 +116,9 @@ export class InferenceHandler {
     const createdAt = Math.floor(entry.at.getTime() / 1000)
     const facts = { id: this.#newAnswerId(), model, createdAt }
 
-    const sentAnswer = { ...modelAnswer, facts, size: entry.requestBody.length }
-    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.add(sentAnswer)
-    if (isInThread) this.#threads.add(sentAnswer)
+    const storedAnswer = { ...modelAnswer, facts, size: entry.requestBody.length }
+    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.add(storedAnswer)
+    if (isInThread) this.#threads.add(storedAnswer)
 
     const delivery = { reply, codec, model, fault, fragment }
     if (isStream) this.#sendFrames(codec.streamFrames(body, facts, answer), delivery)

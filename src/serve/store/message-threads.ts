@@ -1,7 +1,7 @@
 import { messages } from '../codecs/messages.ts'
 import { asList, isMissing, isObject, type JsonObject } from '../requests/json.ts'
 import { RequestRejection } from '../requests/rejection.ts'
-import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
+import { RecentAnswers, type StoredAnswer } from './recent-answers.ts'
 
 /** The members that a thread takes from its first request. */
 const creationMembers = ['system', 'tools']
@@ -14,7 +14,7 @@ const creationMembers = ['system', 'tools']
 export class MessageThreads {
   readonly #answers = new RecentAnswers()
 
-  add(answer: SentAnswer): void {
+  add(answer: StoredAnswer): void {
     this.#answers.add(`msg_${answer.facts.id}`, answer)
   }
 

@@ -7,7 +7,7 @@ const maxAnswers = 500
 const maxCharacters = 16 * 1024 * 1024
 
 /** An answer that a later request can continue. */
-export interface SentAnswer {
+export interface StoredAnswer {
   readonly facts: AnswerFacts
   /** For messages: the body with the earlier conversation. */
   readonly body: JsonObject
@@ -20,10 +20,10 @@ export interface SentAnswer {
 
 /** The newest answers by ID. */
 export class RecentAnswers {
-  readonly #byId = new Map<string, SentAnswer>()
+  readonly #byId = new Map<string, StoredAnswer>()
   #characters = 0
 
-  add(id: string, answer: SentAnswer): void {
+  add(id: string, answer: StoredAnswer): void {
     this.#byId.set(id, answer)
     this.#characters += answer.size
     for (const oldest of this.#byId.keys()) {
@@ -32,7 +32,7 @@ export class RecentAnswers {
     }
   }
 
-  find(id: string): SentAnswer | undefined {
+  find(id: string): StoredAnswer | undefined {
     return this.#byId.get(id)
   }
 

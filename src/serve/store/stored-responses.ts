@@ -2,28 +2,30 @@ import { responses } from '../codecs/responses.ts'
 import { asList, isMissing, isObject, type JsonObject } from '../requests/json.ts'
 import { RequestRejection } from '../requests/rejection.ts'
 import { inputItems } from '../requests/responses-request.ts'
-import { RecentAnswers, type SentAnswer } from './recent-answers.ts'
+import { RecentAnswers, type StoredAnswer } from './recent-answers.ts'
 
 /** The answers of responses that later requests can continue. */
 export class StoredResponses {
   readonly #answers = new RecentAnswers()
 
-  add(answer: SentAnswer): void {
+  add(answer: StoredAnswer): void {
     this.#answers.add(`resp_${answer.facts.id}`, answer)
   }
 
   /** The document of a stored answer. */
   find(id: string): JsonObject | undefined {
-    const stored = this.#answers.find(id)
-    return stored && (responses.document(stored.body, stored.facts, stored.answer) as JsonObject)
+    const storedAnswer = this.#answers.find(id)
+    if (storedAnswer === undefined) return undefined
+    const { body, facts, answer } = storedAnswer
+    return responses.document(body, facts, answer) as JsonObject
   }
 
   /** The input of a stored answer. Each item has an ID. */
   inputOf(id: string, query: URLSearchParams): object | undefined {
-    const stored = this.#answers.find(id)
-    if (stored === undefined) return undefined
+    const storedAnswer = this.#answers.find(id)
+    if (storedAnswer === undefined) return undefined
     const answerId = id.slice('resp_'.length)
-    const items = inputItems(stored.input).map((item, index) =>
+    const items = inputItems(storedAnswer.input).map((item, index) =>
       itemWithId(item, `${answerId}_${index}`),
     )
     return listPage(items, query)
@@ -61,14 +63,14 @@ export class StoredResponses {
 
   #resolveItem(item: JsonObject): unknown {
     const { type, id, encrypted_content: seal } = item
-    const stored = this.#findItem(String(id))
+    const storedItem = this.#findItem(String(id))
     if (type === 'item_reference') {
-      if (stored === undefined) throw itemNotFound(`Item with id '${String(id)}' not found.`)
-      return stored
+      if (storedItem === undefined) throw itemNotFound(`Item with id '${String(id)}' not found.`)
+      return storedItem
     }
 
     // A thought without its text must be stored here.
-    if (typeof seal === 'string' || typeof id !== 'string' || stored !== undefined) return item
+    if (typeof seal === 'string' || typeof id !== 'string' || storedItem !== undefined) return item
     throw itemNotFound(
       `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
     )
