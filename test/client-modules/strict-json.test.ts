@@ -62,17 +62,17 @@ test.each([
 test.each([
   ['{"a": [1]}', false, { root: { a: [1] }, isRepairable: false }],
   ['\ufeff{"a": 1}', true, { root: { a: 1 }, isRepairable: false }],
-  ['{"a": 1,}', false, { ignored: 'a trailing comma (line 1, column 8)', isRepairable: true }],
+  ['{"a": 1,}', false, { whyIgnored: 'a trailing comma (line 1, column 8)', isRepairable: true }],
   [
     '\ufeff{"a": 1}',
     false,
-    { ignored: 'a byte order mark (line 1, column 1)', isRepairable: false },
+    { whyIgnored: 'a byte order mark (line 1, column 1)', isRepairable: false },
   ],
-  ['{"a" 1}', false, { ignored: 'colon expected (line 1, column 6)', isRepairable: false }],
+  ['{"a" 1}', false, { whyIgnored: 'colon expected (line 1, column 6)', isRepairable: false }],
 ])('strict json: reads %j (byte order mark accepted: %j) as %j', (text, allowsBom, read) => {
   const file = { kind: 'settings', path: '/x', bytes: bytesOf(text) }
-  const { root, ignored, isRepairable } = readStrictly(file, { allowsBom })
-  expect({ root, ignored, isRepairable }).toEqual({ root: {}, ignored: undefined, ...read })
+  const { root, whyIgnored, isRepairable } = readStrictly(file, { allowsBom })
+  expect({ root, whyIgnored, isRepairable }).toEqual({ root: {}, whyIgnored: undefined, ...read })
 })
 
 test.each([

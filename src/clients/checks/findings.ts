@@ -59,10 +59,10 @@ interface UnreadFile extends Pick<Finding, 'code' | 'topic'> {
 
 /** Reports that the client cannot read its file, for example because of comments. */
 export function* unreadFileFinding(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
-  const { kind, path, ignored, isRepairable, reader } = file
-  if (ignored === undefined) return
+  const { kind, path, whyIgnored, isRepairable, reader } = file
+  if (whyIgnored === undefined) return
 
-  const message = `${effect}: ${ignored}`
+  const message = `${effect}: ${whyIgnored}`
   const shared = { ...found, message, location: path, severity: 'error' } as const
   if (!isRepairable) {
     yield { ...shared, hint: 'Fix the file.' }

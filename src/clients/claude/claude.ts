@@ -164,7 +164,7 @@ const shared = {
   read(files) {
     const file = fileOf(files, 'settings')
     const settings = readSettings(file)
-    const { env, ignored } = settings
+    const { env, whyIgnored } = settings
     const url = env[names.baseUrl] || undefined
 
     // Without a token Claude Code sends the API key, as x-api-key.
@@ -173,7 +173,7 @@ const shared = {
     const headers = readCustomHeaders(env[names.headers])
     const pins = pinsIn(settings)
 
-    const model = ignored === undefined ? modelIn(settings) : undefined
+    const model = whyIgnored === undefined ? modelIn(settings) : undefined
     const slot = model && slotOf(model.name)
     const smallModel = env[names.smallFast] || undefined
 
@@ -208,7 +208,7 @@ const shared = {
       }),
       configuredAs: (isMapping(pins) ? claudeGptName : claudeName).id,
       login: key === undefined && hasLogin(files) ? 'a saved login' : undefined,
-      findings: unreadable(ignored && brokenText(file.path, ignored)),
+      findings: unreadable(whyIgnored && brokenText(file.path, whyIgnored)),
     }
   },
 

@@ -101,9 +101,9 @@ export const cline: ClientModule = {
 
   read(files) {
     const file = readProviders(fileOf(files, 'providers'))
-    const { path, ignored, used, settings } = file
-    if (ignored !== undefined)
-      return { ...emptyState, findings: unreadable(brokenText(path, ignored)) }
+    const { path, whyIgnored, used, settings } = file
+    if (whyIgnored !== undefined)
+      return { ...emptyState, findings: unreadable(brokenText(path, whyIgnored)) }
     const isLoggedIn = used !== undefined && hasLogin(file, used)
     if (used !== providerId || isLoggedIn)
       return { ...emptyState, login: isLoggedIn ? `the login of its provider ${used}` : undefined }

@@ -13,7 +13,7 @@ interface CodexAuth {
   /** Fields that other tools write a key into. Codex does not read them. */
   readonly unreadKeys?: readonly string[]
   /** Why Codex silently ignores the file. */
-  readonly ignored?: string
+  readonly whyIgnored?: string
 }
 
 /** Fields next to the key that do not change what Codex sends. */
@@ -24,8 +24,8 @@ const harmless = new Set(['OPENAI_API_KEY', 'auth_mode', 'tokens', 'last_refresh
  * ChatGPT tokens override a key.
  */
 export function readCodexAuth(file: LoadedFile): CodexAuth {
-  const { root, ignored } = readStrictly(file)
-  if (ignored !== undefined) return { ignored }
+  const { root, whyIgnored } = readStrictly(file)
+  if (whyIgnored !== undefined) return { whyIgnored }
 
   const key = root['OPENAI_API_KEY']
   const mode = root['auth_mode']
@@ -46,6 +46,6 @@ export function readCodexAuth(file: LoadedFile): CodexAuth {
   }
 
   if (/[\r\n]/.test(keyText))
-    return { ignored: 'its key contains a line break', shadowedKey: keyText }
+    return { whyIgnored: 'its key contains a line break', shadowedKey: keyText }
   return { usableKey: keyText }
 }

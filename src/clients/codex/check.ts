@@ -122,10 +122,10 @@ function* checkUselessAuth(files: LoadedFiles, { needsAuthFile }: AuthFileUse): 
   const { path: location } = file
   const auth = readCodexAuth(file)
 
-  if (auth.ignored !== undefined)
+  if (auth.whyIgnored !== undefined)
     yield {
       code: 'codex-auth-unreadable',
-      message: `Codex ignores auth.json and sends no key: ${auth.ignored}`,
+      message: `Codex ignores auth.json and sends no key: ${auth.whyIgnored}`,
       location,
       hint: 'Replace the file: repoint codex',
       severity: 'error',

@@ -114,28 +114,28 @@ export const droid: ClientModule = {
 
   read(files) {
     const settings = readSettings(fileOf(files, 'settings'))
-    const { path, defaultModel: chosen, ignored } = settings
+    const { path, defaultModel: chosen, whyIgnored } = settings
     const found = modelCalled(settings, chosen)
     const url = textIn(found?.entry, ['baseUrl'])
     const apiKey = textIn(found?.entry, ['apiKey'])
     const { headers, headerKey } = readHeaders(found?.entry['extraHeaders'])
     // The file does not say the value of a variable.
-    const keyInEntry = apiKey && !isFromVariable(apiKey) ? { key: apiKey } : undefined
-    const sent = apiKey ? keyInEntry : headerKey
+    const knownKey = apiKey && !isFromVariable(apiKey) ? apiKey : undefined
+    const sent = apiKey ? { key: knownKey, keyHeader: 'authorization' as const } : headerKey
 
     const model = found ? textIn(found.entry, ['model']) : chosen
     // A model of ours that the user chose with `/model` belongs to the same setup.
     const providerId = found && providerIdOf(found)
     // Entries with other names are the user's own.
     const ours = settings.models.filter(
-      (model) => providerId !== undefined && providerIdOf(model) === providerId,
+      (entry) => providerId !== undefined && providerIdOf(entry) === providerId,
     )
 
     return {
       endpoint: {
         baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
-        keyHeader: 'authorization',
-        ...sent,
+        key: sent?.key,
+        keyHeader: sent?.keyHeader ?? 'authorization',
         headers,
       },
       options: {
@@ -146,7 +146,7 @@ export const droid: ClientModule = {
       },
       offered: ours.map(({ entry }) => String(entry['model'])),
       origins: originsIn(path, { baseUrl: url, model, key: sent?.key }),
-      findings: unreadable(ignored === undefined ? undefined : brokenText(path, ignored)),
+      findings: unreadable(whyIgnored === undefined ? undefined : brokenText(path, whyIgnored)),
     }
   },
 

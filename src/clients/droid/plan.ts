@@ -19,12 +19,12 @@ import {
 import { bearerChanges, headerChanges } from '../plan/headers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
-  apiOf,
   defaultModelPath,
   defaultOutputTokens,
   entryIdOf,
   entryPath,
   protocolOfEntry,
+  providerValueOf,
   readSettings,
 } from './settings.ts'
 
@@ -60,17 +60,22 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   const { providerId, resolved } = target
   const [first, ...offered] = offeredIn(resolved)
   const { contextWindow: _, ...known } = first
-  const started: OfferedModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
+  const startModel: OfferedModel = {
+    ...known,
+    ...compact({ contextWindow: resolved.contextWindow }),
+  }
 
-  const present = otherModelEntries(file, target)
+  const otherEntries = otherModelEntries(file, target)
   // If the gateway has not reported its models, those of an earlier setup stay, with the new key.
   const isListUnknown = offered.length === 0 && !resolved.offersWholeCatalog
-  const otherModels = isListUnknown ? present.filter((entry) => !entry.isOtherGateway) : offered
-  const removed = present.filter(({ id }) => otherModels.every((model) => model.id !== id))
+  const otherModels = isListUnknown
+    ? otherEntries.filter((entry) => !entry.isOtherGateway)
+    : offered
+  const removed = otherEntries.filter(({ id }) => otherModels.every((model) => model.id !== id))
 
   return [
     ...removedEntries(file, removed, target),
-    ...modelChanges(file, entryIdOf(providerId), started, target),
+    ...modelChanges(file, entryIdOf(providerId), startModel, target),
     ...otherModels.flatMap((model) =>
       modelChanges(file, entryIdOf(providerId, model.id), model, target),
     ),
@@ -78,7 +83,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   ]
 }
 
-/** The models of the entries `custom:PROVIDER/MODEL` that the file has now. */
+/** The models of the entries `custom:PROVIDER/MODEL` that the file has now. Only repoint writes such IDs. */
 function otherModelEntries(
   file: LoadedFile,
   { providerId, resolved, baseUrls }: SetupTarget,
@@ -89,7 +94,7 @@ function otherModelEntries(
     const id = entryId.slice(prefix.length)
     const protocol = protocolOfEntry(entry) ?? resolved.protocol
     const isOtherGateway = hasOtherAddress(entry, ofProtocol(baseUrls, protocol))
-    return [{ id, protocol, path: entryPath(entryId), isOtherGateway, isMarked: true as const }]
+    return [{ id, protocol, path: entryPath(entryId), isOtherGateway, isByRepoint: true as const }]
   })
 }
 
@@ -112,8 +117,8 @@ function modelChanges(
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
 
   const isNamed = textIn(now, ['displayName']) !== undefined
-  const isStarted = entryId === entryIdOf(target.providerId)
-  const name = isStarted ? 'Gateway' : (model.displayName ?? model.id)
+  const isStartModel = entryId === entryIdOf(target.providerId)
+  const name = isStartModel ? 'Gateway' : (model.displayName ?? model.id)
   const output = Math.min(
     model.outputLimit ?? defaultOutputTokens,
     model.contextWindow ?? Number.POSITIVE_INFINITY,
@@ -125,11 +130,11 @@ function modelChanges(
     { path: ['baseUrl'], value: baseUrl },
     ...bearerChanges(['apiKey'], now['apiKey'], target),
     ...headerChanges(['extraHeaders'], now['extraHeaders'], target, isOtherGateway),
-    { path: ['provider'], value: apiOf[protocol] },
+    { path: ['provider'], value: providerValueOf[protocol] },
     // Each of them would change the protocol.
     ...['authMode', 'bedrock']
-      .filter((name) => now[name] !== undefined)
-      .map((name) => ({ path: [name], value: undefined })),
+      .filter((member) => now[member] !== undefined)
+      .map((member) => ({ path: [member], value: undefined })),
     // If it is missing, droid sends no images to a model of the chat protocol (0.215.0, 0.225.2, 2026-11-23).
     {
       path: ['noImageSupport'],

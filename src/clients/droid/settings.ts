@@ -36,14 +36,14 @@ export function entryPath(entryId: string): SettingPath {
 export const defaultModelPath: SettingPath = ['sessionDefaultSettings', 'model']
 
 /** The values of `provider` for each protocol (each run with 0.215.0 and 0.225.2, 2026-11-26). */
-export const apiOf: Readonly<Record<Protocol, string>> = {
+export const providerValueOf: Readonly<Record<Protocol, string>> = {
   chat: 'generic-chat-completion-api',
   responses: 'openai',
   messages: 'anthropic',
 }
 
 export function protocolOfEntry({ provider }: Table): Protocol | undefined {
-  return protocols.find((protocol) => apiOf[protocol] === provider)
+  return protocols.find((protocol) => providerValueOf[protocol] === provider)
 }
 
 /**
@@ -52,7 +52,7 @@ export function protocolOfEntry({ provider }: Table): Protocol | undefined {
  * `openai` were run.
  */
 export const knownProviders = wordsIn(
-  `${apiOf.chat} anthropic bedrock-converse factory google openai voyage xai`,
+  `${providerValueOf.chat} anthropic bedrock-converse factory google openai voyage xai`,
 )
 
 /** A settings file as droid reads it. */

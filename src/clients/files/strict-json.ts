@@ -28,7 +28,7 @@ export interface StrictFile extends ParsedFile {
   /** Empty if there is no file, or if the client ignores it. */
   readonly root: Table
   /** Why the client ignores the whole file, as shown to the user, with line and column if they are known. */
-  readonly ignored?: string | undefined
+  readonly whyIgnored?: string | undefined
   /** The client would read the file without the syntax that it does not accept. */
   readonly isRepairable: boolean
   readonly reader?: JsonReader
@@ -42,11 +42,11 @@ export function readStrictly(
   const read = parseFile({ ...file, format: 'json' })
   const all = read.document?.root ?? {}
   const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, reader)
-  const ignored = unparsed ?? (bytes === null ? undefined : reader.problemIn?.(all))
-  const root = ignored === undefined ? all : {}
+  const whyIgnored = unparsed ?? (bytes === null ? undefined : reader.problemIn?.(all))
+  const root = whyIgnored === undefined ? all : {}
   const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, reader)
 
-  return { ...read, root, ignored, isRepairable, reader }
+  return { ...read, root, whyIgnored, isRepairable, reader }
 }
 
 function isReadOnceRepaired(bytes: Bytes, reader: JsonReader): boolean {
@@ -70,12 +70,12 @@ export const syntaxNames: Readonly<Record<JsonSyntax, string>> = {
 /** @throws UserError `config-invalid` if the client would ignore the edited file */
 export function expectRead(
   label: string,
-  { path, ignored, reader }: Pick<StrictFile, 'path' | 'ignored' | 'reader'>,
+  { path, whyIgnored, reader }: Pick<StrictFile, 'path' | 'whyIgnored' | 'reader'>,
 ): void {
-  if (ignored === undefined) return
+  if (whyIgnored === undefined) return
   throw new UserError({
     code: 'config-invalid',
-    message: `${label} would not read the file: ${brokenText(path, ignored)}`,
+    message: `${label} would not read the file: ${brokenText(path, whyIgnored)}`,
     hint: `Fix the file, or let repoint remove ${syntaxNames[syntaxToRemove(reader)]}.`,
   })
 }

@@ -27,8 +27,8 @@ export function readConfig(files: LoadedFiles): StrictFile {
 
   const root = read.document?.root ?? {}
   const isEmpty = textOf(text).trim() === ''
-  const ignored = isEmpty ? 'an empty file' : (read.reason ?? problemOfProviders(root))
-  return ignored === undefined ? { ...read, root } : { ...read, root: {}, ignored }
+  const whyIgnored = isEmpty ? 'an empty file' : (read.reason ?? problemOfProviders(root))
+  return whyIgnored === undefined ? { ...read, root } : { ...read, root: {}, whyIgnored }
 }
 
 function problemOfProviders(root: Table): string | undefined {

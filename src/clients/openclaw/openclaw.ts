@@ -93,8 +93,8 @@ export const openclaw: ClientModule = {
 
   read(files) {
     const file = readConfig(files)
-    if (file.ignored !== undefined)
-      return { ...emptyState, findings: unreadable(brokenText(file.path, file.ignored)) }
+    if (file.whyIgnored !== undefined)
+      return { ...emptyState, findings: unreadable(brokenText(file.path, file.whyIgnored)) }
     const { providerId, model } = startingModel(file)
     if (providerId === undefined) return emptyState
 

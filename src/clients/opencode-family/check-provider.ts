@@ -134,7 +134,7 @@ function* checkMissingKey(view: OpencodeView): Findings {
   const { label, context, providerId, provider } = view
   const auth = fileOf(context.files, 'auth')
   const isKeyElsewhere =
-    hasKeyFromOutside(provider, context) || readAuth(auth).ignored !== undefined
+    hasKeyFromOutside(provider, context) || readAuth(auth).whyIgnored !== undefined
   if (mayNeedNoKey(provider.url, context) || isKeyElsewhere) return
   if (readKey(context.files, providerId, provider.options)) return
 

@@ -33,9 +33,12 @@ export const providerFormat: ProviderFormat = {
 export function readModels(files: LoadedFiles): StrictFile {
   const file = fileOf(files, 'models')
   const models = readPi(file, file.bytes && withoutLeniencies(file.bytes))
-  if (file.bytes === null || (models.ignored !== undefined && !models.isRepairable)) return models
-  const ignored = problemOfModels(models.root)
-  return ignored === undefined ? models : { ...models, root: {}, ignored, isRepairable: false }
+  if (file.bytes === null || (models.whyIgnored !== undefined && !models.isRepairable))
+    return models
+  const whyIgnored = problemOfModels(models.root)
+  return whyIgnored === undefined
+    ? models
+    : { ...models, root: {}, whyIgnored, isRepairable: false }
 }
 
 /**
@@ -65,10 +68,10 @@ function readPlain(file: LoadedFile): StrictFile {
  * @param accepted the bytes that pi parses as JSON, after its own changes to the file's bytes
  */
 function readPi(file: LoadedFile, accepted: Bytes | null): StrictFile {
-  const { root, ignored } = readStrictly({ ...file, bytes: accepted })
-  if (ignored === undefined) return { ...parseFile(file), root, isRepairable: false }
+  const { root, whyIgnored } = readStrictly({ ...file, bytes: accepted })
+  if (whyIgnored === undefined) return { ...parseFile(file), root, isRepairable: false }
   const strict = readStrictly(file)
-  return { ...strict, root: (strict.isRepairable && strict.document?.root) || {}, ignored }
+  return { ...strict, root: (strict.isRepairable && strict.document?.root) || {}, whyIgnored }
 }
 
 /** Follows pi: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */

@@ -93,8 +93,8 @@ export const pi: ClientModule = {
   read(files) {
     const [models, settings] = [readModels(files), readSettings(files)]
     const { providerId, model } = startingModel(settings)
-    const [broken] = [models, settings].flatMap(({ path, ignored }) =>
-      ignored === undefined ? [] : [brokenText(path, ignored)],
+    const [broken] = [models, settings].flatMap(({ path, whyIgnored }) =>
+      whyIgnored === undefined ? [] : [brokenText(path, whyIgnored)],
     )
     if (broken !== undefined) return { ...emptyState, findings: unreadable(broken) }
 

@@ -106,8 +106,8 @@ export interface OtherEntry {
   readonly path: SettingPath
   /** Its address is not the target's. */
   readonly isOtherGateway: boolean
-  /** Its members show that repoint wrote it. */
-  readonly isMarked?: true
+  /** Its ID or its members show that repoint wrote it. */
+  readonly isByRepoint?: true
 }
 
 /**
@@ -127,12 +127,14 @@ export function removedEntries(
   target: SetupTarget,
 ): readonly SettingChange[] {
   const hasAllModels = target.resolved.offersWholeCatalog
-  const unmarked = entries.filter(({ isOtherGateway, isMarked }) => !isOtherGateway && !isMarked)
+  const unmarked = entries.filter(
+    ({ isOtherGateway, isByRepoint }) => !isOtherGateway && !isByRepoint,
+  )
   const paths = hasAllModels ? unmarked.map(({ path }) => path) : []
   const added = addedSince(file, paths, target)
 
-  const isRemoved = ({ path, isOtherGateway, isMarked }: OtherEntry) =>
-    isOtherGateway || (hasAllModels && (isMarked === true || added.includes(path)))
+  const isRemoved = ({ path, isOtherGateway, isByRepoint }: OtherEntry) =>
+    isOtherGateway || (hasAllModels && (isByRepoint === true || added.includes(path)))
   return entries.filter(isRemoved).map(({ path }) => ({ path, value: undefined }))
 }
 

@@ -170,7 +170,7 @@ function unplannedRemoved(
     .map(({ id, protocol, table }) => ({
       path: entryPath(protocol, id),
       isOtherGateway: hasOtherAddress(table, ofProtocol(target.baseUrls, protocol)),
-      isMarked: true as const,
+      isByRepoint: true as const,
     }))
   return removedEntries(file, unplanned, target)
 }

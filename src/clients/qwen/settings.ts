@@ -138,8 +138,8 @@ export function mergedSettings(files: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined
 } {
-  const { path, ignored } = readSettings(fileOf(files, 'settings'))
-  if (ignored !== undefined) return { value: {}, problem: brokenText(path, ignored) }
+  const { path, whyIgnored } = readSettings(fileOf(files, 'settings'))
+  if (whyIgnored !== undefined) return { value: {}, problem: brokenText(path, whyIgnored) }
   return { value: mergedFiles(filesBelowProject(files)), problem: undefined }
 }
 
