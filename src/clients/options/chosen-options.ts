@@ -19,12 +19,12 @@ export function effectiveOptions({
  * The options of the current configuration that a setup keeps. It keeps a provider ID only if a setup can
  * write it.
  *
- * @param setUpAs the ID of the client of its family that was set up
+ * @param setUpAs the ID of the client of its family that was set up; absent: this client
  */
 export function optionsToKeep(
   client: Pick<Client, 'id' | 'family' | 'config'>,
   state: ClientState,
-  setUpAs: string,
+  setUpAs = client.id,
 ): ClientOptions {
   const { reservedProviderIds = [], keptOptions, modelSuffix } = client.config
   const names = keptOptions?.[setUpAs === client.id ? 'ofClient' : 'ofFamily']

@@ -80,7 +80,7 @@ function* lostModelFindings(
   if (before === undefined) return
 
   const code = 'choice-not-kept'
-  const now = optionsToKeep(client, client.read(after), client.id)
+  const now = optionsToKeep(client, client.read(after))
   const models = modelsIn(now)
   const lost = unavailableModels(client, before, input.gatewayInfo).filter(
     (id) => !models.includes(id),
