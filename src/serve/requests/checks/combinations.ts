@@ -3,7 +3,7 @@ import type { Protocol } from '../../../protocols.ts'
 import { formatPath } from '../../../schema.ts'
 import combinations from '../data/combinations.json' with { type: 'json' }
 import families from '../data/families.json' with { type: 'json' }
-import type { JsonObject } from '../json.ts'
+import { isMissing, type JsonObject } from '../json.ts'
 import { RequestRejection, unsupportedFeature } from '../rejection.ts'
 import { type FoundValue, memberAt, memberPlace, someMember, valuesAt } from './member-paths.ts'
 
@@ -72,7 +72,19 @@ interface Combination {
   readonly code?: string | undefined
 }
 
+/** A combination for one of its paths. */
+interface Check extends Combination {
+  readonly steps: readonly string[]
+  /** Matches the ID of a model for which the combination counts. Undefined: every model. */
+  readonly modelPattern: RegExp | undefined
+}
+
 const allCombinations: readonly Combination[] = [...combinations, ...families]
+const allChecks = allCombinations.flatMap((combination): readonly Check[] => {
+  const { paths, models } = combination
+  const modelPattern = models === undefined ? undefined : new RegExp(models)
+  return paths.split(' ').map((path) => ({ ...combination, steps: path.split('.'), modelPattern }))
+})
 
 /** @throws RequestRejection for a combination whose members have not been checked yet */
 export function checkBeforeMembers(protocol: Protocol, body: JsonObject): void {
@@ -87,28 +99,25 @@ export function checkAfterMembers(protocol: Protocol, body: JsonObject, version:
   runChecks(
     protocol,
     body,
-    ({ isBeforeMembers = false, models, since = '' }) =>
-      !isBeforeMembers && models === undefined && since <= version,
+    ({ isBeforeMembers = false, modelPattern, since = '' }) =>
+      !isBeforeMembers && modelPattern === undefined && since <= version,
   )
 }
 
 /** @throws RequestRejection for a combination that the family of the requested model rejects */
 export function checkFamily(protocol: Protocol, body: JsonObject): void {
   const model = requestedModel(body)
-  runChecks(protocol, body, ({ models }) => models !== undefined && new RegExp(models).test(model))
+  runChecks(protocol, body, ({ modelPattern }) => modelPattern?.test(model) === true)
 }
 
 /** Throws the error of the first combination that applies and that the body has. */
-function runChecks(
-  protocol: Protocol,
-  body: JsonObject,
-  applies: (combination: Combination) => boolean,
-): void {
-  for (const combination of allCombinations) {
-    if (!combination.protocols.includes(protocol) || !applies(combination)) continue
-    for (const path of combination.paths.split(' '))
-      for (const found of valuesAt(body, path.split('.')))
-        if (isRejected(combination, found, body)) throw createRejection(combination, found, body)
+function runChecks(protocol: Protocol, body: JsonObject, applies: (check: Check) => boolean): void {
+  for (const check of allChecks) {
+    // Most requests have few members, so this test saves most of the work.
+    if (isMissing(body[check.steps[0]!])) continue
+    if (!check.protocols.includes(protocol) || !applies(check)) continue
+    for (const found of valuesAt(body, check.steps))
+      if (isRejected(check, found, body)) throw createRejection(check, found, body)
   }
 }
 

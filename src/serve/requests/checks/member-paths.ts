@@ -37,22 +37,20 @@ export interface FoundValue {
 }
 
 /** All values at a path. Null counts as absent. */
-export function* valuesAt(body: JsonObject, steps: Steps): Generator<FoundValue> {
-  yield* valuesBelow(body, 0, [])
+export function valuesAt(body: JsonObject, steps: Steps): readonly FoundValue[] {
+  const found: FoundValue[] = []
+  addValues(body, 0, [])
+  return found
 
-  function* valuesBelow(
-    value: unknown,
-    depth: number,
-    positions: Positions,
-  ): Generator<FoundValue> {
+  function addValues(value: unknown, depth: number, positions: Positions): void {
     const step = steps[depth]
     if (isMissing(value)) return
-    if (step === undefined) yield { value, steps, positions }
-    else if (!isListStep(step)) yield* valuesBelow(toObject(value)[step], depth + 1, positions)
+    if (step === undefined) found.push({ value, steps, positions })
+    else if (!isListStep(step)) addValues(toObject(value)[step], depth + 1, positions)
     else if (Array.isArray(value)) {
       const [start, end] = entryRange(step, value.length)
       for (let index = start; index < end; index++)
-        yield* valuesBelow(value[index], depth + 1, [...positions, index])
+        addValues(value[index], depth + 1, [...positions, index])
     }
   }
 }
