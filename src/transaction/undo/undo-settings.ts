@@ -9,7 +9,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
 import type { Bytes, SettingPath } from '../../edits/types.ts'
-import type { UndoDecision } from '../../edits/undo.ts'
 import { startsWith, uniquePaths } from '../../edits/values/paths.ts'
 import { decidesEndpoint, type FileVersion, type KeptSetting } from '../record.ts'
 import {
@@ -60,43 +59,91 @@ export function undoSettings(
   isOurModel: ModelCheck,
 ): UndoneFile {
   const { copies, file, now } = history
-  const tables = way === 'remove-table' ? tablesToRemove(history) : []
-  const isInTable = ({ path }: ComparedSetting) => tables.some((table) => startsWith(path, table))
-
-  const settings = compareSettings(history, isOurModel).filter(
-    ({ isChangedByRun, isEarlier }) => isChangedByRun && !isEarlier,
-  )
-  const undoable = settings.filter((setting) => setting.isOurs || isInTable(setting))
-  const changed = settings.filter((setting) => !undoable.includes(setting))
-
-  const undoAllBut = (withoutRole: readonly ComparedSetting[]) => {
-    const undone = undoable.filter((setting) => !withoutRole.includes(setting))
-    return bytesAfterUndo(history, {
-      restore: [...pathsOf(undone), ...tables],
-      keep: pathsOf([...changed, ...withoutRole]),
-    })
-  }
-  const withoutRole =
-    way === 'keep-without-role' ? withoutRoleInSharedTables(history, undoable, undoAllBut([])) : []
-  const bytes = undoAllBut(withoutRole)
-
+  const decision = decide(history, way, isOurModel)
+  const { changed, together } = decision
   const kept = [
     ...pathsOf(changed).map((path) => keptSetting(file, path, 'changed')),
-    ...pathsOf(withoutRole).map((path) => keptSetting(file, path, 'together')),
+    ...pathsOf(together).map((path) => keptSetting(file, path, 'together')),
   ]
-  if (bytes === null) return { result: null, kept }
 
+  const bytes = bytesAfter(decision, history)
+  if (bytes === null) return { result: null, kept }
   const mode = permissionsAfterUndo(history, changed)
   return { result: copies.add(bytes, { ...now, mode }), kept }
 }
 
-function bytesAfterUndo({ copies, file, now }: ExistingFile, decision: UndoDecision): Bytes | null {
+/** What an undo does with each setting that the run changed and that does not have its earlier value again. */
+interface SettingsDecision {
+  readonly undone: readonly ComparedSetting[]
+  /** Kept, because someone changed them since. */
+  readonly changed: readonly ComparedSetting[]
+  /** Kept, because they must stay together with what someone wrote into their table. */
+  readonly together: readonly ComparedSetting[]
+  /** Removed with everything in them. */
+  readonly tables: readonly SettingPath[]
+}
+
+function decide(history: ExistingFile, way: SettingWay, isOurModel: ModelCheck): SettingsDecision {
+  const settings = compareSettings(history, isOurModel).filter(
+    ({ isChangedByRun, isEarlier }) => isChangedByRun && !isEarlier,
+  )
+  switch (way) {
+    case 'remove-ours':
+      return removeOurs(settings)
+    case 'keep-without-role':
+      return keepWithoutRole(history, settings)
+    case 'remove-table':
+      return removeTable(history, settings)
+  }
+}
+
+function removeOurs(settings: readonly ComparedSetting[]): SettingsDecision {
+  return {
+    undone: settings.filter(({ isOurs }) => isOurs),
+    changed: settings.filter(({ isOurs }) => !isOurs),
+    together: [],
+    tables: [],
+  }
+}
+
+function keepWithoutRole(
+  history: ExistingFile,
+  settings: readonly ComparedSetting[],
+): SettingsDecision {
+  const decision = removeOurs(settings)
+  const together = withoutRoleInSharedTables(history, decision)
+  const undone = decision.undone.filter((setting) => !together.includes(setting))
+  return { ...decision, undone, together }
+}
+
+function removeTable(
+  history: ExistingFile,
+  settings: readonly ComparedSetting[],
+): SettingsDecision {
+  const tables = tablesToRemove(history)
+  const isUndone = ({ path, isOurs }: ComparedSetting) =>
+    isOurs || tables.some((table) => startsWith(path, table))
+  return {
+    undone: settings.filter(isUndone),
+    changed: settings.filter((setting) => !isUndone(setting)),
+    together: [],
+    tables,
+  }
+}
+
+/** The file after the undo. Null: nothing of it is left. */
+function bytesAfter(
+  { undone, changed, together, tables }: SettingsDecision,
+  { copies, file, now }: ExistingFile,
+): Bytes | null {
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.written),
     now: copies.bytesOf(now) as Bytes,
   }
-  return formatOf(file.format).undo(versions, decision, file.path)
+  const restore = [...pathsOf(undone), ...tables]
+  const keep = pathsOf([...changed, ...together])
+  return formatOf(file.format).undo(versions, { restore, keep }, file.path)
 }
 
 function pathsOf(settings: readonly ComparedSetting[]): readonly SettingPath[] {
@@ -123,20 +170,21 @@ function tablesToRemove(history: FileHistory): readonly SettingPath[] {
 }
 
 /**
- * The settings without a role in shared tables: those that remain if every setting of ours is undone.
+ * The settings of ours without a role, in the tables that remain if every setting of ours is undone: someone else
+ * wrote into those.
  *
- * @param bytesWithoutOurs the file after that. Null: nothing of it is left
+ * @param removesOurs the decision to undo every setting of ours
  */
 function withoutRoleInSharedTables(
-  history: FileHistory,
-  undoable: readonly ComparedSetting[],
-  bytesWithoutOurs: Bytes | null,
+  history: ExistingFile,
+  removesOurs: SettingsDecision,
 ): readonly ComparedSetting[] {
+  const bytesWithoutOurs = bytesAfter(removesOurs, history)
   if (bytesWithoutOurs === null) return []
   const { file } = history
   const document = formatOf(file.format).read(bytesWithoutOurs, file.path)
 
-  return undoable.filter(({ path, setting }) => {
+  return removesOurs.undone.filter(({ path, setting }) => {
     const table = path.slice(0, -1)
     const isShared = isTableOfRun(history, table) && document.get(table) !== undefined
     return isShared && !setting.role && !setting.isSecret
