@@ -3,7 +3,7 @@ import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { errorFrom, messageWithLocation } from '../finding.ts'
 import { isInstalled, programOf } from './client-state/program/installed-program.ts'
-import { openRecords } from './client-state/recorded-runs.ts'
+import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts'
 import { noFlags } from './command-line/flags.ts'
 import { choicesOf, type Offer, offerOf } from './guided/offer.ts'
@@ -52,7 +52,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
         ),
       preset: { offersGateways: true },
     },
-    { runs: openRecords(session), programs },
+    { runs: recoverAndListRuns(session), programs },
   )
 }
 

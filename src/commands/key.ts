@@ -21,7 +21,7 @@ import {
   type SkippedClient,
   whyNotSetUp,
 } from './client-state/clients-set-up.ts'
-import { openRecords } from './client-state/recorded-runs.ts'
+import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand } from './command-line/flags.ts'
@@ -55,7 +55,7 @@ function gatewayOrClient() {
 }
 
 export const command = commandOf(define, async (session, word, moreIds, flags) => {
-  const runs = openRecords(session)
+  const runs = recoverAndListRuns(session)
   const isClient = clientRows.some(({ id }) => id === word)
   const ids = word !== undefined && isClient ? [word, ...moreIds] : moreIds
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)

@@ -5,7 +5,7 @@ import type { Plan } from '../edits/types.ts'
 import { checkPlannedFiles } from '../transaction/check-planned-files.ts'
 import type { ApplyResult } from '../transaction/record.ts'
 import { stopOldServers } from './client-state/program/running.ts'
-import { openRecords } from './client-state/recorded-runs.ts'
+import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { type ClientOffPlan, changesFile, mismatchesIn, planClients } from './off/plan.ts'
 import { confirmEdits, showEdits } from './plan/confirm-edits.ts'
@@ -47,7 +47,7 @@ export async function off(
   ids: readonly string[],
   flags: FlagsOf<typeof define>,
 ): Promise<number> {
-  const runs = openRecords(session)
+  const runs = recoverAndListRuns(session)
   const clients = await planClients(session, runs, ids)
   const edits = clients.flatMap((client) => client.edits)
   const plan: Plan = { kind: 'off', command: 'off', edits }

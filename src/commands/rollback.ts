@@ -18,7 +18,7 @@ import {
 import type { ApplyResult, Runs } from '../transaction/record.ts'
 import { runsOf } from './client-state/client-facts.ts'
 import { stopOldServers } from './client-state/program/running.ts'
-import { openRecords } from './client-state/recorded-runs.ts'
+import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { clientUndosOf, isHereCheck, type RollbackContext } from './rollback/context.ts'
@@ -72,8 +72,8 @@ export async function rollback(
   flags: RollbackFlags,
 ): Promise<number> {
   const { platform } = session
-  // Only to show runs and to find their clients: `planRollback` reads the records itself.
-  const runs = openRecords(session)
+  // It ends an unfinished run first, because the plan below starts from the files as they are then.
+  const runs = recoverAndListRuns(session)
   if (flags.list) return showRunList(session, runsOfClient(id, runs))
 
   const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))

@@ -10,7 +10,7 @@ import {
 } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
 import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/clients-set-up.ts'
-import { openRecords } from './client-state/recorded-runs.ts'
+import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { modelId, timeoutOption } from './command-line/flags.ts'
@@ -37,7 +37,7 @@ function define() {
 
 /** Points clients at a gateway, in one run like any setup. Returns the exit status. */
 export const command = commandOf(define, async (session, name, ids, flags) => {
-  const runs = openRecords(session)
+  const runs = recoverAndListRuns(session)
   const saved = savedGateway(session, name ?? (await askName(session)))
   const clients = ids.length > 0 ? oneOfEachFamily(ids) : await clientsFor(session, runs, name)
 

@@ -1,10 +1,10 @@
 /**
  * Which runs has repoint recorded?
  *
- *     openRecords        warns about root, recovers, lists     commands that write clients' files
- *     recoverAndReport   recovers                              commands that only read the records, or none
- *     readRecords        recovers, lists, reports nothing      status and doctor, which work without records
- *     runsSoFar          lists                                 after one of the others
+ *     recoverAndListRuns  recovers, lists, warns about root     commands that write clients' files
+ *     recoverAndReport    recovers                              commands that only read the records, or none
+ *     readRecords         recovers, lists, reports nothing      status and doctor, which work without records
+ *     runsSoFar           lists                                 after one of the others
  *
  * To recover is to end an unfinished run, such as one whose process was killed.
  */
@@ -28,7 +28,7 @@ export type RecordedRuns =
   /** The user may not read them. */
   | { readonly kind: 'unreadable'; readonly runs: readonly []; readonly error: UserError }
 
-export function openRecords(session: Session): Runs {
+export function recoverAndListRuns(session: Session): Runs {
   session.addFindings(...superuserFinding(session.platform))
   session.showFindings()
   recoverAndReport(session)

@@ -22,15 +22,14 @@ import type { Runs } from '../../transaction/record.ts'
 import { checkFiles, contextOf, refuseRedirectedKey } from '../client-state/check-files.ts'
 import { readClientFiles } from '../client-state/client-files.ts'
 import { isFromOtherGateway } from '../client-state/written-files.ts'
-import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import { targetFor } from '../resolve/point-client.ts'
 import type { Session } from '../screen/session.ts'
 import { canAskUser, inputFor } from './context.ts'
 import { planFindings } from './plan-findings.ts'
-import type { ProvenSetup } from './prove/prove-clients.ts'
+import type { ProvenChoice, ProvenSetup } from './prove/prove-clients.ts'
 
 /** What a setup will do for one client. */
-export interface ClientPlan extends ResolvedChoice {
+export interface ClientPlan extends ProvenChoice {
   /** What would keep the client from using the gateway. The edits contain the fixes. */
   readonly problems: readonly Finding[]
   readonly edits: readonly FileEdit[]
@@ -76,7 +75,7 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<ClientPlan> {
+async function planClient(proven: ProvenSetup, choice: ProvenChoice): Promise<ClientPlan> {
   const { session, runs, access } = proven
   const { client } = choice
   const files = readClientFiles(session, client)
@@ -110,7 +109,7 @@ async function planClient(proven: ProvenSetup, choice: ResolvedChoice): Promise<
  * an earlier setup. Before the probes, that looks like another gateway. Once the API has answered there, it is the
  * same one: `input.earlier.isOtherGateway` is false, and the plan keeps what belongs to this gateway.
  */
-function finalChoice(proven: ProvenSetup, choice: ResolvedChoice): ResolvedChoice {
+function finalChoice(proven: ProvenSetup, choice: ProvenChoice): ProvenChoice {
   const { policy, access } = proven
   const { client, resolved } = choice
   const input = inputFor(proven, client, access, choice.input.gatewayInfo)
@@ -133,7 +132,7 @@ function withoutCatalogFacts({
 /** What the client's files should say. */
 async function setupTarget(
   proven: ProvenSetup,
-  final: ResolvedChoice,
+  final: ProvenChoice,
   files: LoadedFiles,
 ): Promise<SetupTarget> {
   const { policy, access } = proven

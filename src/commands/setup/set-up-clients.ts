@@ -17,7 +17,7 @@
  * Steps 1 to 4 are one function, `proveGateway`, because a rejection can lead back to an earlier step. Before
  * step 7, no file of a client is written.
  */
-import { openRecords } from '../client-state/recorded-runs.ts'
+import { recoverAndListRuns } from '../client-state/recorded-runs.ts'
 import type { Session } from '../screen/session.ts'
 import { applySetup } from './apply.ts'
 import { confirmSetup, showSetup } from './confirm.ts'
@@ -29,14 +29,15 @@ import { reportSetup } from './report.ts'
 /**
  * Sets clients up. Returns the exit status.
  *
- * @param known the result of `openRecords` and the started programs, if the command needed them before
+ * @param known the result of `recoverAndListRuns` and the started programs, if the command needed them before
  */
 export async function setUpClients(
   session: Session,
   request: SetupRequest,
   known: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
 ): Promise<number> {
-  const { runs = openRecords(session), programs = new Map() } = known
+  const { programs = new Map() } = known
+  const runs = known.runs ?? recoverAndListRuns(session)
   const context = await loadContext(session, request, { runs, programs })
 
   const proven = await proveGateway(context)

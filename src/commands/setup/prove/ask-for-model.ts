@@ -13,7 +13,7 @@ import { closestModels, isChatModel, supportsAny } from '../../../gateway/models
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
 import {
-  type ClientChoice,
+  type OpenChoice,
   type ResolvedChoice,
   resolveOrThrow,
 } from '../../resolve/client-choice.ts'
@@ -74,7 +74,7 @@ function chatModels(
 export function askForOtherModel(
   context: SetupContext,
   gateway: ReachedGateway,
-  choice: ClientChoice,
+  choice: OpenChoice,
   rejection: UserError,
 ): Promise<ResolvedChoice> {
   const { input } = choice
@@ -111,7 +111,7 @@ function optionsForNewModel(
 export async function askForModel(
   context: SetupContext,
   { probes, catalogAnswer }: ReachedGateway,
-  choice: ClientChoice,
+  choice: OpenChoice,
   reason: UserError,
 ): Promise<ResolvedChoice> {
   const catalog = catalogIn({ catalogAnswer })
@@ -122,7 +122,7 @@ export async function askForModel(
   return probes.firstServed(ids.map((id) => withModel(choice, id)))
 }
 
-function withModel(choice: ClientChoice, modelForAll: string): ResolvedChoice {
+function withModel(choice: OpenChoice, modelForAll: string): ResolvedChoice {
   return resolveOrThrow({ ...choice, input: { ...choice.input, modelForAll } })
 }
 
@@ -130,7 +130,7 @@ function withModel(choice: ClientChoice, modelForAll: string): ResolvedChoice {
 async function pickModel(
   { session, clients }: SetupContext,
   catalog: Catalog,
-  { client, input }: ClientChoice,
+  { client, input }: OpenChoice,
   { message }: UserError,
 ): Promise<string> {
   const skip = { value: '', name: `none: skip ${client.label}` }
@@ -162,7 +162,7 @@ async function pickModel(
  */
 async function typeModels(
   { session }: SetupContext,
-  { client }: ClientChoice,
+  { client }: OpenChoice,
   reason: UserError,
 ): Promise<readonly string[]> {
   session.remark(`note: ${reason.message}`)

@@ -10,7 +10,7 @@ import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import {
-  type ClientChoice,
+  type OpenChoice,
   type Resolution,
   type ResolvedChoice,
   resolveClient,
@@ -56,7 +56,7 @@ export async function choiceFor(
   { requester, catalogAnswer }: ReachedGateway,
   client: Client,
   routesToAvoid: readonly RejectedRoute[] = [],
-): Promise<ClientChoice> {
+): Promise<OpenChoice> {
   const { access } = requester
   const program = await installedProgram(context, client)
   const gatewayInfo = { catalogAnswer, accessSoFar: access, routesToAvoid }

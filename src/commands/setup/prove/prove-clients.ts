@@ -40,10 +40,23 @@ import {
   workingChoices,
 } from './results.ts'
 
-/** Step 4: a setup whose models have answered. With `--no-verify` they are only decided. */
+/** A client after step 4. */
+export interface ProvenChoice extends ResolvedChoice {
+  /**
+   * What has proven the models. `client`: the gateway rejects repoint's own request, and answers the client.
+   * `nothing`: with `--no-verify`, nobody asks the gateway.
+   */
+  readonly provenBy: 'probe' | 'client' | 'nothing'
+  /** Whether the gateway answers Claude Code's check of tool calls. */
+  readonly safeguards: SafeguardsAnswer
+  /** What the answers to the probes say about the gateway, such as that it does not stream. */
+  readonly probeFindings: readonly Finding[]
+}
+
+/** A setup after step 4. */
 export interface ProvenSetup extends SetupContext {
   /** The clients that can use the gateway, in the order of `clients`. */
-  readonly choices: readonly ResolvedChoice[]
+  readonly choices: readonly ProvenChoice[]
   /** The clients that cannot use it. */
   readonly failed: readonly FailedClient[]
   /** With the base URLs and the key header that the gateway has accepted. */
@@ -165,7 +178,7 @@ async function proveChoice(
   context: SetupContext,
   gateway: ReachedGateway,
   choice: ResolvedChoice,
-): Promise<ResolvedChoice> {
+): Promise<ProvenChoice> {
   const { client } = choice
   const { access } = gateway.requester
   const answers = await gateway.probes.answersTo(choice)

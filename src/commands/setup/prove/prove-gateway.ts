@@ -34,7 +34,7 @@ import { type GatewayAccess, protocols } from '../../../gateway/types.ts'
 import { expectNameIsFree } from '../../../state/save-gateway.ts'
 import { counted, listWords } from '../../../text.ts'
 import { type FoundGateway, findGateway } from '../../find-gateway/find-gateway.ts'
-import { type ResolvedChoice, resolveOrThrow } from '../../resolve/client-choice.ts'
+import { resolveOrThrow } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
 import {
   canAskUser,
@@ -45,7 +45,7 @@ import {
 } from '../context.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { expectUsable, installedProgram, programFindings, startPrograms } from './programs.ts'
-import { type ProvenSetup, proveClients } from './prove-clients.ts'
+import { type ProvenChoice, type ProvenSetup, proveClients } from './prove-clients.ts'
 import { openGateway, reachGateway } from './reach-gateway.ts'
 import { firstPreset, nextPreset } from './try-presets.ts'
 
@@ -247,12 +247,18 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
   if (request.picksModel) throw nothingToPickFrom(session)
 
   await startPrograms(context)
-  const choices: ResolvedChoice[] = []
+  const choices: ProvenChoice[] = []
   for (const client of clients) {
     await expectUsable(context, client, access)
     const program = await installedProgram(context, client)
     const input = inputFor(context, client, access, notRequested)
-    choices.push(resolveOrThrow({ client, program, input }))
+    const resolved = resolveOrThrow({ client, program, input })
+    choices.push({
+      ...resolved,
+      provenBy: 'nothing',
+      safeguards: 'not-requested',
+      probeFindings: [],
+    })
   }
   return {
     ...context,

@@ -10,8 +10,8 @@ import type { Culprit } from '../../../outcome-codes.ts'
 import type { ResolvedChoice } from '../../resolve/client-choice.ts'
 
 /** The result of the steps so far for one client. */
-export type SetupResult =
-  | { readonly kind: 'working'; readonly choice: ResolvedChoice }
+export type SetupResult<Choice = ResolvedChoice> =
+  | { readonly kind: 'working'; readonly choice: Choice }
   | FailedClient
   /** The user chose no model for it. */
   | { readonly kind: 'skipped' }
@@ -31,12 +31,12 @@ export class ClientSkipped extends UserError {
 }
 
 /** The clients that can still use the gateway. */
-export function workingChoices(results: readonly SetupResult[]): readonly ResolvedChoice[] {
+export function workingChoices<Choice>(results: readonly SetupResult<Choice>[]): readonly Choice[] {
   return results.flatMap((result) => (result.kind === 'working' ? [result.choice] : []))
 }
 
 /** The clients that cannot. */
-export function failedClients(results: readonly SetupResult[]): readonly FailedClient[] {
+export function failedClients(results: readonly SetupResult<unknown>[]): readonly FailedClient[] {
   return results.filter((result) => result.kind === 'failed')
 }
 
@@ -45,10 +45,10 @@ export function failedClients(results: readonly SetupResult[]): readonly FailedC
  *
  * @throws UserError if it concerns all clients, or if the user cancels the command
  */
-export async function resultFor(
+export async function resultFor<Choice>(
   client: Client,
-  work: () => Promise<ResolvedChoice>,
-): Promise<SetupResult> {
+  work: () => Promise<Choice>,
+): Promise<SetupResult<Choice>> {
   try {
     return { kind: 'working', choice: await work() }
   } catch (error) {
@@ -59,11 +59,11 @@ export async function resultFor(
 }
 
 /** Runs a step for every client that still works, one after the other, because each may ask the user. */
-export async function continueWith(
+export async function continueWith<Choice>(
   results: readonly SetupResult[],
-  step: (choice: ResolvedChoice) => Promise<ResolvedChoice>,
-): Promise<readonly SetupResult[]> {
-  const next: SetupResult[] = []
+  step: (choice: ResolvedChoice) => Promise<Choice>,
+): Promise<readonly SetupResult<Choice>[]> {
+  const next: SetupResult<Choice>[] = []
   for (const result of results) {
     if (result.kind !== 'working') next.push(result)
     else next.push(await resultFor(result.choice.client, () => step(result.choice)))
