@@ -98,8 +98,8 @@ function usesByModel(
 ): ReadonlyMap<string, readonly ClientUse[]> {
   const uses = new Map<string, ClientUse[]>()
   for (const client of clients)
-    for (const { role, id, reason } of usesByRules(client, catalog)) {
-      const use = role === undefined ? client.id : `${client.id} ${role}`
+    for (const { purpose, id, reason } of usesByRules(client, catalog)) {
+      const use = purpose === undefined ? client.id : `${client.id} ${purpose}`
       uses.set(id, [...(uses.get(id) ?? []), { use, reason }])
     }
   return uses

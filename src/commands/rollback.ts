@@ -91,8 +91,8 @@ export async function rollback(
 
 /** Whether the user chooses the run from a list. With `--yes` and in a script, it is the newest. */
 function choosesRun(flags: RollbackFlags, consent: Consent): boolean {
-  const isChosen = whichRuns(flags).kind !== 'newest' || flags.force || flags.dryRun
-  return !isChosen && consent === 'ask'
+  const { force, dryRun } = flags
+  return whichRuns(flags).kind === 'newest' && !force && !dryRun && consent === 'ask'
 }
 
 function whichRuns({ run, original, redo }: RollbackFlags): WhichRuns {

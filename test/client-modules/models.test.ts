@@ -257,7 +257,7 @@ describe('claude-gpt', () => {
 
 describe('the uses that the rules chose a model for are', () => {
   const usesOf = (id: string, from = catalog) =>
-    usesByRules(byId(id), from).map(({ role, id: model }) => [role, model])
+    usesByRules(byId(id), from).map(({ purpose, id: model }) => [purpose, model])
 
   test('one model, and a small model if the client has one', () => {
     expect(usesOf('codex')).toEqual([[undefined, 'gpt-5.6-sol']])
@@ -291,7 +291,7 @@ describe('the uses that the rules chose a model for are', () => {
   test('without the models that the user chose', () => {
     expect(choose('codex', { model: 'gpt-5.4' }).uses).toEqual([])
     const roles = choose('claude-gpt', { slotModels: { opus: 'gpt-5.4' } }).uses.map(
-      (one) => one.role,
+      (one) => one.purpose,
     )
     expect(roles).toEqual(['sonnet', 'haiku', 'fable', 'subagent'])
   })

@@ -52,7 +52,7 @@ export function resolveClaude(
     slotModels: { ...pins, ...filled },
     subagentModel,
     aboutSlots: aboutFilled(filled, catalog),
-    uses: usesOfSlots(catalog).filter(({ role }) => pins[role] === undefined),
+    uses: usesOfSlots(catalog).filter(({ purpose }) => pins[purpose] === undefined),
   })
 }
 
@@ -83,7 +83,7 @@ export function resolveClaudeGpt(
     slotModels,
     subagentModel:
       subagentModel ?? (catalog && gptModels(catalog).subagent?.id) ?? slotModels.haiku,
-    uses: usesOfGptModels(catalog).filter(({ role }) => chosenByUser[role] === undefined),
+    uses: usesOfGptModels(catalog).filter(({ purpose }) => chosenByUser[purpose] === undefined),
   })
 }
 
@@ -166,11 +166,11 @@ function chosenIds(input: ResolveInput, startSlot: Slot): readonly string[] {
 /** The models of each slot's tier: Claude Code itself chooses one of them. */
 function usesOfSlots(
   catalog: Catalog | undefined,
-): readonly (ModelUse & { readonly role: Slot })[] {
+): readonly (ModelUse & { readonly purpose: Slot })[] {
   if (catalog === undefined) return []
   const tiers = messagesTiers(catalog, slots)
-  return slots.flatMap((role) =>
-    tiers[role].map((id) => ({ role, id, reason: `its ID contains ${role}` })),
+  return slots.flatMap((purpose) =>
+    tiers[purpose].map((id) => ({ purpose, id, reason: `its ID contains ${purpose}` })),
   )
 }
 

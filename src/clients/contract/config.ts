@@ -1,4 +1,4 @@
-import type { SettingPath } from '../../edits/types.ts'
+import type { SettingPath, SettingRole } from '../../edits/types.ts'
 import type { OptionName } from './options.ts'
 
 /** Facts about a client's config format. */
@@ -43,7 +43,8 @@ export interface SensitiveSetting {
    *     'model'                         in an agent's file, the line `model:` of its front matter
    */
   readonly path: string
-  readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
+  /** What the setting decides. An undo knows the same roles, except `proxy` and `trust`: see `SettingRole`. */
+  readonly role: SettingRole | 'proxy' | 'trust'
   /**
    * The kinds of files in which the setting has this role: the editable file, and the layers in which it can
    * override a setup.

@@ -81,7 +81,7 @@ export interface ResolvedOptions {
   readonly smallModel?: string
   /** In tokens. Absent: unknown, or the client knows it; then the setup does not change it. */
   readonly contextWindow?: number
-  /** The models that rules chose, by role. Empty: the user chose them all, now or before. */
+  /** The models that rules chose, by purpose. Empty: the user chose them all, now or before. */
   readonly uses: readonly ModelUse[]
   /** The notes about these options. */
   readonly findings: readonly Finding[]
@@ -114,7 +114,7 @@ export interface OfferedModel extends CatalogModel {
 
 export interface ModelUse extends ChosenModel {
   /** For a client with several models. */
-  readonly role?: string
+  readonly purpose?: string
 }
 
 /** The settings that a client's files should have after a setup. */

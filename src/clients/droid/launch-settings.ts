@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { startsWith } from '../../edits/values/paths.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
@@ -33,12 +33,12 @@ export function launchSettings(
     () => 'droid accepts one settings file, and repoint needs it for the gateway',
   )
 
-  const [, started] = entryPath(entryIdOf(target.providerId))
+  const startPath = entryPath(entryIdOf(target.providerId))
   // The settings that a setup would write into a home without droid.
   const changes = ourChanges({ ...fileOf(files, 'settings'), bytes: null }, target)
   const entry = changes
-    .filter(({ path }) => isDeepStrictEqual(path[1], started))
-    .map(({ path, value }) => ({ path: path.slice(2), value }))
+    .filter(({ path }) => startsWith(path, startPath))
+    .map(({ path, value }) => ({ path: path.slice(startPath.length), value }))
   const settings = {
     customModels: [
       overlaid({}, [

@@ -51,7 +51,7 @@ function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): Resolve
   const isOffered = resolved.offered.some((model) => model.id === id)
   // Without a small model, the client would request titles from a model that it considers small.
   if (id === undefined || !isOffered) return { ...resolved, smallModel: resolved.model }
-  const uses = [...resolved.uses, ...(byRule ? [{ ...byRule, role: 'small' }] : [])]
+  const uses = [...resolved.uses, ...(byRule ? [{ ...byRule, purpose: 'small' }] : [])]
   return { ...resolved, uses, smallModel: id }
 }
 

@@ -50,7 +50,7 @@ export function newEntry(members: readonly EntryMember[]): Table {
  *     about         the value is replaced
  *     absent        always
  *     'protocol'    for the model that the client starts with, or if the entry was for another gateway
- *     facts         if the user requests one of them now, for the model that the client starts with;
+ *     facts         if the user requests one of them now or `--defaults`, for the model that the client starts with;
  *                   if the entry was for another model;
  *                   or if it was for another gateway and one of the facts is known
  *
@@ -80,9 +80,8 @@ function isChanged(
   if (about === 'protocol') return isChosen || isOtherGateway
 
   const requested: Readonly<Partial<Record<keyof ModelFacts, unknown>>> = input.requested
-  const isRequested = about.some(
-    (fact) => input.resetToDefaults === true || requested[fact] !== undefined,
-  )
+  const isRequested =
+    input.resetToDefaults === true || about.some((fact) => requested[fact] !== undefined)
   const isKnown = about.some((fact) => model[fact] !== undefined)
   return (isChosen && isRequested) || isOtherModel || (isOtherGateway && isKnown)
 }

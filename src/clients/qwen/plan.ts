@@ -175,6 +175,7 @@ function unplannedRemoved(
   return removedEntries(file, unplanned, target)
 }
 
+/** An entry without an address is for the service that Qwen Code uses by itself. */
 function hasOtherAddress(table: Table, baseUrl: string): boolean {
   return !isSameButVersion(textWithoutVariables(table, ['baseUrl']) ?? '', baseUrl)
 }

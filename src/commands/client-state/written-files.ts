@@ -123,7 +123,7 @@ function containsHeader(header: Header, key: string, setting: ConfigValue | unde
 }
 
 /** Who wrote the current content of a client's file. */
-export interface FileHistory {
+export interface FileStatus {
   readonly path: string
   /**
    * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
@@ -134,35 +134,35 @@ export interface FileHistory {
   /** The newest run that wrote it. */
   readonly run?: string
   /** Our settings that have another value now. */
-  readonly changedKeys: readonly SettingPath[]
+  readonly changedSettings: readonly SettingPath[]
 }
 
-export function historyOf(
+export function fileStatusOf(
   session: Session,
   file: LoadedFile,
   { kind, runs }: RecordedRuns,
-): FileHistory {
+): FileStatus {
   const { path, bytes } = file
   const run = runs.find(({ files }) => files.some((recorded) => recorded.path === path))
   const recorded = run?.files.find((candidate) => candidate.path === path)
-  const history = (state: FileHistory['state'], more: Partial<FileHistory> = {}): FileHistory => ({
+  const status = (state: FileStatus['state'], more: Partial<FileStatus> = {}): FileStatus => ({
     path,
     ...compact({ run: run?.id }),
     state,
-    changedKeys: [],
+    changedSettings: [],
     ...more,
   })
 
-  if (kind === 'unreadable') return history(bytes === null ? 'absent' : 'unknown')
+  if (kind === 'unreadable') return status(bytes === null ? 'absent' : 'unknown')
   if (run === undefined || recorded === undefined)
-    return history(bytes === null ? 'absent' : 'not-ours')
+    return status(bytes === null ? 'absent' : 'not-ours')
 
-  const changedKeys = changedSince(session, file, runs).map((change) => change.path)
+  const changedSettings = changedSince(session, file, runs).map((change) => change.path)
   const hash = bytes === null ? undefined : sha256Of(bytes)
-  if (hash !== recorded.written?.sha256) return history('changed-since', { changedKeys })
-  if (hash === undefined) return history('absent')
+  if (hash !== recorded.written?.sha256) return status('changed-since', { changedSettings })
+  if (hash === undefined) return status('absent')
   // A repair and an undo keep changes by others, and do not approve them.
-  if (changedKeys.length > 0)
-    return history('changed-since', { run: lastSetupOrOff(path, runs)!.run.id, changedKeys })
-  return history(run.kind === 'undo' ? 'restored' : 'as-written')
+  if (changedSettings.length > 0)
+    return status('changed-since', { run: lastSetupOrOff(path, runs)!.run.id, changedSettings })
+  return status(run.kind === 'undo' ? 'restored' : 'as-written')
 }

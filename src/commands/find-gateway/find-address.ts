@@ -61,7 +61,7 @@ export async function findAddress(
   return typed
 }
 
-/** The environment has a key, and the user then picked a saved gateway: its saved key wins. */
+/** Only `repoint` without arguments offers saved gateways, so the given key is the environment's. The saved one wins. */
 function otherKeyGiven({ name }: SavedGateway): Finding {
   return {
     code: 'saved-key-used',

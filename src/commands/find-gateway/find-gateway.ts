@@ -6,9 +6,9 @@
  *     key       preset, --key-stdin, --key-file or --key-env, REPOINT_API_KEY, a prompt
  *     the rest  flags, then the preset, then what repoint saved for this address
  *
- * The *preset* is what the command knows already: the gateway of `repoint key`, or what an earlier try of this command found. A key may
- * be an import link, which contains an address too. Then the address is the first of --base-url, preset and
- * link, and it must be one of the link's.
+ * The *preset* is what the command knows already: the gateway of `repoint key`, or what an earlier try of this
+ * command found. A key may be an import link, which contains an address too. Then the address is the first of
+ * --base-url, preset and link, and it must be one of the link's.
  */
 import { compact } from '../../compact.ts'
 import { UserError, valueOrError } from '../../errors.ts'
@@ -55,13 +55,13 @@ export async function findGateway(
 ): Promise<FoundGateway> {
   // A wrong header is an error before the first question.
   const headerChanges = headerFlags(session, flags)
-  const { address, key, preset: presetGateway } = await findAddressAndKey(session, flags, preset)
+  const { address, key, knownGateway } = await findAddressAndKey(session, flags, preset)
   session.hide(key.value)
 
-  const name = flags.name ?? presetGateway.name
+  const name = flags.name ?? knownGateway.name
   const gateway = { address: address.value, key: key.value, name }
   const saved = savedGatewayFor(session.platform, gateway)
-  const known: Partial<Gateway> = { ...saved, ...compact(presetGateway) }
+  const known: Partial<Gateway> = { ...saved, ...compact(knownGateway) }
   const headers = applyHeaderChanges(known.headers ?? [], headerChanges)
   hideHeaders(session, headers)
   const query = applyHeaderChanges(known.query ?? [], address.query ?? [])
@@ -93,7 +93,7 @@ interface AddressAndKey {
   readonly address: FoundAddress
   readonly key: FoundKey
   /** The gateway of the preset, or the saved one that the user chose instead. */
-  readonly preset: Partial<Gateway>
+  readonly knownGateway: Partial<Gateway>
 }
 
 /** The address and its key. An import link contains both. */
@@ -107,20 +107,20 @@ async function findAddressAndKey(
   const link = preset.link ?? linkIn(givenKey, flags)
   if (link !== undefined) {
     const address = addressIn(link, flags, gateway)
-    return { address, key: { value: link.key, source: 'given', link }, preset: gateway }
+    return { address, key: { value: link.key, source: 'given', link }, knownGateway: gateway }
   }
 
   const address = await findAddress(session, flags, preset, givenKey !== undefined)
   if (address.saved !== undefined) {
     const key = { value: address.saved.key, source: 'saved' } as const
-    return { address, key, preset: address.saved }
+    return { address, key, knownGateway: address.saved }
   }
 
   const key = await findKey(session, flags, preset, { key: givenKey, address })
-  if (key.link === undefined) return { address, key, preset: gateway }
+  if (key.link === undefined) return { address, key, knownGateway: gateway }
 
   // The user has typed a link instead of a key.
-  return { address: addressIn(key.link, flags, gateway), key, preset: gateway }
+  return { address: addressIn(key.link, flags, gateway), key, knownGateway: gateway }
 }
 
 /** The headers that the flags name. Their values can come from variables and files. */
@@ -137,9 +137,9 @@ function headerFlags(session: Session, flags: FindFlags): readonly HeaderChange[
  *
  * @throws UserError `usage` if the user names another address, or the command has another one
  */
-function addressIn(link: ImportLink, flags: FindFlags, preset: Partial<Gateway>): FoundAddress {
+function addressIn(link: ImportLink, flags: FindFlags, known: Partial<Gateway>): FoundAddress {
   const fromFlag = flags.baseUrl ? normaliseAddress(flags.baseUrl, flags) : undefined
-  const address = fromFlag?.address ?? preset.address ?? link.addresses[0]
+  const address = fromFlag?.address ?? known.address ?? link.addresses[0]
   if (!link.addresses.includes(address))
     throw new UserError({
       code: 'usage',

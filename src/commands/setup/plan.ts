@@ -141,11 +141,11 @@ async function setupTarget(
     ...targetFor(final, access, providerId),
     caFile: access.caFile,
     safeguards: policy.writesOptions ? final.safeguards : 'not-requested',
-    history: await historyOf(proven, files),
+    history: await setupHistory(proven, files),
   }
 }
 
-async function historyOf(
+async function setupHistory(
   { session, runs, access }: ProvenSetup,
   files: LoadedFiles,
 ): Promise<SetupHistory> {

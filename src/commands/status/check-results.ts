@@ -83,11 +83,11 @@ export function checkInstalled(
 /** Whether neither the program nor a file of a client is on this machine, and nothing needs attention. */
 export function isNothingHere(
   session: Session,
-  { client, histories, findings }: ReadableClient,
+  { client, fileStatuses, findings }: ReadableClient,
 ): boolean {
   if (isInstalled(session, client)) return false
   return (
-    histories.every((file) => file.state === 'absent') &&
+    fileStatuses.every((file) => file.state === 'absent') &&
     findings.every(({ severity }) => severity === 'ok')
   )
 }

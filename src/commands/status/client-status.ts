@@ -11,7 +11,7 @@ import { maskSecret } from '../../text.ts'
 import type { ReadableClient } from '../client-state/check-client.ts'
 import { shownAddress } from '../client-state/client-facts.ts'
 import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
-import type { FileHistory } from '../client-state/written-files.ts'
+import type { FileStatus } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
 import type { ShownClient } from './show-clients.ts'
 
@@ -24,7 +24,7 @@ export interface ClientStatus extends ShownClient {
 /** The contents of the client's files, and who wrote them, one line each. */
 export function detailsOf(
   session: Session,
-  { client, state, histories }: ReadableClient,
+  { client, state, fileStatuses }: ReadableClient,
 ): string[] {
   const address = shownAddress(client, state)
   const { resume } = client.program
@@ -37,7 +37,8 @@ export function detailsOf(
   }
   for (const [name, value] of settingRows(session, client, state))
     lines.push(`${name.padEnd(9)} ${value}`)
-  for (const file of histories) lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
+  for (const file of fileStatuses)
+    lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
   return lines
 }
 
@@ -69,7 +70,7 @@ function settingRows(session: Session, client: Client, state: ClientState): [str
   return rows.filter((row): row is [string, string] => row[1] !== undefined)
 }
 
-const stateWords: Readonly<Record<FileHistory['state'], string>> = {
+const stateWords: Readonly<Record<FileStatus['state'], string>> = {
   absent: 'does not exist',
   'as-written': 'as repoint wrote it',
   restored: 'as repoint restored it',
@@ -78,9 +79,9 @@ const stateWords: Readonly<Record<FileHistory['state'], string>> = {
   unknown: 'unknown whether repoint wrote it',
 }
 
-function describeFile({ state, run, changedKeys }: FileHistory): string {
+function describeFile({ state, run, changedSettings }: FileStatus): string {
   const runNote = run === undefined ? '' : ` (run ${run})`
-  const keys = changedKeys.map(plainPath).join(', ')
+  const keys = changedSettings.map(plainPath).join(', ')
   return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
 }
 
@@ -91,7 +92,7 @@ export function clientDocument({ checked, expectedGateway, drift }: ClientStatus
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, state, gateway, findings, histories } = checked
+  const { client, state, gateway, findings, fileStatuses } = checked
   const { endpoint, options, unsetOptions, origins, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const { startModel: _, slot: __, ...others } = options
@@ -117,9 +118,9 @@ export function clientDocument({ checked, expectedGateway, drift }: ClientStatus
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
     drift: drift.map(({ message }) => message),
-    files: histories.map((file) => ({
+    files: fileStatuses.map((file) => ({
       ...file,
-      changedKeys: file.changedKeys.map(plainPath),
+      changedKeys: file.changedSettings.map(plainPath),
     })),
     obstacles: problems.map(({ code, message, location, hint: cure, severity }) => ({
       code,

@@ -65,11 +65,11 @@ function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): ModelNeede
 /** The models of `gptModels`, as reports show them. */
 export function usesOfGptModels(
   catalog: Catalog | undefined,
-): readonly (ModelUse & { readonly role: Slot | 'subagent' })[] {
+): readonly (ModelUse & { readonly purpose: Slot | 'subagent' })[] {
   if (catalog === undefined) return []
   const models = gptModels(catalog)
-  return [...slots, 'subagent' as const].flatMap((role) => {
-    const chosen = models[role]
-    return chosen === undefined ? [] : [{ role, ...chosen }]
+  return [...slots, 'subagent' as const].flatMap((purpose) => {
+    const chosen = models[purpose]
+    return chosen === undefined ? [] : [{ purpose, ...chosen }]
   })
 }

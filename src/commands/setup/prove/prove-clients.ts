@@ -70,8 +70,8 @@ export interface ProvenSetup extends SetupContext {
 
 /**
  * Resolves each client's options. Then it probes, in parallel, the model of each client's first request, and its
- * other models that the catalog does not list. A rejected model leads back to step 3. If the gateway admits only certain clients, repoint starts the installed clients instead. Writes none
- * of the user's files.
+ * other models that the catalog does not list. A rejected model leads back to step 3. If the gateway admits only
+ * certain clients, repoint starts the installed clients instead. Writes none of the user's files.
  *
  * @throws UserError if no client can use the gateway: the key, the address, the network, the account;
  *   `cancelled` if the user skips every client

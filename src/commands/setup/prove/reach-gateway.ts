@@ -53,15 +53,16 @@ export async function reachGateway(
 
   const catalogRequest = requester.requestCatalog({ isOptional: isCatalogOptional })
   const probes = probesFor(context, requester, catalogRequest)
-  const sendProbes = async () => {
+  const sendEarlyProbes = async () => {
     const gateway = { requester, probes, catalogAnswer: { kind: 'pending' } } as const
     if (isCatalogOptional) await sendFirstRequests(context, gateway)
   }
 
+  // Without the list, steps 3 and 4 begin while the catalog is on its way.
   const [catalogAnswer] = await session.step(
     'Asking the gateway for its models',
     Promise.all([
-      awaitCatalog(catalogRequest, requester.access, sendProbes),
+      awaitCatalog(catalogRequest, requester.access, sendEarlyProbes),
       // A list of clients appears at once. The command that shows it has started the programs.
       userChoosesClients ? undefined : startPrograms(context),
     ]),
