@@ -9,7 +9,7 @@ import { fileOf, filesOfKind } from '../files/parse-file.ts'
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { kiloName } from '../names.ts'
 import { userFiles } from '../opencode-family/config.ts'
-import { type Layout, reservedProviderIds, xdgFolder } from '../opencode-family/layout.ts'
+import { type Fork, reservedProviderIds, xdgFolder } from '../opencode-family/fork.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }
@@ -22,7 +22,7 @@ import tested from './tested.json' with { type: 'json' }
  *
  * Facts: run with 7.7.9 and 7.0.33, 2026-11-22, unless a comment says otherwise.
  */
-const layout: Layout = {
+const fork: Fork = {
   ...kiloName,
   folder: 'kilo',
   // opencode's file names also apply in Kilo's folder, and override Kilo's names there; opencode's folder and
@@ -63,9 +63,6 @@ const layout: Layout = {
   },
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
-}
-
-const shared = clientOf(layout, {
   tested,
   accepts: responses.protocols,
   program: {
@@ -81,7 +78,9 @@ const shared = clientOf(layout, {
       KILO_TELEMETRY_LEVEL: 'off',
     },
   },
-})
+}
+
+const shared = clientOf(fork)
 
 export const kilo: ClientModule = {
   ...shared,
@@ -171,7 +170,7 @@ function* serverLeftRunning(world: ClientWorld): Findings {
   if (pid === undefined || isNewer(world, state, auth)) return
 
   const process = { stopCommand: 'kilo daemon stop', stop: () => stop(world) }
-  yield serverFinding(layout, pid, process)
+  yield serverFinding(fork, pid, process)
 }
 
 /** In ms. Kilo itself waits 6 s for the server. */

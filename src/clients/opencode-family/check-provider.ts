@@ -25,11 +25,11 @@ import {
   readKey,
   userFiles,
 } from './config.ts'
-import type { Layout } from './layout.ts'
+import type { Fork } from './fork.ts'
 import { usualPackage } from './protocols.ts'
 
 /** The effective configuration, and the provider that a check is about. */
-export interface OpencodeView extends Layout {
+export interface OpencodeView extends Fork {
   readonly context: ClientContext
   /** The file that a setup writes. */
   readonly configFile: ParsedFile
@@ -42,12 +42,12 @@ export interface OpencodeView extends Layout {
 }
 
 /** @param wanted the provider of a setup. Absent: the one in use */
-export function viewOf(layout: Layout, context: ClientContext, wanted?: string): OpencodeView {
+export function viewOf(fork: Fork, context: ClientContext, wanted?: string): OpencodeView {
   const { value: config } = mergedConfig(context.files)
   const chosen = chosenProvider(config)
   const providerId = wanted ?? chosen ?? defaultProviderId
   return {
-    ...layout,
+    ...fork,
     context,
     configFile: parseKind(context.files, 'config'),
     config,

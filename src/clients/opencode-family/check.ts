@@ -17,13 +17,13 @@ import {
   viewOf,
 } from './check-provider.ts'
 import { loginOf, readAuth, userFiles } from './config.ts'
-import type { Layout } from './layout.ts'
+import type { Fork } from './fork.ts'
 
 /** Reports what would defeat the address and key that a setup is about to write. */
-export function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
+export function* checkSetup(fork: Fork, context: ClientContext, target: SetupTarget): Findings {
   const { model, smallModel = model } = target.resolved
-  const view = viewOf(layout, context, target.providerId)
-  yield* checkSurroundings(layout, context)
+  const view = viewOf(fork, context, target.providerId)
+  yield* checkSurroundings(fork, context)
   yield* checkOtherKey(view, target)
   yield* checkLists(view, [model, smallModel])
   yield* checkProviderForSetup(view, target)
@@ -32,13 +32,13 @@ export function* checkSetup(layout: Layout, context: ClientContext, target: Setu
 }
 
 /** Reports what is wrong with the effective configuration of the client. */
-export function* checkNow(layout: Layout, context: ClientContext): Findings {
-  const view = viewOf(layout, context)
+export function* checkNow(fork: Fork, context: ClientContext): Findings {
+  const view = viewOf(fork, context)
   const { config, chosen, provider, providerId } = view
-  yield* checkSurroundings(layout, context)
+  yield* checkSurroundings(fork, context)
 
   // With a provider that the client ships, the user may configure it freely.
-  const isCustom = provider.url !== undefined && !layout.reservedProviderIds.includes(providerId)
+  const isCustom = provider.url !== undefined && !fork.reservedProviderIds.includes(providerId)
   if (isCustom || chosen !== undefined) {
     const inUse = [config['model'], config['small_model']].flatMap((model) =>
       typeof model === 'string' && model.startsWith(`${providerId}/`)
@@ -54,12 +54,12 @@ export function* checkNow(layout: Layout, context: ClientContext): Findings {
 }
 
 /** Reports files that the client does not read or find. */
-function* checkSurroundings(layout: Layout, { files, machine }: ClientContext): Findings {
-  const { id, label, variables } = layout
+function* checkSurroundings(fork: Fork, { files, machine }: ClientContext): Findings {
+  const { id, label, variables } = fork
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
 
-  yield* checkReadable(layout, files)
-  yield* relativePathFindings(layout, machine, { names: folders })
+  yield* checkReadable(fork, files)
+  yield* relativePathFindings(fork, machine, { names: folders })
   yield* unreadFileFinding(readAuth(fileOf(files, 'auth')), {
     code: `${id}-auth-unreadable`,
     effect: `${label} ignores auth.json and every login in it`,
@@ -67,7 +67,7 @@ function* checkSurroundings(layout: Layout, { files, machine }: ClientContext): 
   })
 }
 
-function* checkReadable({ id, label, refusesPermissionsAs }: Layout, files: LoadedFiles): Findings {
+function* checkReadable({ id, label, refusesPermissionsAs }: Fork, files: LoadedFiles): Findings {
   for (const file of userFiles(files)) {
     if (file.problem !== undefined)
       yield {

@@ -7,12 +7,12 @@ import { effortCure, noReasoningCure, outputLimitCures } from '../options/flags.
 import { recordedRequest } from '../program/recorded-request.ts'
 import { chosenProvider, mergedConfig, providerOf } from './config.ts'
 import { effortPath } from './flags.ts'
-import type { Layout } from './layout.ts'
+import type { Fork } from './fork.ts'
 import { defaultOutputTokens } from './plan.ts'
 
 /** What the model's entry in the config changes in the recorded request. */
 export function firstRequest(
-  { id, asksForNoLimit }: Layout,
+  { id, asksForNoLimit }: Fork,
   recordings: Recordings,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,

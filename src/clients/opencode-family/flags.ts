@@ -3,7 +3,7 @@ import type { SettingOption } from '../contract/options.ts'
 import { reasoningEffortFlag } from '../options/flags.ts'
 
 /** The options that one member of the entry of a model holds. The paths begin below the entry. */
-export function settingOptions(protocol: Protocol | undefined): readonly SettingOption[] {
+export function entryOptions(protocol: Protocol | undefined): readonly SettingOption[] {
   return [{ ...reasoningEffortFlag, path: effortPath(protocol) }]
 }
 

@@ -4,7 +4,7 @@ import type { LoadedFiles } from '../contract/files.ts'
 import { fileOf, type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { chosenProvider, loginOf, mergedConfig, providerOf } from './config.ts'
-import type { Layout } from './layout.ts'
+import type { Fork } from './fork.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
@@ -12,7 +12,7 @@ import { sensitiveSettings } from './sensitive-settings.ts'
  * ships the provider, only its address, key and headers count, and a login that is not a key stays.
  */
 export function gatewaySettings(
-  { reservedProviderIds }: Layout,
+  { reservedProviderIds }: Fork,
   files: LoadedFiles,
 ): GatewaySettings {
   const { value } = mergedConfig(files)

@@ -6,7 +6,7 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { isTable, overlaid, type Table } from '../files/tables.ts'
 import { mergedConfig, providerOf } from './config.ts'
-import type { Layout } from './layout.ts'
+import type { Fork } from './fork.ts'
 import { ourChanges } from './plan.ts'
 
 const ownId = 'repoint-run'
@@ -16,12 +16,12 @@ const ownId = 'repoint-run'
  * overrides auth.json.
  */
 export function launchSettings(
-  layout: Layout,
+  fork: Fork,
   files: LoadedFiles,
   target: SetupTarget,
   { args, env }: ProcessToStart,
 ): LaunchSettings {
-  const contentVariable = `${layout.variables}_CONFIG_CONTENT`
+  const contentVariable = `${fork.variables}_CONFIG_CONTENT`
   const { value: config } = mergedConfig(files)
 
   // The client would send an entry of auth.json as a bearer token in addition to a key in another header.
@@ -34,7 +34,7 @@ export function launchSettings(
   const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
 
   const changes = [
-    ...ourChanges(layout, fileOf(files, 'config'), { ...target, providerId }),
+    ...ourChanges(fork, fileOf(files, 'config'), { ...target, providerId }),
     ...(hasOtherKeyHeader ? [] : [{ path: apiKey, value: `{env:${launchKeyVariable}}` }]),
     ...(Array.isArray(enabled)
       ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]

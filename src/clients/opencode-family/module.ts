@@ -1,7 +1,6 @@
 import { smallModel } from '../../gateway/models/rules.ts'
 import { otherKeyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, SendingRules } from '../contract/client.ts'
-import type { Program } from '../contract/program.ts'
 import { catalogIn, type ResolvedOptions, type ResolveInput } from '../contract/setup.ts'
 import { originOf, unreadable } from '../files/parse-file.ts'
 import { numberIn, tableIn } from '../files/tables.ts'
@@ -15,19 +14,13 @@ import { testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
 import { chosenProvider, mergedConfig, providerOf, readKey, userFiles } from './config.ts'
 import { firstRequest } from './first-request.ts'
-import { settingOptions } from './flags.ts'
+import { entryOptions } from './flags.ts'
+import { type Fork, filesOf } from './fork.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
-import { filesOf, type Layout } from './layout.ts'
 import { plan } from './plan.ts'
 import { isOneBaseUrl, readProtocol } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
-
-/** The members that differ between clients of this layout. */
-type ClientParts = Pick<ClientModule, 'accepts' | 'sideEffects'> & {
-  readonly tested: Parameters<typeof testedVersions>[0]
-  readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
-}
 
 /**
  * The npm packages for responses and messages send nothing if the provider has no key (opencode 1.18.34,
@@ -56,19 +49,19 @@ function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): Resolve
 }
 
 /**
- * A client of this layout. Facts: run with opencode 1.18.33, 2026-11-21 to 2026-11-23, unless a comment says
- * otherwise.
+ * The module that opencode and its forks share. Facts: run with opencode 1.18.33, 2026-11-21 to 2026-11-23,
+ * unless a comment says otherwise.
  */
-export function clientOf(layout: Layout, { tested, program, ...parts }: ClientParts): ClientModule {
-  const { id, label, reservedProviderIds, variables, window } = layout
+export function clientOf(fork: Fork): ClientModule {
+  const { id, label, reservedProviderIds, variables, window } = fork
   return {
-    ...parts,
+    accepts: fork.accepts,
     program: {
       command: id,
-      testedVersions: testedVersions(tested),
+      testedVersions: testedVersions(fork.tested),
       // The client's screen takes a folder as a positional argument.
       foldersIn: (args) => [...args, ...clientFlagValues(args, ['--dir'])],
-      ...program,
+      ...fork.program,
       restartAdvice: `Close every running ${label} and start it again.`,
       // Run with 1.18.34 and Kilo 7.7.9, 2026-11-23.
       resume: {
@@ -80,7 +73,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
     sends,
     config: {
       sensitiveSettings,
-      folderFiles: layout.folderFiles,
+      folderFiles: fork.folderFiles,
       // opencode replaces these texts anywhere in its configuration. Kilo reports a fault if its list contains
       // `constructor` (7.7.9, 2026-11-23).
       interpolation: {
@@ -95,7 +88,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       },
     },
 
-    files: (machine, disk) => filesOf(layout, machine, disk),
+    files: (machine, disk) => filesOf(fork, machine, disk),
 
     read(files) {
       const { value, problem } = mergedConfig(files)
@@ -127,7 +120,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
           smallModel: modelIn('small_model'),
           providerId,
           contextWindow: numberIn(entry, ['limit', 'context']),
-          ...readSettingOptions(settingOptions(protocol), entry),
+          ...readSettingOptions(entryOptions(protocol), entry),
         },
         unsetOptions: source === 'provider' ? ['protocol'] : undefined,
         offered: Object.keys(tableIn(table, ['models'])),
@@ -141,7 +134,7 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       }
     },
 
-    checkNow: (context) => checkNow(layout, context),
+    checkNow: (context) => checkNow(fork, context),
 
     resolve(input) {
       const usable = protocolsForKey({ label, protocols, sends }, input)
@@ -150,11 +143,11 @@ export function clientOf(layout: Layout, { tested, program, ...parts }: ClientPa
       return withSmallModel(input, resolved)
     },
 
-    plan: (files, target) => plan(layout, files, target),
-    checkSetup: (context, target) => checkSetup(layout, context, target),
-    loadRecordings: layout.loadRecordings,
-    firstRequest: (recordings, files, input) => firstRequest(layout, recordings, files, input),
-    launchSettings: (files, target, process) => launchSettings(layout, files, target, process),
-    gatewaySettings: (files) => gatewaySettings(layout, files),
+    plan: (files, target) => plan(fork, files, target),
+    checkSetup: (context, target) => checkSetup(fork, context, target),
+    loadRecordings: fork.loadRecordings,
+    firstRequest: (recordings, files, input) => firstRequest(fork, recordings, files, input),
+    launchSettings: (files, target, process) => launchSettings(fork, files, target, process),
+    gatewaySettings: (files) => gatewaySettings(fork, files),
   }
 }

@@ -17,8 +17,8 @@ import {
 import { headerChanges } from '../plan/headers.ts'
 import { settingOptionChanges } from '../plan/setting-options.ts'
 import { readAuth } from './config.ts'
-import { effortPath, settingOptions } from './flags.ts'
-import type { Layout } from './layout.ts'
+import { effortPath, entryOptions } from './flags.ts'
+import type { Fork } from './fork.ts'
 import { npmPath, packageOf, sdkBaseUrl, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
@@ -45,21 +45,21 @@ import { sensitiveSettings } from './sensitive-settings.ts'
  *
  * @throws UserError `config-invalid`, `config-conflict`
  */
-export function plan(layout: Layout, files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+export function plan(fork: Fork, files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const file = fileOf(files, 'config')
   return [
-    planAuth(layout, files, target),
+    planAuth(fork, files, target),
     editFile({
-      client: layout,
+      client: fork,
       sensitiveSettings,
       file,
-      changes: ourChanges(layout, file, target),
+      changes: ourChanges(fork, file, target),
       fixes: target.fixes,
     }),
   ]
 }
 
-function planAuth(layout: Layout, files: LoadedFiles, target: SetupTarget): FileEdit {
+function planAuth(fork: Fork, files: LoadedFiles, target: SetupTarget): FileEdit {
   const file = fileOf(files, 'auth')
   if (isCodexAuth(file))
     throw new UserError({
@@ -69,7 +69,7 @@ function planAuth(layout: Layout, files: LoadedFiles, target: SetupTarget): File
     })
 
   return editReadably({
-    client: layout,
+    client: fork,
     sensitiveSettings,
     file,
     changes: authChanges(file, target),
@@ -101,7 +101,7 @@ function authChanges(
 }
 
 export function ourChanges(
-  { schema }: Layout,
+  { schema }: Fork,
   file: LoadedFile,
   target: SetupTarget,
 ): readonly SettingChange[] {
@@ -158,7 +158,7 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
   return [
     ...(now === undefined ? [{ path: ['name'], value: displayName || undefined }] : []),
     ...(id === resolved.model
-      ? settingOptionChanges(settingOptions(resolved.protocol), now, input)
+      ? settingOptionChanges(entryOptions(resolved.protocol), now, input)
       : []),
     {
       path: ['limit'],

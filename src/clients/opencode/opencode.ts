@@ -2,13 +2,13 @@ import { keyCopyFindings } from '../checks/findings.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
 import { opencodeName } from '../names.ts'
-import { type Layout, reservedProviderIds, xdgFolder } from '../opencode-family/layout.ts'
+import { type Fork, reservedProviderIds, xdgFolder } from '../opencode-family/fork.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
-const layout: Layout = {
+const fork: Fork = {
   ...opencodeName,
   folder: 'opencode',
   configNames: ['config.json', 'opencode.json', 'opencode.jsonc'],
@@ -32,9 +32,6 @@ const layout: Layout = {
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   refusesPermissionsAs: 'opencode 1',
-}
-
-export const opencode: ClientModule = clientOf(layout, {
   tested,
   accepts: responses.protocols,
   program: {
@@ -46,10 +43,17 @@ export const opencode: ClientModule = clientOf(layout, {
     certificateStores: ofOwnRuntime(),
     pingEnv: {},
   },
+}
+
+const shared = clientOf(fork)
+
+export const opencode: ClientModule = {
+  ...shared,
+
   /** 1.17.0 copies every key of auth.json into account.json; 1.17.9 and later do not (2026-11-24). */
   sideEffects({ files, machine }, { by, before }) {
-    const { key } = opencode.read(before).endpoint
-    const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), layout.folder, 'account.json')
+    const { key } = shared.read(before).endpoint
+    const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), fork.folder, 'account.json')
     return by === 'setup' || !key ? [] : keyCopyFindings(opencodeName, files, key, [copy])
   },
-})
+}

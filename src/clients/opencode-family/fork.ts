@@ -1,15 +1,22 @@
 import { win32 } from 'node:path'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientName } from '../contract/client.ts'
+import type { ClientModule, ClientName } from '../contract/client.ts'
 import type { FolderFiles } from '../contract/config.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
-import type { Recordings } from '../contract/program.ts'
+import type { Program } from '../contract/program.ts'
 import { wordsIn } from '../files/parse-file.ts'
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import type { WindowHandling } from '../models/context-window.ts'
+import type { testedVersions } from '../program/tested.ts'
 
-/** The differences between opencode and its forks. The program has the client's ID as its name. */
-export interface Layout extends ClientName {
+/**
+ * What opencode or one of its forks passes to the module that they share (`clientOf`). What only one of them does
+ * is in its own file instead, as a function that replaces one of that module (kilo.ts). The program has the
+ * client's ID as its name.
+ */
+export interface Fork
+  extends ClientName,
+    Required<Pick<ClientModule, 'accepts' | 'loadRecordings'>> {
   /** The name of its folder among those of the XDG specification, and of the administrator's folder. */
   readonly folder: string
   /** The names of its configuration in its own folder, weakest first. */
@@ -28,14 +35,15 @@ export interface Layout extends ClientName {
   readonly reservedProviderIds: readonly string[]
   /** Models for which it sends no token limit. Absent: none. */
   readonly asksForNoLimit?: RegExp
-  /** Its recorded first requests. Only a probe needs them. */
-  readonly loadRecordings: () => Promise<Recordings>
   /** What it does with the context windows of models. */
   readonly window: WindowHandling
   /**
    * The version that does not start with keys of the next major version of opencode. Absent: all versions do.
    */
   readonly refusesPermissionsAs?: string
+  /** Its `tested.json`. */
+  readonly tested: Parameters<typeof testedVersions>[0]
+  readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }
 
 /** Provider IDs that opencode ships and that a user may choose (of the 225 of 1.18.33). */
@@ -58,10 +66,10 @@ export function xdgFolder(machine: Machine, kind: keyof typeof xdgFolders): stri
   return named(`XDG_${kind}_HOME`) ?? join(machine.home, xdgFolders[kind])
 }
 
-export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): readonly ConfigFile[] {
+export function filesOf(fork: Fork, machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join, dirname, named } = pathsOf(machine)
   const { home, cwd } = machine
-  const { folder, configNames, projectNames, dotFolders, variables } = layout
+  const { folder, configNames, projectNames, dotFolders, variables } = fork
 
   const config = join(xdgFolder(machine, 'CONFIG'), folder)
   const data = join(xdgFolder(machine, 'DATA'), folder)
@@ -77,7 +85,7 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
   const configPath =
     named(`${variables}_CONFIG`) ??
     others.findLast((path) => disk.exists(path)) ??
-    join(config, layout.newConfig)
+    join(config, fork.newConfig)
 
   const above: string[] = []
   const dots: string[] = []
