@@ -31,6 +31,8 @@ import {
 export interface ClientRow extends EnvironmentRow {
   /** The flags in addition to those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
+  /** The slot of `slotModels` that an import link's only model belongs in. Absent: the client has no slots. */
+  readonly mainSlot?: string
   /** @throws UserError `usage` for flags that contradict each other */
   readonly expectConsistentFlags?: (options: ClientOptions) => void
 }
@@ -65,6 +67,7 @@ export const clientRows: readonly ClientRow[] = [
     description: 'set up Claude Code with its own models',
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
     flags: claudeFlags,
+    mainSlot: 'sonnet',
     expectConsistentFlags: expectDistinctModelFlags,
     load: async () => (await import('./claude/claude.ts')).claude,
   },
@@ -73,6 +76,7 @@ export const clientRows: readonly ClientRow[] = [
     description: 'set up Claude Code with GPT models in its slots',
     examples: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
     flags: claudeFlags,
+    mainSlot: 'sonnet',
     load: async () => (await import('./claude/claude.ts')).claudeGpt,
   },
   {

@@ -73,10 +73,12 @@ export async function proveGateway(initialContext: SetupContext): Promise<Proven
       reportProof(proven, found)
       return proven
     } catch (error) {
-      const next = nextPreset(error, found, preset, tries < maxTypingTries)
+      if (!(error instanceof UserError)) throw error
+      const mayAskAgain = tries < maxTypingTries
+      const next = nextPreset(error, { found, preset, mayAskAgain })
       if (next === undefined) throw error
 
-      session.remark(`✗ ${(error as UserError).message}`)
+      session.remark(`✗ ${error.message}`)
       preset = next
     }
   }
@@ -132,12 +134,10 @@ function withLink(context: SetupContext, link: ImportLink | undefined): SetupCon
 }
 
 function optionsOfLink({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
-  const { family, flags } = rowOf(id)
+  const { family, mainSlot } = rowOf(id)
   if (client !== id && client !== family) return {}
-
-  const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
-  if (!hasSlots) return compact({ model })
-  return { slotModels: compact({ sonnet: model, ...slotModels }) }
+  if (mainSlot === undefined) return compact({ model })
+  return { slotModels: { ...(model !== undefined && { [mainSlot]: model }), ...slotModels } }
 }
 
 /** The setup with only the clients that the user has chosen. */

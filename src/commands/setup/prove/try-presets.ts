@@ -5,7 +5,7 @@
  * error there is one only if an import link has another address, or the user can correct what they typed.
  */
 import { compact } from '../../../compact.ts'
-import { UserError } from '../../../errors.ts'
+import type { UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Gateway } from '../../../gateway/types.ts'
 import type { FoundGateway } from '../../find-gateway/find-gateway.ts'
@@ -48,18 +48,20 @@ function gatewayToKeep(
   return inUse.find(({ family }) => family === client.family)
 }
 
-/**
- * The preset for another try. Undefined: no other try can help, so that the error is final.
- *
- * @param mayAskAgain false: the user has typed too often. The next address of a link is tried even then.
- */
+/** A try that failed. */
+interface FailedTry {
+  readonly found: FoundGateway
+  readonly preset: Preset
+  /** False: the user has typed too often. The next address of a link is tried even then. */
+  readonly mayAskAgain: boolean
+}
+
+/** The preset for another try. Undefined: no other try can help, so that the error is final. */
 export function nextPreset(
-  error: unknown,
-  found: FoundGateway,
-  preset: Preset,
-  mayAskAgain: boolean,
+  error: UserError,
+  { found, preset, mayAskAgain }: FailedTry,
 ): Preset | undefined {
-  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  const blamed = traitsOf(error)?.blames
   if (blamed === 'key') return mayAskAgain ? withoutTypedKey(found, preset) : undefined
   if (blamed !== 'address' && blamed !== 'connection') return undefined
   return (
