@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   readStrictly,
   removeSyntax,
+  type StrictFile,
   strictJsonProblem,
   syntaxToRemove,
 } from '../../src/clients/files/strict-json.ts'
@@ -73,6 +74,21 @@ test.each([
   const file = { kind: 'settings', path: '/x', bytes: bytesOf(text) }
   const { root, whyIgnored, isRepairable } = readStrictly(file, { allowsBom })
   expect({ root, whyIgnored, isRepairable }).toEqual({ root: {}, whyIgnored: undefined, ...read })
+})
+
+test('strict json: a file that the client ignores has no values, and its document has them', () => {
+  const bytes = bytesOf('{"a": {"b": "c"}} // mine')
+  const file = { kind: 'settings', path: '/x', bytes }
+  const asRead = ({ get, text, table, members }: StrictFile) => [
+    get(['a', 'b']),
+    text(['a', 'b']),
+    table(['a']),
+    members(['a']),
+  ]
+  expect(asRead(readStrictly(file))).toEqual([undefined, undefined, undefined, []])
+  expect(readStrictly(file).document?.get(['a', 'b'])).toBe('c')
+  const lenient = readStrictly(file, { allowsComments: true })
+  expect(asRead(lenient)).toEqual(['c', 'c', { b: 'c' }, [['b', 'c']]])
 })
 
 test.each([

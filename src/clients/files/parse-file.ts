@@ -37,6 +37,8 @@ export interface ParsedFile {
   readonly kind: string
   readonly path: string
   readonly document: ConfigDocument | undefined
+  /** All values. Empty if there are none. */
+  readonly root: Table
   /** Why a file that exists has no document, with line and column. */
   readonly problem: string | undefined
   /** The same without the path. */
@@ -78,6 +80,7 @@ export function parseFile(
     kind,
     path,
     document,
+    root: document?.root ?? {},
     problem: parsed instanceof UserError ? parsed.message : undefined,
     reason: error?.reason,
     isUnsupported: error?.isUnsupported ?? false,
@@ -94,6 +97,18 @@ export function parseFile(
   return parsedFile
 }
 
+/** A file whose client uses none of its values. Only its `document` has them. */
+export function withoutValues<File extends ParsedFile>(file: File): File {
+  return {
+    ...file,
+    root: {},
+    get: () => undefined,
+    text: () => undefined,
+    table: () => undefined,
+    members: () => [],
+  }
+}
+
 /** Parses the file of a kind. */
 export function parseKind(files: LoadedFiles, kind: string): ParsedFile {
   return parseFile(fileOf(files, kind))
@@ -106,7 +121,7 @@ export function parseLayers(files: LoadedFiles, kind: string): readonly ParsedFi
 
 /** Merges several files, weakest first. */
 export function mergedFiles(files: readonly ParsedFile[]): Table {
-  return files.reduce<Table>((all, { document }) => merged(all, document?.root), {})
+  return files.reduce<Table>((all, { root }) => merged(all, root), {})
 }
 
 /** Why a client does not read a file: the file, then line and column if `why` ends with them. */

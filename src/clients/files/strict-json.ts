@@ -11,7 +11,7 @@ import type { Bytes } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { JsonSyntax } from '../../finding.ts'
 import type { LoadedFile } from '../contract/files.ts'
-import { brokenText, type ParsedFile, parseFile } from './parse-file.ts'
+import { brokenText, type ParsedFile, parseFile, withoutValues } from './parse-file.ts'
 import type { Table } from './tables.ts'
 
 /** How a client reads JSON. serde_json and JSON.parse accept none of this. */
@@ -23,10 +23,8 @@ export interface JsonReader {
   readonly problemIn?: (root: Table) => string | undefined
 }
 
-/** A JSON file as its client reads it. */
+/** A JSON file as its client reads it: without values if the client ignores it. */
 export interface StrictFile extends ParsedFile {
-  /** Empty if there is no file, or if the client ignores it. */
-  readonly root: Table
   /** Why the client ignores the whole file, as shown to the user, with line and column if they are known. */
   readonly whyIgnored?: string | undefined
   /** The client would read the file without the syntax that it does not accept. */
@@ -40,13 +38,12 @@ export function readStrictly(
 ): StrictFile {
   const { bytes } = file
   const read = parseFile({ ...file, format: 'json' })
-  const all = read.document?.root ?? {}
   const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, reader)
-  const whyIgnored = unparsed ?? (bytes === null ? undefined : reader.problemIn?.(all))
-  const root = whyIgnored === undefined ? all : {}
+  const whyIgnored = unparsed ?? (bytes === null ? undefined : reader.problemIn?.(read.root))
   const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, reader)
 
-  return { ...read, root, whyIgnored, isRepairable, reader }
+  const values = whyIgnored === undefined ? read : withoutValues(read)
+  return { ...values, whyIgnored, isRepairable, reader }
 }
 
 function isReadOnceRepaired(bytes: Bytes, reader: JsonReader): boolean {

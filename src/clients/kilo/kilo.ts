@@ -139,9 +139,7 @@ function* checkFirstStart({ files, machine }: ClientContext): Findings {
   const isNew =
     filesOfKind(files, 'started').length === 0 &&
     pathsOf(machine).named('KILO_CONFIG') === undefined &&
-    userFiles(files).every((file) =>
-      Object.keys(file.document?.root ?? {}).every((key) => key === '$schema'),
-    )
+    userFiles(files).every((file) => Object.keys(file.root).every((key) => key === '$schema'))
   if (!isNew) return
 
   yield {

@@ -1,7 +1,7 @@
 import type { ConfigValue, SettingPath } from '../../edits/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SentKey } from '../contract/state.ts'
-import { fileOf, parseFile, textOf, wordsIn } from '../files/parse-file.ts'
+import { fileOf, parseFile, textOf, withoutValues, wordsIn } from '../files/parse-file.ts'
 import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { openclawName } from '../names.ts'
@@ -23,12 +23,11 @@ export const providerFormat: ProviderFormat = {
 export function readConfig(files: LoadedFiles): StrictFile {
   const text = fileOf(files, 'config')
   const read = { ...parseFile(text), isRepairable: false }
-  if (text.bytes === null) return { ...read, root: {} }
+  if (text.bytes === null) return read
 
-  const root = read.document?.root ?? {}
   const isEmpty = textOf(text).trim() === ''
-  const whyIgnored = isEmpty ? 'an empty file' : (read.reason ?? problemOfProviders(root))
-  return whyIgnored === undefined ? { ...read, root } : { ...read, root: {}, whyIgnored }
+  const whyIgnored = isEmpty ? 'an empty file' : (read.reason ?? problemOfProviders(read.root))
+  return whyIgnored === undefined ? read : { ...withoutValues(read), whyIgnored }
 }
 
 function problemOfProviders(root: Table): string | undefined {

@@ -1,7 +1,7 @@
 import type { Bytes, ConfigValue } from '../../edits/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SentKey } from '../contract/state.ts'
-import { fileOf, filesOfKind, parseFile, wordsIn } from '../files/parse-file.ts'
+import { fileOf, filesOfKind, parseFile, withoutValues, wordsIn } from '../files/parse-file.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { piName } from '../names.ts'
@@ -38,7 +38,7 @@ export function readModels(files: LoadedFiles): StrictFile {
   const whyIgnored = problemOfModels(models.root)
   return whyIgnored === undefined
     ? models
-    : { ...models, root: {}, whyIgnored, isRepairable: false }
+    : { ...withoutValues(models), whyIgnored, isRepairable: false }
 }
 
 /**
@@ -63,15 +63,16 @@ function readPlain(file: LoadedFile): StrictFile {
 }
 
 /**
- * Reads a file as pi does. If pi cannot read it, `root` has what it would read after a repair of the file.
+ * Reads a file as pi does. If pi cannot read it, the values are those that it would read after a repair.
  *
  * @param accepted the bytes that pi parses as JSON, after its own changes to the file's bytes
  */
 function readPi(file: LoadedFile, accepted: Bytes | null): StrictFile {
-  const { root, whyIgnored } = readStrictly({ ...file, bytes: accepted })
-  if (whyIgnored === undefined) return { ...parseFile(file), root, isRepairable: false }
-  const strict = readStrictly(file)
-  return { ...strict, root: (strict.isRepairable && strict.document?.root) || {}, whyIgnored }
+  const { whyIgnored } = readStrictly({ ...file, bytes: accepted })
+  const read = parseFile(file)
+  if (whyIgnored === undefined) return { ...read, isRepairable: false }
+  const { isRepairable } = readStrictly(file)
+  return { ...(isRepairable ? read : withoutValues(read)), whyIgnored, isRepairable }
 }
 
 /** Follows pi: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */

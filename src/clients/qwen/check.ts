@@ -179,8 +179,8 @@ function* checkSameId(file: ParsedFile, route: ModelRoute): Findings {
 }
 
 function* checkOldLayout(file: ParsedFile): Findings {
-  const root = file.document?.root
-  if (root === undefined || root['$version'] === layoutVersion || lacksOnlyVersion(file)) return
+  const { document, root } = file
+  if (document === undefined || root['$version'] === layoutVersion || lacksOnlyVersion(file)) return
 
   yield findingAt(file, ['$version'], {
     code: 'qwen-rewrites',

@@ -4,7 +4,7 @@ import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { protocols } from '../../gateway/types.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import { fileOf, parseFile } from '../files/parse-file.ts'
+import { fileOf } from '../files/parse-file.ts'
 import { knownElement, type Table } from '../files/tables.ts'
 import {
   elementOf,
@@ -23,9 +23,8 @@ import {
  * kind of login.
  */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
-  const file = fileOf(files, 'settings')
-  const settings = parseFile(file)
-  const { root } = readSettings(file)
+  const settings = readSettings(fileOf(files, 'settings'))
+  const { root } = settings
   const used = inUse(root)
   if (used?.url === undefined) return {}
 

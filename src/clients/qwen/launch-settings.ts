@@ -40,7 +40,7 @@ export function launchSettings(
 
   // For a model without an entry, Qwen Code would use the first entry instead.
   const ids = [model, ...clientFlagValues(args, ['--model', '-m'])]
-  const administrators = parseLayers(files, 'managed')[0]?.document?.root ?? {}
+  const administrators = parseLayers(files, 'managed')[0]?.root ?? {}
   const settings = overlaid(administrators, [
     { path: ['$version'], value: layoutVersion },
     { path: listPath(protocol), value: ids.map(entryOf) },

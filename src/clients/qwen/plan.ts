@@ -68,7 +68,7 @@ export const plan = planOneFile({
 export function ourChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const now = parseFile(file)
   const { resolved } = target
-  const ours = ourEntries(now.document?.root)
+  const ours = ourEntries(now.root)
   const planned = plannedEntries(ours, target)
 
   // The address next to the model tells entries with the same ID apart.

@@ -53,8 +53,7 @@ const currentKeys: readonly string[] = [
 ]
 
 /** Whether a file has no version, and otherwise certainly the current layout. */
-export function lacksOnlyVersion({ document }: ParsedFile): boolean {
-  const root = document?.root ?? {}
+export function lacksOnlyVersion({ root }: ParsedFile): boolean {
   const isKnown = (name: string) =>
     currentKeys.includes(name) ||
     (name === 'model' && isTable(root[name])) ||
@@ -199,11 +198,8 @@ function entryInUse(settings: ConfigValue, protocol: Protocol): Table | undefine
  * Whether another entry for that model precedes ours: the one for this model, or else the first of ours, which
  * gets this model. If there is none, a setup writes a new one at the start of the list.
  */
-export function isBehindAnother(
-  { document }: ParsedFile,
-  { model, protocol }: ModelRoute,
-): boolean {
-  const entries = entriesIn(document?.root, protocol)
+export function isBehindAnother({ root }: ParsedFile, { model, protocol }: ModelRoute): boolean {
+  const entries = entriesIn(root, protocol)
   const isOurs = ({ envKey }: Table) => envKey === keyVariable
   const isOfModel = ({ id }: Table) => id === model
   const our = entries.find((entry) => isOurs(entry) && isOfModel(entry)) ?? entries.find(isOurs)

@@ -97,7 +97,7 @@ function layerStacks(files: LoadedFiles, planned: Table = {}): readonly LayerSta
 }
 
 function tablesOf(files: readonly ParsedFile[]): readonly Table[] {
-  return files.map((file) => file.table([]) ?? {})
+  return files.map((file) => file.root)
 }
 
 /** The setting of a provider's table that sends its key elsewhere. Undefined: none does. */
