@@ -344,11 +344,16 @@ test.each(launchable)(
       alternatives.map(({ route, request: { headers, body } }) => [route, headers, body]),
     )
     const counts = { launchSettings: mostDifferent(launched), firstRequest: mostDifferent(sent) }
-    const lacks = `${id}: this function does not say each value of ${name}, and \`exceptions\` has no reason`
-    expect(counts, lacks).toEqual({
+    const expected = {
       launchSettings: isLaunchable(client) ? launches : 1,
       firstRequest: requests,
-    })
+    }
+    const different = (['launchSettings', 'firstRequest'] as const).filter(
+      (member) => counts[member] !== expected[member],
+    )
+    const row = `{ flag: '${name}', ids: ['${id}'], doesNotReach: [${different.map((member) => `'${member}'`).join(', ')}], why: …, source: 'not run' }`
+    const advice = `${id}: ${name} does not change ${different.join(' and ')}. If that is right, add a row to \`exceptions\` in this file: ${row}`
+    expect(counts, advice).toEqual(expected)
   },
 )
 

@@ -58,7 +58,7 @@ export interface SensitiveSetting {
 export interface FolderFiles {
   /**
    * Paths below a folder, with slashes. A name that ends in `*` matches every name with this
-   * beginning; `/**` at the end matches every file below that folder.
+   * beginning; `/**` at the end matches every file below that folder. Empty for a client that reads none.
    */
   readonly patterns: readonly string[]
   /**
