@@ -58,7 +58,9 @@ function nameAndVersion(word) {
 }
 
 function newestOfMinors(options) {
-  return Object.entries(clients).flatMap(([name, { oldest, groupOf = minorOf }]) => {
+  // npm does not have a client without versions.
+  const onNpm = Object.entries(clients).filter(([, { versions }]) => versions.length > 0)
+  return onNpm.flatMap(([name, { oldest, groupOf = minorOf }]) => {
     const groups = new Map()
     for (const version of published(name)) groups.set(groupOf(partsOf(version)), version)
     const newest = [...groups.values()].filter((version) => isAtLeast(version, oldest))

@@ -105,7 +105,7 @@ const chat = ['opencode', 'kilo', 'qwen', 'droid']
 const everyChat = [...chat, 'cline']
 const everyClient = familyRows.map(({ id }) => id)
 
-/** Until its first request is recorded, a probe for a client sends a minimal one without tools. */
+// Until the first request of a client is recorded, a probe sends a minimal one without tools.
 const clients = await loadClients(familyRows)
 const recordings = await Promise.all(clients.map((client) => client.loadRecordings()))
 const recordedClients = everyClient.filter((_, index) => recordings[index]!.requests.length > 0)
