@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
-import type { ClientFlag, ClientOptions, ValueKind } from '../../src/clients/contract/options.ts'
+import type {
+  ClientFlag,
+  ClientOptions,
+  EnumOptions,
+  OptionName,
+  ValueKind,
+} from '../../src/clients/contract/options.ts'
 import { launchKeyVariable, type Recordings } from '../../src/clients/contract/program.ts'
 import { clientRows, loadClient, loadClients } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
@@ -169,6 +175,66 @@ test.each(cases.filter(({ name }) => !needsEarlierSetup.includes(name)))(
     expect(isWritten, `plan() of ${id} does not write ${name} over any protocol`).toBe(true)
   },
 )
+
+/** Where a client's own documentation has the setting of an option with a fixed list. */
+interface Place {
+  readonly option: keyof EnumOptions
+  readonly ids: readonly string[]
+  /** From the top of the file. `MODEL` is the ID of the chosen model. */
+  readonly path: readonly string[]
+}
+
+const places: readonly Place[] = [
+  { option: 'reasoningEffort', ids: ['codex'], path: ['model_reasoning_effort'] },
+  {
+    option: 'reasoningEffort',
+    ids: ['claude', 'claude-gpt'],
+    path: ['env', 'CLAUDE_CODE_EFFORT_LEVEL'],
+  },
+  {
+    option: 'reasoningEffort',
+    ids: ['opencode', 'kilo'],
+    path: ['provider', 'gateway', 'models', 'MODEL', 'options', 'reasoningEffort'],
+  },
+]
+
+test.each(casesByValue.filter(({ flag }) => 'option' in flag))(
+  '$id $name, $value: is written where the documentation of the client has it',
+  ({ id, name, client, flag, setups, value }) => {
+    const options = flag.toOptions(value)
+    const place = places.find(({ option, ids }) => option in options && ids.includes(id))
+    expect(place, `\`places\` does not say where ${id} has the setting of ${name}`).toBeDefined()
+
+    const [catalog] = setups.catalogs
+    const setup = { options: compact({ protocol: setups.protocol, ...options }), catalog }
+    const { machine, target, edits } = planOn(client, {}, setup)
+    const path = place!.path.map((key) => (key === 'MODEL' ? target.resolved.model : key))
+    const files = filesOf(client, machine, written({}, machine, edits))
+    const values = files.map((file) => documentOf(file, file.bytes)?.get(path))
+    expect(values, `plan() of ${id} does not write it at ${path.join('.')}`).toContain(value)
+  },
+)
+
+/** Files have them, and no flag of a client sets them. */
+const withoutFlag: readonly OptionName[] = [
+  // A rule chooses it.
+  'smallModel',
+  // Only the user writes it.
+  'startModel',
+]
+
+test.each(clientRows)('$id: read returns no option for which its row has no flag', (row) => {
+  const client = clients[clientRows.indexOf(row)]!
+  const ofFlags = row.flags.flatMap((flag) => valuesFor(flag).map(flag.toOptions))
+  const known = [...ofFlags.flatMap(Object.keys), ...withoutFlag]
+
+  const { options } = client.read(filesOf(client, aMachine(), {}))
+  const message = `--defaults of ${row.id} removes an option that it does not have`
+  expect(
+    Object.keys(options).filter((option) => !known.includes(option)),
+    message,
+  ).toEqual([])
+})
 
 /** They choose an entry, its place or its protocol. A later setup leaves other entries as they are. */
 const choosesEntry = ['--model [id]', '--provider-id <id>', '--protocol <name>']
