@@ -12,9 +12,9 @@ export function clientCommand(row: ClientRow): CommandFactory {
     return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
   }
 
-  return commandOf(define, (session, flags, command) => {
+  return commandOf(define, async (session, flags, command) => {
     const requested = typedOptions(row.flags, command)
-    return setUpClients(session, {
+    await setUpClients(session, {
       command: row.id,
       clientIds: [row.id],
       flags,
@@ -22,5 +22,6 @@ export function clientCommand(row: ClientRow): CommandFactory {
       // `--model` without an ID.
       picksModel: command.getOptionValue('model') === true,
     })
+    return 0
   })
 }

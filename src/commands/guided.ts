@@ -38,7 +38,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
   // Some programs take a second for their version, so they start before the first question.
   const programs = new Map(offered.map((client) => [client.id, programOf(session, client, 'show')]))
 
-  return setUpClients(
+  await setUpClients(
     session,
     {
       command: 'setup',
@@ -54,6 +54,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
     },
     { runs: recoverAndListRuns(session), programs },
   )
+  return 0
 }
 
 /**

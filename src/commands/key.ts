@@ -69,7 +69,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
   const skippedUsers = skipped.filter(({ setup }) => setup.address === address)
   if (ids.length === 0) reportSkipped(session, skippedUsers)
 
-  return setUpClients(
+  await setUpClients(
     session,
     {
       command: 'key',
@@ -84,6 +84,7 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
     },
     { runs },
   )
+  return 0
 })
 
 /** One key of a gateway, and the clients that use it. */

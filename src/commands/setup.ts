@@ -47,7 +47,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
     })
 
   const { baseUrl, messagesUrl, name } = team ?? {}
-  return setUpClients(session, {
+  await setUpClients(session, {
     command: 'setup',
     clientIds: clients,
     // The user's flags override the team file.
@@ -55,6 +55,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
     preset: { link },
     optionsOf: (id) => team?.clients.find((client) => client.id === id)?.options,
   })
+  return 0
 })
 
 /**

@@ -52,9 +52,10 @@ export const command = commandOf(define, async (session, name, ids, flags) => {
     picksModel,
     preset: { gateway },
   }
-  return setUpClients(session, request, { runs }).catch((error) => {
+  await setUpClients(session, request, { runs }).catch((error) => {
     throw withSavedGatewayHint(saved, error)
   })
+  return 0
 })
 
 /** @throws UserError `usage` if repoint cannot ask */

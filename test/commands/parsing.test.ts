@@ -19,7 +19,7 @@ import { command as setup } from '../../src/commands/setup.ts'
 import { command as status } from '../../src/commands/status.ts'
 import { command as use } from '../../src/commands/use.ts'
 
-/** Every command that accepts arguments. */
+/** The commands whose arguments have a form of their own. */
 const commandsWithArguments: Readonly<
   Record<string, { command: CommandFactory; prefix?: string }>
 > = {

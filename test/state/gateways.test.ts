@@ -226,7 +226,7 @@ describe('a run and the list', () => {
       const [saved, ...others] = readList(worldIn(home), gatewayList)
       const isSaved = saved?.key === newer.key
       expect(others).toEqual([])
-      expect(isSaved ? saved : [saved]).toEqual(isSaved ? newer : [work])
+      expect(saved).toEqual(isSaved ? newer : work)
       expect(isSaved && !isNew, `saved before the commit, killed at call ${fatal}`).toBe(false)
       const names = readdirSync(stateFolder(worldIn(home).machine))
       expect(names.filter((name) => /draft|journal/.test(name))).toEqual([])

@@ -27,7 +27,7 @@ import { proveGateway } from './prove/prove-gateway.ts'
 import { reportSetup } from './report.ts'
 
 /**
- * Sets clients up. Returns the exit status.
+ * Sets clients up. A setup that fails throws.
  *
  * @param known the result of `recoverAndListRuns` and the started programs, if the command needed them before
  */
@@ -35,7 +35,7 @@ export async function setUpClients(
   session: Session,
   request: SetupRequest,
   known: Partial<Pick<SetupContext, 'runs' | 'programs'>> = {},
-): Promise<number> {
+): Promise<void> {
   const { programs = new Map() } = known
   const runs = known.runs ?? recoverAndListRuns(session)
   const context = await loadContext(session, request, { runs, programs })
@@ -46,11 +46,10 @@ export async function setUpClients(
   showSetup(plan)
   if (request.flags.dryRun) {
     reportSetup(plan)
-    return 0
+    return
   }
 
   await confirmSetup(plan)
   const applied = await applySetup(plan)
   reportSetup(plan, applied)
-  return 0
 }

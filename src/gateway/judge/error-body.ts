@@ -86,11 +86,14 @@ export function errorBodyFrom(value: unknown): ErrorBody {
  */
 type Layer = Readonly<Record<string, unknown>>
 
+/** Gateways wrap an error two or three times at most. */
+const maxLayers = 5
+
 /** The layers of an error, from the innermost to the root. */
 function errorLayers(value: unknown): readonly Layer[] {
   const layers: Layer[] = []
   let next: unknown = value
-  while (layers.length < 5) {
+  while (layers.length < maxLayers) {
     // Some gateways pass the error on as text, or as a list with one item.
     const unpacked = typeof next === 'string' ? jsonIn(next) : next
     const object = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
@@ -115,7 +118,7 @@ function holdsLayer(value: unknown): boolean {
   )
 }
 
-/** Members that contain the next layer. */
+/** Members that contain the next layer, the best first. */
 const wrappers = [
   'error',
   'errors',
