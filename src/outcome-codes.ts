@@ -34,7 +34,10 @@ export type Traits = GeneralTraits & (ModelTraits | { readonly blames: Exclude<C
 interface GeneralTraits {
   /** Only an API answers like this, so its words are the ones to show. */
   readonly isFromApi: boolean
-  /** A working gateway without a catalog may answer the catalog request like this. */
+  /**
+   * A working gateway without a catalog may answer the catalog request like this: a setup then asks for a model. No
+   * if the same failure would stop the request for a model too.
+   */
   readonly mayLackList: boolean
   /** The API may be at another base URL of the same host. */
   readonly mayBeElsewhere: boolean

@@ -28,39 +28,54 @@ export const flawWords = {
   'no-names': 'sends events without their names',
 
   // The end of the stream: it is missing, or comes without the connection closing.
+  // The connection breaks before a reason for the end and the last event.
   cut: 'stopped in the middle of its answer',
+  // The connection breaks after the reason (responses: after an item ended), before the last event.
   'cut-at-end': 'closed the connection before the last event of its answer',
   open: 'sends the last event of its answer, but does not end the answer',
+  // The connection closes as usual. See `endFlaws` for the last event of each protocol.
   'no-end': 'ends its answer without the last event',
 
   // The reason for the end.
+  // The last event comes, but no event has a reason: it is null or missing.
   'finish-null': 'does not say why its answer ended',
+  // No event has a reason, and the last event is missing. The connection closes as usual.
   'no-finish-no-end': 'stopped in the middle of its answer',
+  // The reason is 'error'.
   'finish-error': 'ended its answer because of an error',
   'finish-filter': 'ended its answer because of its content filter',
+  // The reason is ''.
   'finish-empty': 'does not say why its answer ended',
   'finish-tools': 'ended its answer for a tool call without one',
   'finish-pause': 'pauses its turn in place of an answer',
   'finish-unknown': 'ended its answer for a reason that the protocol does not have',
+  // The same in the responses protocol: `response.incomplete`.
   'incomplete-filter': 'ended its answer because of its content filter',
   'incomplete-other': 'ended its answer early',
 
   // The text of the answer.
+  // No event has text, or, in the chat protocol, only ''.
   'no-text': 'answers without a word',
+  // In the other protocols: events have text, but each has ''.
   'empty-text': 'answers without a word',
   'thinking-only': 'answers with thoughts only',
   'content-list': 'sends text as a list of parts',
 
   // Errors in events, and events of the chat protocol.
+  // The event has no member `choices`.
   'choices-missing': 'sends an event without choices',
   'choices-null': 'sends an event without choices',
+  // An error event, after the text.
   'error-late': 'ended its answer because of an error',
+  // A choice has a member `error`.
   'choice-error': 'sends an error in place of an answer',
+  // A choice has `message` instead of `delta`.
   'whole-choice': 'sends the whole answer in one event',
   'error-null': 'sends an empty error with each event',
 
   // Events of every protocol.
   'unknown-event': 'sends an event that the protocol does not have',
+  // `usage` is missing, null, or an object without a count.
   'no-usage': 'does not count the tokens',
   'usage-null': 'does not count the tokens',
   'usage-empty': 'does not count the tokens',
@@ -72,10 +87,15 @@ export const flawWords = {
   'no-role': 'sends an answer without a role',
 
   // Events of the responses protocol.
+  // Items begin (`response.output_item.added`), but none ends (`response.output_item.done`).
   'no-finish': 'does not finish the items of its answer',
+  // Text comes, but items neither begin nor end.
   'deltas-only': 'streams an answer without its items',
+  // A message ends with its text, but no event has a part of the text.
   'item-only': 'sends the text of its answer in one piece',
+  // The text came, but the last event has an empty `output`.
   'output-empty': 'does not repeat its answer in its last event',
+  // Only the last event has the text, in `output`.
   'completed-only': 'sends the text of its answer only at its end',
 
   // Events of the messages protocol.

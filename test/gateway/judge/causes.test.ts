@@ -39,7 +39,8 @@ test.each(table)('$cause: usually $code', async ({ cause, code, blames, stopsAll
     .filter((rejection) => firstCause(rejection) === cause)
     .map((rejection) => diagnose(responseOf(rejection), requestOf(rejection))!)
   const usual = outcomes.filter((outcome) => outcome.code === code)
-  expect(usual.length).toBeGreaterThan(outcomes.length / 2)
+  const rule = `rejections.jsonl: more than half of the ${outcomes.length} lines with this cause first must mean ${code}`
+  expect(usual.length, rule).toBeGreaterThan(outcomes.length / 2)
   expect(outcomeCodes[code].blames).toBe(blames)
 
   const error = errorFor(usual[0]!)

@@ -28,7 +28,10 @@ export interface CauseRow {
    * `InvalidSubscription` as "invalid subscription".
    */
   readonly words?: RegExp
-  /** The row counts only with these statuses. Absent: with every status. */
+  /**
+   * The row counts only with these statuses: for words that mean something else with others. Absent: with every
+   * status. What holds for a cause whatever its words are belongs to `canMean` in by-cause.ts.
+   */
   readonly statuses?: readonly number[]
   /** Where the row was seen, and when. */
   readonly source: string
