@@ -40,7 +40,6 @@ function messageFrames(
   facts: AnswerFacts,
   answer: WholeAnswer,
 ): readonly string[] {
-  const omitsText = omitsThoughts(body)
   // As in the vendor's first event. `message_delta` has the final count.
   const usage = { ...answer.usage, outputTokens: 1, reasoningTokens: 0 }
   const frames = [
@@ -49,7 +48,7 @@ function messageFrames(
   ]
 
   for (const [index, block] of answer.blocks.entries()) {
-    const isOmitted = block.type === 'thinking' && omitsText
+    const isOmitted = block.type === 'thinking' && omitsThoughts(body)
     const deltaFrame = frameTemplate((token: string) =>
       contentDelta(index, blockDelta(block, token)),
     )
@@ -59,7 +58,7 @@ function messageFrames(
     if (block.type === 'call') frames.push(deltaFrame(''))
     if (!isOmitted) for (const token of splitTokens(block)) frames.push(deltaFrame(token))
     if (block.type === 'thinking')
-      frames.push(sseFrame(contentDelta(index, signatureDelta(omitsText ? '' : block.text))))
+      frames.push(sseFrame(contentDelta(index, signatureDelta(isOmitted ? '' : block.text))))
     frames.push(sseFrame({ type: 'content_block_stop', index }))
   }
 
