@@ -126,8 +126,7 @@ async function checkAndShow(
   const clientUndos = clientUndosOf(context, rollbackPlan)
   // Without --force, the plan has no unsafe undo.
   if (force) refuseUnsafe(context, rollbackPlan, clientUndos)
-  const { plan, details } = rollbackPlan
-  session.addFindings(...checkPlannedFiles(session.platform, plan, details))
+  session.addFindings(...checkPlannedFiles(session.platform, rollbackPlan, rollbackPlan))
 
   session.showFindings()
   showPlan(context, rollbackPlan, clientUndos)

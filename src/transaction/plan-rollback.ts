@@ -32,7 +32,6 @@ import {
   type ApplyResult,
   type FileReport,
   isUndoOrRedo,
-  type KeptSetting,
   type RecordedFile,
   type RollbackDetails,
   type RunRecord,
@@ -65,16 +64,13 @@ export type WhichRuns =
   | { readonly kind: 'newest-undo' }
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
-export interface RollbackPlan {
+export interface RollbackPlan extends Plan, RollbackDetails {
   readonly isRedo: boolean
   /** The undone runs that have an effect, newest first. */
-  readonly runs: readonly [RunRecord, ...RunRecord[]]
-  readonly kept: readonly KeptSetting[]
+  readonly runs: Runs
   /** See `UndoPlan`. */
   readonly clientsLosingTables: readonly string[]
-  readonly plan: Plan
   readonly files: readonly FileReport[]
-  readonly details: RollbackDetails
 }
 
 /**
@@ -99,11 +95,8 @@ export function planRollback(
 }
 
 /** Applies what `planRollback` planned. @throws as `applyPlan` does */
-export function applyRollback(
-  world: World,
-  { plan, details: rollback }: RollbackPlan,
-): ApplyResult {
-  return applyPlan(world, plan, { rollback })
+export function applyRollback(world: World, rollbackPlan: RollbackPlan): ApplyResult {
+  return applyPlan(world, rollbackPlan, { rollback: rollbackPlan })
 }
 
 /** The runs of this installation that a rollback could undo, newest first. */
@@ -227,8 +220,10 @@ function toRollbackPlan(
   now: AllFiles,
   { runs, undoes, files, kept, clientsLosingTables, result }: UndoPlan,
   newestRunId: string | undefined,
-): RollbackPlan {
-  const oldest = runs.at(-1) as RunRecord
+): RollbackPlan | undefined {
+  const oldest = runs.at(-1)
+  if (oldest === undefined) return undefined
+
   // A rollback undoes runs or redoes undos, never both.
   const isRedo = oldest.kind === 'undo'
   const edits = files.map((file) => rollbackEdit(file, now, result))
@@ -238,26 +233,21 @@ function toRollbackPlan(
   })
 
   return {
+    kind: isRedo ? 'redo' : 'undo',
+    command: 'rollback',
+    address: oldest.address,
+    baseUrls: oldest.baseUrls,
+    model: oldest.model,
+    edits,
     isRedo,
-    runs: runs as RollbackPlan['runs'],
-    kept,
+    runs,
     clientsLosingTables,
-    plan: {
-      kind: isRedo ? 'redo' : 'undo',
-      command: 'rollback',
-      address: oldest.address,
-      baseUrls: oldest.baseUrls,
-      model: oldest.model,
-      edits,
-    },
     files: edits.map((edit) => ({ path: edit.path, client: edit.client, action: actionOf(edit) })),
-    details: {
-      undoes,
-      kept,
-      versions: new Map(versions),
-      dropFolders: foldersToRemove(runs, files),
-      newestRunId,
-    },
+    undoes,
+    kept,
+    versions: new Map(versions),
+    dropFolders: foldersToRemove(runs, files),
+    newestRunId,
   }
 }
 

@@ -166,13 +166,10 @@ describe('an undo of several runs', () => {
     const [, address] = aPairPlan(sourceIn(home)).edits
     const first = setUp(home, address ? [address] : [])
     setUpCodex(home, 'sk-second')
-    const { plan } = rollBack(home, { which: { kind: 'run', id: first.id } })
+    const { edits } = rollBack(home, { which: { kind: 'run', id: first.id } })
     expect(home.text('.codex/config.toml')).toBe(config)
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
-    expect(plan.edits.map(({ path }) => basename(path)).sort()).toEqual([
-      'auth.json',
-      'config.toml',
-    ])
+    expect(edits.map(({ path }) => basename(path)).sort()).toEqual(['auth.json', 'config.toml'])
   })
 
   test('writes the address first, as the run that wrote the whole pair', () => {
@@ -180,8 +177,8 @@ describe('an undo of several runs', () => {
     const first = setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     const config = configEdit(sourceIn(home), 'https://second.example/v1')
     setUp(home, [authEdit(sourceIn(home), 'sk-second'), config])
-    const { plan } = rollBack(home, { which: { kind: 'run', id: first.id } })
-    expect(plan.edits.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
+    const { edits } = rollBack(home, { which: { kind: 'run', id: first.id } })
+    expect(edits.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
   })
 
   test('does not touch another installation of the same client', () => {
@@ -428,8 +425,8 @@ describe('which run is undone', () => {
     const run = setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
     rollBack(home, { clients: ['codex'] })
     expect(home.text('.claude/settings.json')).toContain('gateway.example')
-    const { plan } = rollBack(home, { which: { kind: 'run', id: run.id } })
-    expect(plan.edits.map(({ client }) => client)).toEqual(['claude'])
+    const { edits } = rollBack(home, { which: { kind: 'run', id: run.id } })
+    expect(edits.map(({ client }) => client)).toEqual(['claude'])
     expect(home.snapshot()).toEqual(before)
   })
 

@@ -158,8 +158,8 @@ describe('undo of a run that changed only a mode', () => {
     chmodSync(home.at(settings), 0o644)
     closed(home, settings)
     expect(modeOf(home, settings)).toBe(0o600)
-    const { plan, files } = rollBack(home)
-    expect([plan.edits[0]?.mode, files[0]?.action]).toEqual([0o644, 'updated'])
+    const { edits, files } = rollBack(home)
+    expect([edits[0]?.mode, files[0]?.action]).toEqual([0o644, 'updated'])
     expect(modeOf(home, settings)).toBe(0o644)
     rollBack(home, { which: { kind: 'newest-undo' } })
     expect(modeOf(home, settings)).toBe(0o600)
@@ -175,7 +175,7 @@ describe('undo of a run that changed only a mode', () => {
       chmodSync(home.at(settings), 0o644)
       closed(home, settings)
       change(home)
-      expect(planRollback(worldIn(home))?.plan.edits[0]?.mode).toBeUndefined()
+      expect(planRollback(worldIn(home))?.edits[0]?.mode).toBeUndefined()
     }
   })
 })
@@ -484,9 +484,9 @@ describe('the order of an undo', () => {
     const first = setModel(home, 'first')
     setUp(home, [settingsEdit(sourceIn(home))])
     const third = setUp(home, [...providerEdits(sourceIn(home)), configEdit(sourceIn(home))])
-    const { runs, plan } = planRollback(worldIn(home), { which: { kind: 'run', id: first.id } })!
+    const { runs, edits } = planRollback(worldIn(home), { which: { kind: 'run', id: first.id } })!
     expect(runs.map(({ id }) => id)).toEqual([third.id, first.id])
-    expect(new Set(plan.edits.map(({ client }) => client))).toEqual(new Set(['codex']))
+    expect(new Set(edits.map(({ client }) => client))).toEqual(new Set(['codex']))
   })
 
   test('each rollback takes the newest run of a file', () => {
@@ -496,7 +496,7 @@ describe('the order of an undo', () => {
     const middle = home.snapshot()
     setModel(home, 'second')
     const claude = planRollback(worldIn(home), { clients: ['claude'] })
-    expect(claude?.plan.edits.map(({ path }) => path)).toEqual([home.at(settings)])
+    expect(claude?.edits.map(({ path }) => path)).toEqual([home.at(settings)])
     rollBack(home)
     expect(home.snapshot()).toEqual(middle)
     rollBack(home)
@@ -533,7 +533,7 @@ describe('the runs that an undo selects', () => {
     setModel(home, 'a', 'a.toml')
     const other = setModel(home, 'b', 'b.toml')
     const isHere = ({ path }: { path: string }) => path.endsWith('a.toml')
-    expect(planRollback(worldIn(home), { isHere })?.plan.edits[0]?.path).toBe(home.at('a.toml'))
+    expect(planRollback(worldIn(home), { isHere })?.edits[0]?.path).toBe(home.at('a.toml'))
     expect(
       planRollback(worldIn(home), { isHere, which: { kind: 'run', id: other.id } })?.runs.at(-1)
         ?.id,
@@ -552,9 +552,7 @@ describe('the runs that an undo selects', () => {
     const there = { ...user, machine: { ...user.machine, home: outside.path } }
     expect(planRollback(there)).toBeUndefined()
     setUp(home, [keysEdit(sourceIn(outside), 'out.toml', change)], user)
-    expect(planRollback(there)?.plan.edits.map(({ path }) => path)).toEqual([
-      outside.at('out.toml'),
-    ])
+    expect(planRollback(there)?.edits.map(({ path }) => path)).toEqual([outside.at('out.toml')])
   })
 
   /** Everything belongs to an ordinary user. */

@@ -43,7 +43,7 @@ export interface ClientUndo {
 /** The clients whose files a rollback edits. */
 export function clientUndosOf(
   { session, runs, clients }: RollbackContext,
-  { plan: { edits } }: RollbackPlan,
+  { edits }: RollbackPlan,
 ): readonly ClientUndo[] {
   const edited = clients.filter(({ id }) =>
     edits.some(({ client }) => familyIds(id).includes(client)),

@@ -18,7 +18,7 @@ import { situationsFinder } from './find-situations.ts'
  */
 export function refuseUnsafe(
   context: RollbackContext,
-  { plan: { edits } }: RollbackPlan,
+  { edits }: RollbackPlan,
   clientUndos: readonly ClientUndo[],
 ): void {
   const { session, runs } = context
@@ -48,9 +48,12 @@ export function refuseUnsafe(
  *
  * @throws UserError `config-conflict`
  */
-export async function refuseUnknownClient(session: Session, { plan }: RollbackPlan): Promise<void> {
+export async function refuseUnknownClient(
+  session: Session,
+  { edits }: RollbackPlan,
+): Promise<void> {
   const isUnknown = (edit: FileEdit) => clientRows.every(({ id }) => id !== edit.client)
-  const unknownEdits = plan.edits.filter(isUnknown)
+  const unknownEdits = edits.filter(isUnknown)
   if (unknownEdits.length === 0) return
 
   const clients = await loadClients(familyRows)

@@ -67,8 +67,8 @@ function showService(session: Session, { client, resultState }: ClientUndo): voi
 }
 
 /** The changes of one file, one line each. */
-function changesIn({ plan }: RollbackPlan, path: string): string[] {
-  const edit = plan.edits.find((candidate) => candidate.path === path)
+function changesIn({ edits }: RollbackPlan, path: string): string[] {
+  const edit = edits.find((candidate) => candidate.path === path)
   return edit === undefined ? [] : describeChanges(edit)
 }
 

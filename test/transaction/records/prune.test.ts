@@ -203,7 +203,7 @@ function countChanges(world: World): number {
 /** The files that an undo of everything would not restore. */
 function lostBytes(world: World, texts: Texts): string[] {
   if (listRuns(world).damaged.length > 0) return ['a record is damaged']
-  const edits = planRollback(world, { which: { kind: 'all' } })?.plan.edits ?? []
+  const edits = planRollback(world, { which: { kind: 'all' } })?.edits ?? []
   const isRestored = (name: keyof Texts) => {
     const bytes = edits.find(({ path }) => path === at(name))?.after
     return bytes && new TextDecoder().decode(bytes) === texts[name]
