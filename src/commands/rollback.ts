@@ -150,10 +150,10 @@ async function applyAndReport(
 /** Asks on a terminal, as a setup does. A script that runs `rollback` has already decided. */
 async function askToUndo(
   session: Session,
-  { isRedo }: RollbackPlan,
+  { kind }: RollbackPlan,
   consent: Consent,
 ): Promise<void> {
-  const message = isRedo ? 'Set it up again?' : 'Undo this?'
+  const message = kind === 'redo' ? 'Set it up again?' : 'Undo this?'
   await session.requireConsent(consent, { message, default: true })
   session.stopAsking()
 }

@@ -65,7 +65,7 @@ export type WhichRuns =
 
 /** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan extends Plan, RollbackDetails {
-  readonly isRedo: boolean
+  readonly kind: 'undo' | 'redo'
   /** The undone runs that have an effect, newest first. */
   readonly runs: Runs
   /** See `UndoPlan`. */
@@ -225,7 +225,7 @@ function toRollbackPlan(
   if (oldest === undefined) return undefined
 
   // A rollback undoes runs or redoes undos, never both.
-  const isRedo = oldest.kind === 'undo'
+  const kind = oldest.kind === 'undo' ? 'redo' : 'undo'
   const edits = files.map((file) => rollbackEdit(file, now, result))
   const versions = files.flatMap(({ path }) => {
     const version = result.get(path)
@@ -233,13 +233,12 @@ function toRollbackPlan(
   })
 
   return {
-    kind: isRedo ? 'redo' : 'undo',
+    kind,
     command: 'rollback',
     address: oldest.address,
     baseUrls: oldest.baseUrls,
     model: oldest.model,
     edits,
-    isRedo,
     runs,
     clientsLosingTables,
     files: edits.map((edit) => ({ path: edit.path, client: edit.client, action: actionOf(edit) })),

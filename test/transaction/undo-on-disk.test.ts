@@ -342,7 +342,7 @@ describe('undo and redo', () => {
     }
     expect(planRollback(worldIn(home))).toBeUndefined()
     for (const index of [1, 2, 3]) {
-      expect(rollBack(home, { which: { kind: 'newest-undo' } }).isRedo).toBe(true)
+      expect(rollBack(home, { which: { kind: 'newest-undo' } }).kind).toBe('redo')
       expect(home.snapshot()).toEqual(states[index])
     }
     expect(planRollback(worldIn(home), { which: { kind: 'newest-undo' } })).toBeUndefined()

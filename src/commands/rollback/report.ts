@@ -34,10 +34,8 @@ export function showPlan(
   session.addShownFindings(...keptFindings(rollbackPlan), ...effects)
 }
 
-function showRuns(
-  { session, runs }: RollbackContext,
-  { isRedo, runs: undone }: RollbackPlan,
-): void {
+function showRuns({ session, runs }: RollbackContext, { kind, runs: undone }: RollbackPlan): void {
+  const isRedo = kind === 'redo'
   const now = session.platform.clock.now()
   const [first, ...more] = undone.map((run) =>
     isRedo ? whatWasUndone(run, runs) : describeRun(run, runs, now),
@@ -109,7 +107,7 @@ function keptFindings(rollbackPlan: RollbackPlan): readonly Finding[] {
     const keptSettings = keptIn(rollbackPlan, path)
     if (keptSettings.length === 0) return []
 
-    const redo = rollbackPlan.isRedo ? ' --redo' : ''
+    const redo = rollbackPlan.kind === 'redo' ? ' --redo' : ''
     const hint = `Undo it too: repoint rollback ${client}${redo} --force`
     return [
       {
@@ -186,14 +184,14 @@ export function reportUndo(
 /** What a rollback that changed something did, with the command that takes it back. */
 function doneMessage(rollbackPlan: RollbackPlan): string {
   const command = undoCommandFor(rollbackPlan)
-  if (rollbackPlan.isRedo) return `Done. Undo: ${command}`
+  if (rollbackPlan.kind === 'redo') return `Done. Undo: ${command}`
   const isOff = rollbackPlan.runs.every(({ kind }) => kind === 'off')
   return `Undone. ${isOff ? 'Do it again' : 'Set it up again'}: ${command}`
 }
 
 /** The command that takes a rollback back. */
-export function undoCommandFor({ isRedo }: RollbackPlan): string {
-  return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
+export function undoCommandFor({ kind }: RollbackPlan): string {
+  return kind === 'redo' ? 'repoint rollback' : 'repoint rollback --redo'
 }
 
 function printDocument(
