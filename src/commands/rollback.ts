@@ -126,7 +126,9 @@ async function checkAndShow(
   const clientUndos = clientUndosOf(context, rollbackPlan)
   // Without --force, the plan has no unsafe undo.
   if (force) refuseUnsafe(context, rollbackPlan, clientUndos)
-  session.addFindings(...checkPlannedFiles(session.platform, rollbackPlan, rollbackPlan))
+  session.addFindings(
+    ...checkPlannedFiles(session.platform, rollbackPlan, { rollback: rollbackPlan }),
+  )
 
   session.showFindings()
   showPlan(context, rollbackPlan, clientUndos)

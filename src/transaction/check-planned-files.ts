@@ -16,14 +16,14 @@ import { findState, stateFolder } from './records/state-folder.ts'
 /**
  * Checks whether a plan could be applied, without writing anything, before the user is asked.
  *
- * @param rollback the details of a rollback, which decide its permissions
+ * @param rollback a rollback's details, which decide the permissions
  * @returns warnings for the user
  * @throws UserError `config-conflict`, `not-permitted`, `io-failed`, as `applyPlan` would
  */
 export function checkPlannedFiles(
   world: World,
   requestedPlan: Plan,
-  rollback?: RollbackDetails,
+  { rollback }: { readonly rollback?: RollbackDetails } = {},
 ): Finding[] {
   const { files, machine } = world
   const edits = withAbsolutePaths(world, requestedPlan).edits.filter((edit) => !isUnchanged(edit))

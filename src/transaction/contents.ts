@@ -13,8 +13,8 @@ import { readBlob } from './records/blobs.ts'
 import { readIfExists, resolveFile } from './resolve-file.ts'
 
 /**
- * The bytes of some files, by their paths. Null: there is no such file. A path that is missing here: the undo,
- * or the records, have no part in the file, so that it is as on the disk.
+ * The bytes of some files, by their paths. Null: there is no such file. A file whose path is missing here is as on
+ * the disk: the undo does not touch it, or the records do not know it.
  */
 export type FileContents = ReadonlyMap<string, Bytes | null>
 

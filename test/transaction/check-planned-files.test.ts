@@ -164,7 +164,7 @@ describe('checkPlannedFiles', () => {
 
       const world = withCalls(worldIn(home), { canCopyAttributes: () => false })
       const undo = planRollback(world)!
-      const found = failureOf(() => checkPlannedFiles(world, undo, undo))
+      const found = failureOf(() => checkPlannedFiles(world, undo, { rollback: undo }))
       expect(found.code).toBe('not-permitted')
       expect(failureOf(() => applyRollback(world, undo))).toEqual(found)
     },

@@ -62,7 +62,7 @@ export interface Recordings {
   readonly newest: string
   /** Each tool as the newest version sends it, by its name in `requests`. */
   readonly tools: Readonly<Record<string, object>>
-  /** Of each kind and protocol the oldest version first. */
+  /** Sorted by kind and protocol, and then by version, the oldest first. */
   readonly requests: readonly RecordedRequest[]
 }
 

@@ -32,17 +32,17 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   // The addresses of one gateway differ only in a `/v1`, whatever the protocol.
   const isAtGateway = (listed: Table) =>
     entry !== undefined && isSameButVersion(textWithoutVariables(listed, ['baseUrl']) ?? '', url)
-  const lists = protocols.map((protocol) => {
-    const entries = entriesIn(root, protocol)
+  const lists = protocols.map((listProtocol) => {
+    const entries = entriesIn(root, listProtocol)
     return {
-      protocol,
+      protocol: listProtocol,
       atGateway: entries.filter(isAtGateway),
       others: entries.filter((listed) => !isAtGateway(listed)),
     }
   })
   const isShared = lists.some(({ others }) => others.some(({ envKey }) => envKey === variable))
   const usual = usualVariables[protocol]
-  const texts: readonly SettingPath[] = [
+  const textPaths: readonly SettingPath[] = [
     ...(isShared ? [] : [['env', variable]]),
     // Qwen Code reads them only if no entry names another variable for its key.
     ...(variable === usual.key ? [usual.url, usual.model] : []).map((name) => ['env', name]),
@@ -60,7 +60,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
       ...lists.flatMap(({ protocol, atGateway, others }) =>
         atGateway.map((listed) => [...listPath(protocol), elementFor(listed, others)]),
       ),
-      ...uniquePaths(texts).filter((path) => settings.get(path) !== undefined),
+      ...uniquePaths(textPaths).filter((path) => settings.get(path) !== undefined),
     ],
   }
 }

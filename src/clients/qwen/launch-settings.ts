@@ -30,8 +30,8 @@ export function launchSettings(
   )
   const entryOf = (id: string) => {
     const known = offered.find((offer) => offer.id === id) ?? { id }
-    const model = { ...known, protocol, ...compact({ contextWindow }) }
-    return overlaid(newEntry(membersOf({ model, name: 'Gateway' }, target)), [
+    const offeredModel = { ...known, protocol, ...compact({ contextWindow }) }
+    return overlaid(newEntry(membersOf({ model: offeredModel, name: 'Gateway' }, target)), [
       { path: ['id'], value: id },
       { path: ['envKey'], value: launchKeyVariable },
       { path: paths.headers, value: customHeaders },

@@ -75,7 +75,7 @@ export function ourChanges(file: LoadedFile, target: SetupTarget): readonly Sett
   const needsUrl = now.text(paths.modelUrl) !== undefined || isBehindAnother(now, resolved)
 
   return [
-    ...unplannedRemoved(file, ours, planned, target),
+    ...unplannedRemovals(file, ours, planned, target),
     // Only Qwen Code itself can migrate a file of an older layout.
     ...(lacksOnlyVersion(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: target.key, isSecret: true },
@@ -156,8 +156,8 @@ function startPath(id: string, protocol: Protocol, present: OurEntry | undefined
   return ourFirstPath(protocol)
 }
 
-/** Removes our entries that become no planned one. Of two with one path, both stay: Qwen Code uses the first. */
-function unplannedRemoved(
+/** Removes our entries that the plan does not reuse. If two have the same path, both stay: Qwen Code uses the first. */
+function unplannedRemovals(
   file: LoadedFile,
   ours: readonly OurEntry[],
   planned: readonly PlannedEntry[],

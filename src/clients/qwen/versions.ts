@@ -1,6 +1,6 @@
+/** What differs between versions of Qwen Code. An unknown version counts as the newest. */
 import { isBefore, type Version } from '../program/tested.ts'
 
-/** What differs between versions of Qwen Code. An unknown version counts as the newest. */
 /** 0.8.2 silently exits with status 1, and deletes `selectedType` (2026-11-23). */
 export const minVersion = '0.10.1'
 

@@ -50,8 +50,8 @@ export function credentialSituations(
   const sendsOnlyKey = result.login === undefined && key !== undefined
   if (sendsOnlyKey && earlier.writtenKeys().includes(key)) return ['our-key']
 
-  const wasUsers = earlier.statesOfUser().some((state) => usesSameCredentials(state, result))
-  return [wasUsers ? 'earlier-credentials' : 'wrong-key']
+  const usersHadThem = earlier.statesOfUser().some((state) => usesSameCredentials(state, result))
+  return [usersHadThem ? 'earlier-credentials' : 'wrong-key']
 }
 
 /** The keys that setups wrote, as the client reads them. */

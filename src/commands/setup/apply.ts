@@ -1,5 +1,6 @@
 /**
- * Step 7 of a setup: write all files or none, read them back, and stop servers with an old key.
+ * Step 7 of a setup: write all files or none, read them back, save the gateway, stop servers with an old key, and
+ * start each client once for `--try-client`.
  *
  * In: a `SetupPlan` that the user has confirmed. Out: an `AppliedSetup`, which says what was written and what
  * remains to do.

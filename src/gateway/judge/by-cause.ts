@@ -39,10 +39,10 @@ export function diagnosePayment(evidence: Evidence): Outcome | undefined {
 export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   const { error, request, status } = evidence
   for (const named of causesOf(error, status, request.model)) {
-    // Of a web page, only the sentence that names certain clients is precise enough.
+    // In a web page, only words about certain clients are precise enough.
     if (error.kind === 'page' && named !== 'client') continue
 
-    // The service behind the gateway never sees the user's key. It means the gateway's.
+    // The service behind the gateway never sees the user's key, so its words about a key are about the gateway's own.
     const cause = error.isPassedOn && causesOfKeys.includes(named) ? 'upstream' : named
     if (canMean(evidence, cause)) return outcomeOf(evidence, cause)
   }

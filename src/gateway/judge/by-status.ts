@@ -96,8 +96,8 @@ export function diagnoseByStatus(evidence: Evidence): Outcome {
   if (status === 400 || status === 422) return diagnoseBadRequest(evidence)
 
   // one-api and its relatives: no channel or no price for the model, without a code.
-  const isGatewaysRejection = (status === 500 || status === 503) && isGatewaysOwn(error)
-  if (namesModel && (isGatewaysRejection || status === noStatus)) return modelUnknown(evidence)
+  const isOwnRejection = (status === 500 || status === 503) && isGatewaysOwn(error)
+  if (namesModel && (isOwnRejection || status === noStatus)) return modelUnknown(evidence)
   return fault(evidence, 'answers with an error of its own')
 }
 

@@ -15,7 +15,7 @@ export type Inference =
   | { readonly kind: 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/** What a client does with responses. Of a client that nobody has tried: what most of them do. */
+/** What a client does with responses. For a client that nobody has tried, it is what most clients do. */
 export function acceptedBy(
   sender: Pick<Sender, 'accepts'> | undefined,
   protocol: Protocol,

@@ -86,9 +86,11 @@ export async function proveClients(
 
   try {
     const context = await withModelFromUser(initialContext, catalog)
-    const resolved = await resolveAll(context, gateway)
-    const settled = await settleChoices(context, gateway, resolved)
-    const results = await continueWith(settled, (choice) => proveChoice(context, gateway, choice))
+    const resolvedResults = await resolveAll(context, gateway)
+    const settledResults = await settleChoices(context, gateway, resolvedResults)
+    const results = await continueWith(settledResults, (choice) =>
+      proveChoice(context, gateway, choice),
+    )
 
     const balance = await balanceRequest?.ifAnswered()
     const choices = workingChoices(results)
@@ -131,7 +133,7 @@ async function resolveAll(
 
 /**
  * The rounds of step 4. A round probes all choices, then each client chooses again after a rejection. A round
- * that changes no choice is the last one, and there is one (docs/choosing-models.md).
+ * that changes no choice is the last one. The rounds do end (docs/choosing-models.md).
  *
  * A client whose probes were answered in an earlier round may choose again too: meanwhile, the probes of
  * another client may have found its base URL.

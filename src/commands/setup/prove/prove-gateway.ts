@@ -252,9 +252,9 @@ async function unverified(context: SetupContext, access: GatewayAccess): Promise
     await expectUsable(context, client, access)
     const program = await installedProgram(context, client)
     const input = inputFor(context, client, access, notRequested)
-    const resolved = resolveOrThrow({ client, program, input })
+    const choice = resolveOrThrow({ client, program, input })
     choices.push({
-      ...resolved,
+      ...choice,
       provenBy: 'nothing',
       safeguards: 'not-requested',
       probeFindings: [],
