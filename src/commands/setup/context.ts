@@ -109,15 +109,15 @@ export function canAskUser({ consent }: SetupContext): boolean {
 /**
  * The input with which a client of this setup decides its options.
  *
- * @param gateway as far as it is known: the access so far or, in the plan, the proven one
+ * @param access as far as it is known: the access so far or, in the plan, the proven one
  */
 export function inputFor(
   { request, earlierSetups, policy }: SetupContext,
   client: Client,
-  gateway: Gateway,
+  access: Gateway,
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
   const requested = requestedOptions(request, client)
   const sources = { requested, earlier: earlierSetups.get(client.id), policy }
-  return resolveInputFor(client, sources, gateway, gatewayInfo)
+  return resolveInputFor(client, sources, access, gatewayInfo)
 }

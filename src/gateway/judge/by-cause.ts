@@ -43,14 +43,32 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
     if (error.kind === 'page' && named !== 'client') continue
 
     // The service behind the gateway never sees the user's key, so its words about a key are about the gateway's own.
-    const cause = error.isPassedOn && causesOfKeys.includes(named) ? 'upstream' : named
+    const cause = error.isPassedOn && concernsKey[named] ? 'upstream' : named
     if (canMean(evidence, cause)) return outcomeOf(evidence, cause)
   }
   return undefined
 }
 
-/** The causes that concern a key or its account. */
-const causesOfKeys: readonly Cause[] = ['key', 'quota', 'plan', 'account']
+/** Whether a cause concerns a key or its account. */
+const concernsKey: Readonly<Record<Cause, boolean>> = {
+  key: true,
+  quota: true,
+  plan: true,
+  account: true,
+  rate: false,
+  client: false,
+  region: false,
+  network: false,
+  content: false,
+  'model-unknown': false,
+  'provider-unknown': false,
+  'model-not-allowed': false,
+  'model-unpriced': false,
+  protocol: false,
+  route: false,
+  upstream: false,
+  gateway: false,
+}
 
 /** Whether the status can mean the cause, for this request. */
 function canMean(evidence: Evidence, cause: Cause): boolean {

@@ -249,14 +249,14 @@ async function errorNamingOtherClients(
   if (!mayServeOtherwise) return error
 
   const [first, ...more] = await untriedClients(context, gateway.requester, protocol)
-  const orMore = more.length === 0 ? '' : ` (or ${more.join(', ')})`
-  const command = `repoint ${first} --base-url ${gateway.requester.access.address}`
-  const hints = [
-    `${client.label} supports only the ${protocol} protocol.`,
-    isOtherNative ? 'Name another model: --model ID.' : '',
-    first === undefined ? '' : `Another client may work: ${command}${orMore}`,
-  ]
-  return error.with({ hint: hints.filter(Boolean).join(' '), cause: error })
+  const hints = [`${client.label} supports only the ${protocol} protocol.`]
+  if (isOtherNative) hints.push('Name another model: --model ID.')
+  if (first !== undefined) {
+    const orMore = more.length === 0 ? '' : ` (or ${more.join(', ')})`
+    const command = `repoint ${first} --base-url ${gateway.requester.access.address}`
+    hints.push(`Another client may work: ${command}${orMore}`)
+  }
+  return error.with({ hint: hints.join(' '), cause: error })
 }
 
 /** The IDs of clients that may be able to use the gateway over another protocol. This command has not tried them. */
