@@ -4,8 +4,9 @@
  * In: the `SetupContext`, with the request. Out: a `ProvenSetup`, for step 5. The files of this folder:
  *
  *     try-presets      step 1: what is known of the gateway before each try
- *     reach-gateway    step 2: the catalog, the versions of the programs, and early probes while the
- *                      catalog is slow                                         ─▶  ReachedGateway
+ *     reach-gateway    step 2: the catalog, and the versions of the programs   ─▶  ReachedGateway
+ *     early-probes     the probes that need no catalog, while it is slow
+ *     setup-probes     the probes of a setup, with the files that it would write
  *     programs         whether the installed programs can use the gateway
  *     prove-clients    steps 3 and 4, for all clients                          ─▶  ProvenSetup
  *     choose-models    step 3 for one client: its rules, or ask-for-model      ─▶  ResolvedChoice
