@@ -43,7 +43,10 @@ export interface SensitiveSetting {
    *     'model'                         in an agent's file, the line `model:` of its front matter
    */
   readonly path: string
-  /** What the setting decides. An undo knows the same roles, except `proxy` and `trust`: see `SettingRole`. */
+  /**
+   * What the setting decides. A setting with the protocol belongs to the `provider`. An undo knows the same roles,
+   * except `proxy` and `trust`: see `SettingRole`.
+   */
   readonly role: SettingRole | 'proxy' | 'trust'
   /**
    * The kinds of files in which the setting has this role: the editable file, and the layers in which it can

@@ -63,6 +63,7 @@ function writtenKeys({
 }: ClientHistory): readonly (string | undefined)[] {
   // The current contents do not count, only what the runs wrote one after the other.
   const emptyFiles = files.map((file) => ({ ...file, bytes: null }))
+  // The newest comes first.
   const runsUpTo = (run: RunRecord) => runs.slice(runs.indexOf(run))
   return runs
     .filter((run) => !isUndoOrRedo(run))

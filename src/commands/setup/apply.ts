@@ -43,7 +43,7 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
 
 function writeFiles(plan: SetupPlan): ApplyResult {
   const { session } = plan.proven
-  acceptUnchanged(plan)
+  acceptFittingDrift(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
     lastStep: (lock) => saveGateway(session.platform, gatewayToSave(plan), lock),
@@ -55,7 +55,7 @@ function writeFiles(plan: SetupPlan): ApplyResult {
  * If only such files are left, `applyPlan` records nothing: then `status` would go on to report the edit as drift,
  * and `doctor --fix` would undo it. Writes no file of a client.
  */
-function acceptUnchanged(plan: SetupPlan): void {
+function acceptFittingDrift(plan: SetupPlan): void {
   const { session, runs } = plan.proven
   const editedByOthers = plan.edits.filter(
     (edit) =>

@@ -24,6 +24,7 @@ export function showSetup(plan: SetupPlan): void {
 
   session.addFindings(...checkPlannedFiles(session.platform, plan))
   session.showFindings()
+  // `showPlan` has shown them. The JSON document has them too.
   session.addShownFindings(...plan.needingConsent)
 }
 

@@ -187,9 +187,9 @@ async function proveChoice(
   await expectTrustedBy(client, access)
 
   const rejections = rejectionsIn(answers)
-  const incurable = rejections.find(({ error }) => !mayAcceptClient(context, error))
-  if (incurable !== undefined)
-    throw await errorNamingOtherClients(context, gateway, client, incurable)
+  // The installed client itself cannot help here.
+  const final = rejections.find(({ error }) => !mayAcceptClient(context, error))
+  if (final !== undefined) throw await errorNamingOtherClients(context, gateway, client, final)
 
   const [rejection] = rejections
   if (rejection !== undefined) await proveByClient(context.session, access, choice, rejection.error)

@@ -107,7 +107,7 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
   }
 }
 
-/** The request with the question for the clients, which is not asked again for the next try. */
+/** The request with the question for the clients. Another try of steps 1 to 4 does not ask it again. */
 function choosingClientsOnce(request: SetupRequest): SetupRequest {
   const { chooseClients } = request
   if (chooseClients === undefined) return request
