@@ -86,9 +86,27 @@ const allChecks = allCombinations.flatMap((combination): readonly Check[] => {
   return paths.split(' ').map((path) => ({ ...combination, steps: path.split('.'), modelPattern }))
 })
 
+const beforeMembers = checksByProtocol(({ isBeforeMembers = false }) => isBeforeMembers)
+const afterMembers = checksByProtocol(
+  ({ isBeforeMembers = false, modelPattern }) => !isBeforeMembers && modelPattern === undefined,
+)
+const ofFamilies = checksByProtocol(({ modelPattern }) => modelPattern !== undefined)
+
+function checksByProtocol(
+  isIncluded: (check: Check) => boolean,
+): Readonly<Record<Protocol, readonly Check[]>> {
+  const checksOf = (protocol: Protocol) =>
+    allChecks.filter((check) => check.protocols.includes(protocol) && isIncluded(check))
+  return {
+    chat: checksOf('chat'),
+    responses: checksOf('responses'),
+    messages: checksOf('messages'),
+  }
+}
+
 /** @throws RequestRejection for a combination whose members have not been checked yet */
 export function checkBeforeMembers(protocol: Protocol, body: JsonObject): void {
-  runChecks(protocol, body, ({ isBeforeMembers = false }) => isBeforeMembers)
+  runChecks(beforeMembers[protocol], body, () => true)
 }
 
 /**
@@ -96,26 +114,24 @@ export function checkBeforeMembers(protocol: Protocol, body: JsonObject): void {
  * @throws RequestRejection for a combination that every model rejects
  */
 export function checkAfterMembers(protocol: Protocol, body: JsonObject, version: string): void {
-  runChecks(
-    protocol,
-    body,
-    ({ isBeforeMembers = false, modelPattern, since = '' }) =>
-      !isBeforeMembers && modelPattern === undefined && since <= version,
-  )
+  runChecks(afterMembers[protocol], body, ({ since = '' }) => since <= version)
 }
 
 /** @throws RequestRejection for a combination that the family of the requested model rejects */
 export function checkFamily(protocol: Protocol, body: JsonObject): void {
   const model = requestedModel(body)
-  runChecks(protocol, body, ({ modelPattern }) => modelPattern?.test(model) === true)
+  runChecks(ofFamilies[protocol], body, ({ modelPattern }) => modelPattern!.test(model))
 }
 
 /** Throws the error of the first combination that applies and that the body has. */
-function runChecks(protocol: Protocol, body: JsonObject, applies: (check: Check) => boolean): void {
-  for (const check of allChecks) {
+function runChecks(
+  checks: readonly Check[],
+  body: JsonObject,
+  applies: (check: Check) => boolean,
+): void {
+  for (const check of checks) {
     // Most requests have few members, so this test saves most of the work.
-    if (isMissing(body[check.steps[0]!])) continue
-    if (!check.protocols.includes(protocol) || !applies(check)) continue
+    if (isMissing(body[check.steps[0]!]) || !applies(check)) continue
     for (const found of valuesAt(body, check.steps))
       if (isRejected(check, found, body)) throw createRejection(check, found, body)
   }
