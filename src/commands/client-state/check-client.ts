@@ -27,7 +27,7 @@ import { type ClientFacts, factsOf } from './client-facts.ts'
 import { describeDrift, driftSinceSetup } from './drift.ts'
 import { privacyFindings } from './file-permissions.ts'
 import type { RecordedRuns } from './recorded-runs.ts'
-import { type FileStatus, fileStatusOf } from './written-files.ts'
+import { type RecordedStatus, recordedStatusOf } from './written-files.ts'
 
 export type CheckedClient =
   | ReadableClient
@@ -37,7 +37,7 @@ export type CheckedClient =
 export interface ReadableClient extends ClientFacts {
   readonly kind: 'readable'
   readonly findings: readonly Finding[]
-  readonly fileStatuses: readonly FileStatus[]
+  readonly recordedStatuses: readonly RecordedStatus[]
 }
 
 export function isReadable(checked: CheckedClient): checked is ReadableClient {
@@ -69,9 +69,9 @@ function readAndCheck(
   const facts = factsOf(session, client, records.runs)
   const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
     use === 'editable' && !(isOptional && bytes === null)
-  const fileStatuses = facts.files
+  const recordedStatuses = facts.files
     .filter(isShown)
-    .map((file) => fileStatusOf(session, file, records))
+    .map((file) => recordedStatusOf(session, file, records))
 
   const context = contextOf(session, client, facts.files, records.runs)
   const configured = configuredGateway(facts.state)
@@ -83,7 +83,7 @@ function readAndCheck(
   ]
 
   // The general checks read the findings so far, and do not report their topics again.
-  const checked: ReadableClient = { kind: 'readable', ...facts, fileStatuses, findings }
+  const checked: ReadableClient = { kind: 'readable', ...facts, recordedStatuses, findings }
   findings.push(...unreadableFindings(checked, isFixTried))
   findings.push(...missingKeyFindings(session, checked, context))
   findings.push(...driftFindings(session, checked, records.runs))
@@ -98,7 +98,7 @@ function errorsAsWarnings(findings: readonly Finding[]): readonly Finding[] {
 
 /** Reports that the client cannot read its files, if its own check does not say why. */
 function* unreadableFindings(
-  { client, state, fileStatuses, findings }: ReadableClient,
+  { client, state, recordedStatuses, findings }: ReadableClient,
   isFixTried: boolean,
 ): Findings {
   const broken = whyUnreadable(state)
@@ -107,7 +107,7 @@ function* unreadableFindings(
   const hints = ['Fix the file']
   if (!isFixTried && findings.some(({ fix }) => fix?.removesSyntax))
     hints.push(`repoint doctor ${client.family} --fix --yes`)
-  if (fileStatuses.some(({ run }) => run !== undefined))
+  if (recordedStatuses.some(({ run }) => run !== undefined))
     hints.push(`restore an earlier version: repoint rollback ${client.family} --force`)
   yield { code: 'broken', severity: 'error', message: broken, hint: hints.join(', or ') }
 }

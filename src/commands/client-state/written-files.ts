@@ -123,7 +123,7 @@ function containsHeader(header: Header, key: string, setting: ConfigValue | unde
 }
 
 /** Who wrote the current content of a client's file. */
-export interface FileStatus {
+export interface RecordedStatus {
   readonly path: string
   /**
    * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
@@ -137,15 +137,18 @@ export interface FileStatus {
   readonly changedSettings: readonly SettingPath[]
 }
 
-export function fileStatusOf(
+export function recordedStatusOf(
   session: Session,
   file: LoadedFile,
   { kind, runs }: RecordedRuns,
-): FileStatus {
+): RecordedStatus {
   const { path, bytes } = file
   const run = runs.find(({ files }) => files.some((recorded) => recorded.path === path))
   const recorded = run?.files.find((candidate) => candidate.path === path)
-  const status = (state: FileStatus['state'], more: Partial<FileStatus> = {}): FileStatus => ({
+  const status = (
+    state: RecordedStatus['state'],
+    more: Partial<RecordedStatus> = {},
+  ): RecordedStatus => ({
     path,
     ...compact({ run: run?.id }),
     state,

@@ -83,11 +83,11 @@ export function checkInstalled(
 /** Whether neither the program nor a file of a client is on this machine, and nothing needs attention. */
 export function isNothingHere(
   session: Session,
-  { client, fileStatuses, findings }: ReadableClient,
+  { client, recordedStatuses, findings }: ReadableClient,
 ): boolean {
   if (isInstalled(session, client)) return false
   return (
-    fileStatuses.every((file) => file.state === 'absent') &&
+    recordedStatuses.every((file) => file.state === 'absent') &&
     findings.every(({ severity }) => severity === 'ok')
   )
 }

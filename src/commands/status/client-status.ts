@@ -11,7 +11,7 @@ import { maskSecret } from '../../text.ts'
 import type { ReadableClient } from '../client-state/check-client.ts'
 import { shownAddress } from '../client-state/client-facts.ts'
 import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
-import type { FileStatus } from '../client-state/written-files.ts'
+import type { RecordedStatus } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
 import type { ShownClient } from './show-clients.ts'
 
@@ -24,7 +24,7 @@ export interface ClientStatus extends ShownClient {
 /** The contents of the client's files, and who wrote them, one line each. */
 export function detailsOf(
   session: Session,
-  { client, state, fileStatuses }: ReadableClient,
+  { client, state, recordedStatuses }: ReadableClient,
 ): string[] {
   const address = shownAddress(client, state)
   const { resume } = client.program
@@ -37,7 +37,7 @@ export function detailsOf(
   }
   for (const [name, value] of settingRows(session, client, state))
     lines.push(`${name.padEnd(9)} ${value}`)
-  for (const file of fileStatuses)
+  for (const file of recordedStatuses)
     lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
   return lines
 }
@@ -70,7 +70,7 @@ function settingRows(session: Session, client: Client, state: ClientState): [str
   return rows.filter((row): row is [string, string] => row[1] !== undefined)
 }
 
-const stateWords: Readonly<Record<FileStatus['state'], string>> = {
+const stateWords: Readonly<Record<RecordedStatus['state'], string>> = {
   absent: 'does not exist',
   'as-written': 'as repoint wrote it',
   restored: 'as repoint restored it',
@@ -79,7 +79,7 @@ const stateWords: Readonly<Record<FileStatus['state'], string>> = {
   unknown: 'unknown whether repoint wrote it',
 }
 
-function describeFile({ state, run, changedSettings }: FileStatus): string {
+function describeFile({ state, run, changedSettings }: RecordedStatus): string {
   const runNote = run === undefined ? '' : ` (run ${run})`
   const keys = changedSettings.map(plainPath).join(', ')
   return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
@@ -92,7 +92,7 @@ export function clientDocument({ checked, expectedGateway, drift }: ClientStatus
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, state, gateway, findings, fileStatuses } = checked
+  const { client, state, gateway, findings, recordedStatuses } = checked
   const { endpoint, options, unsetOptions, origins, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const { startModel: _, slot: __, ...others } = options
@@ -118,7 +118,7 @@ export function clientDocument({ checked, expectedGateway, drift }: ClientStatus
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
     drift: drift.map(({ message }) => message),
-    files: fileStatuses.map((file) => ({
+    files: recordedStatuses.map((file) => ({
       ...file,
       changedKeys: file.changedSettings.map(plainPath),
     })),

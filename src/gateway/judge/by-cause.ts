@@ -42,7 +42,8 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
     // In a web page, only words about certain clients are precise enough.
     if (error.kind === 'page' && named !== 'client') continue
 
-    // The service behind the gateway never sees the user's key, so its words about a key are about the gateway's own.
+    // The service behind the gateway never sees the user's key, so its words about a key are about the
+    // gateway's own.
     const cause = error.isPassedOn && concernsKey[named] ? 'upstream' : named
     if (canMean(evidence, cause)) return outcomeOf(evidence, cause)
   }
