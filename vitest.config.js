@@ -35,7 +35,8 @@ export default defineConfig({
           // Of the tests that only wait and therefore run at once.
           maxConcurrency: 8,
           // Neither src nor a test keeps state in a module that another could see: loaded once a worker,
-          // it costs half the processor time.
+          // it costs half the processor time. A test that replaced a module (vi.mock) would replace it for
+          // the files after it, too.
           isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { UserError } from '../../errors.ts'
 import type { CatalogAnswer, GatewayAccess } from '../../gateway/types.ts'
 
-/** A catalog that takes longer than this, in ms, is slow. A healthy gateway lists its models sooner. */
-const slowCatalogMs = 2_000
-
-/** With a short time limit, the catalog is slow after this share of it. */
-const slowCatalogShare = 1 / 15
+/**
+ * A catalog that takes longer than this share of the time limit is slow: 2 s, if the limit is the usual 30 s. A
+ * healthy gateway lists its models sooner.
+ */
+const slowShare = 1 / 15
 
 /**
  * Waits for the catalog. If it is slow, repoint already sends the probes that do not need it, so that it notices
@@ -20,10 +20,9 @@ export async function awaitCatalog(
   { timeoutMs }: GatewayAccess,
   sendProbes: () => Promise<void>,
 ): Promise<CatalogAnswer> {
-  const slowMs = Math.min(slowCatalogMs, slowCatalogShare * timeoutMs)
   const isSlow = await Promise.race([
     catalogRequest.then(() => false),
-    pause(slowMs, true, { ref: false }),
+    pause(slowShare * timeoutMs, true, { ref: false }),
   ])
   if (!isSlow) return catalogRequest
 

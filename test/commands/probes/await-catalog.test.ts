@@ -20,6 +20,13 @@ test('sends early probes while a slow catalog loads', async () => {
   expect(await awaitCatalog(request, access, async () => arrive())).toBe(answer)
 })
 
+test('sends no early probe before a fifteenth of the time limit has passed', async () => {
+  const { answer, request, arrive } = aSlowCatalog()
+  setTimeout(arrive, 50)
+  const probe = () => expect.unreachable()
+  expect(await awaitCatalog(request, { ...access, timeoutMs: 600_000 }, probe)).toBe(answer)
+})
+
 test('ignores that an early probe cannot be decided without the catalog', async () => {
   const { answer, request, arrive } = aSlowCatalog()
   const undecided = () => {
