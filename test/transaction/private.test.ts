@@ -18,19 +18,22 @@ const settings = '.claude/settings.json'
 const thief = `
 const fs = require('node:fs')
 const [folder, victim] = process.argv.slice(1)
-const seen = { looks: 0, folders: 0, swapped: 0, texts: [] }
+const seen = { folders: 0, swapped: 0, texts: [] }
 const handles = []
 const attempt = (work) => { try { return work() } catch {} }
+// A line at the start, and one at the first success.
+const report = () => process.stdout.write('\\n')
 function look() {
   for (let round = 0; round < 50; round++) {
-    seen.looks++
     for (const name of attempt(() => fs.readdirSync(folder)) ?? []) {
       const path = folder + '/' + name
       if (name.includes('.repoint-')) {
         seen.folders++
+        if (seen.folders === 1 && !victim) report()
         if (victim && attempt(() => (fs.renameSync(path, path + '.aside'), true))) {
           attempt(() => fs.symlinkSync(victim, path))
           seen.swapped++
+          if (seen.swapped === 1) report()
         }
       }
       for (const target of [path, ...(attempt(() => fs.readdirSync(path)) ?? []).map((inner) => path + '/' + inner)]) {
@@ -48,24 +51,26 @@ function look() {
   setImmediate(look)
 }
 process.on('SIGTERM', () => { process.stdout.write(JSON.stringify(seen)); process.exit() })
-process.stdout.write('\\n')
+report()
 look()
 `
 
 interface Seen {
-  readonly looks: number
   /** How often a folder of a run was seen. */
   readonly folders: number
   readonly swapped: number
   readonly texts: readonly string[]
 }
 
-/** Another user who watches until the test asks for the result. */
-async function startThief(
+/** Enough rounds for a thief who is scheduled, and the most to wait for one who is not. */
+const [usualRounds, maxRounds] = [15, 1_000]
+
+/** Another user who watches while `work` runs, in rounds, until that user has seen or replaced a folder of a run. */
+async function watchedBy(
   home: Home,
-  folder: string,
-  victim?: string,
-): Promise<() => Promise<Seen>> {
+  { folder, victim }: { readonly folder: string; readonly victim?: string },
+  work: (round: number) => Promise<void> | void,
+): Promise<Seen> {
   chmodSync(home.path, 0o755)
   const args = ['-e', thief, home.at(folder), ...(victim === undefined ? [] : [victim])]
   const child: ChildProcess = spawn(process.execPath, args, {
@@ -80,26 +85,27 @@ async function startThief(
     output += text
   })
   await new Promise((ready) => child.stdout?.once('data', ready))
-  return () =>
-    new Promise((tell) => {
-      child.once('close', () => tell(JSON.parse(output) as Seen))
-      child.kill('SIGTERM')
-    })
+  const isDone = (round: number) => round >= usualRounds && output.length > 1
+  for (let round = 0; round < maxRounds && !isDone(round); round++) {
+    await work(round)
+    await new Promise((next) => setTimeout(next, 2))
+  }
+  return new Promise((tell) => {
+    child.once('close', () => tell(JSON.parse(output) as Seen))
+    child.kill('SIGTERM')
+  })
 }
 
 describe.runIf(isRoot)('another user who watches the files', () => {
   test('never reads the key while a world-readable file gets it', async () => {
     const home = aHome({ [settings]: '{"model": "opus"}\n' })
     chmodSync(home.at('.claude'), 0o755)
-    const stop = await startThief(home, '.claude')
-    for (let round = 0; round < 15; round++) {
+    const { folders, texts } = await watchedBy(home, { folder: '.claude' }, async () => {
       chmodSync(home.at(settings), 0o644)
       applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
       await new Promise((next) => setTimeout(next, 2))
       applyRollback(worldIn(home), planRollback(worldIn(home))!)
-    }
-    const { looks, folders, texts } = await stop()
-    expect(looks).toBeGreaterThan(100)
+    })
     expect(folders).toBeGreaterThan(0)
     expect(texts).toContain('{"model": "opus"}\n')
     expect(texts.filter((text) => text.includes(canaryKey))).toEqual([])
@@ -111,8 +117,8 @@ describe.runIf(isRoot)('another user who watches the files', () => {
     const home = aHome({ [settings]: '{"model": "opus"}\n' })
     chmodSync(home.at('.claude'), 0o777)
     const before = statSync(victim.at('theirs.json'))
-    const stop = await startThief(home, '.claude', victim.path)
-    for (let round = 0; round < 15; round++) {
+    const watched = { folder: '.claude', victim: victim.path }
+    const { texts, swapped } = await watchedBy(home, watched, (round) => {
       try {
         applyPlan(
           // It also starts programs, so each round lasts long enough for the other user.
@@ -122,8 +128,7 @@ describe.runIf(isRoot)('another user who watches the files', () => {
       } catch (error) {
         expect(error).toBeInstanceOf(UserError)
       }
-    }
-    const { texts, swapped } = await stop()
+    })
     expect(swapped).toBeGreaterThan(0)
     expect(texts.filter((text) => text.includes(canaryKey))).toEqual([])
     expect(readdirSync(victim.path)).toEqual(['theirs.json'])
