@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** One folder of test/ that is slow or needs something installed: `npm run test:NAME`. */
@@ -32,6 +33,8 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           ...inMemory,
+          // A third of their time the tests wait, for timers and programs.
+          maxWorkers: Math.ceil(1.5 * availableParallelism()),
           // Of the tests that only wait and therefore run at once.
           maxConcurrency: 8,
           // Neither src nor a test keeps state in a module that another could see: loaded once a worker,
