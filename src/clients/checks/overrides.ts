@@ -86,8 +86,8 @@ function whyUnknown(
   const { bytes, content } = file
   if (bytes === null && content !== 'agent') return 'cannot be read'
   if (content !== 'settings') return undefined
-  const { document, problem } = parseFile(file)
-  if (problem !== undefined) return problem
+  const { document, error } = parseFile(file)
+  if (error !== undefined) return error.message
   const hasVariableNames =
     interpolation.isInSettingNames && hasNameLike(document?.root ?? null, interpolation.names)
   return hasVariableNames ? 'makes other keys' : undefined

@@ -131,7 +131,9 @@ export const codex: ClientModule = {
         ...(keyOfAuth && { key: authFile.path }),
       },
       login: auth.login && `a ${auth.login}`,
-      findings: unreadable(config.problem ?? (fault && `${fault.location}: ${fault.message}`)),
+      findings: unreadable(
+        config.error?.message ?? (fault && `${fault.location}: ${fault.message}`),
+      ),
     }
   },
 

@@ -39,12 +39,8 @@ export interface ParsedFile {
   readonly document: ConfigDocument | undefined
   /** All values. Empty if there are none. */
   readonly root: Table
-  /** Why a file that exists has no document, with line and column. */
-  readonly problem: string | undefined
-  /** The same without the path. */
-  readonly reason: string | undefined
-  /** The client may be able to read it: only repoint cannot. */
-  readonly isUnsupported: boolean
+  /** Why a file that exists has no document. */
+  readonly error: UnreadableFile | undefined
   get(path: SettingPath): ConfigValue | undefined
   /** Undefined if the value is not text. */
   text(path: SettingPath): string | undefined
@@ -68,7 +64,6 @@ export function parseFile(
   if (cached?.path === path && cached.kind === kind) return cached
 
   const parsed = bytes === null ? undefined : valueOrError(() => formatOf(format).read(bytes, path))
-  const error = parsed instanceof UnreadableFile ? parsed : undefined
   const document = parsed instanceof UserError ? undefined : parsed
   const get = (at: SettingPath) => (at.length === 0 ? document?.root : document?.get(at))
   const table = (at: SettingPath) => {
@@ -81,9 +76,7 @@ export function parseFile(
     path,
     document,
     root: document?.root ?? {},
-    problem: parsed instanceof UserError ? parsed.message : undefined,
-    reason: error?.reason,
-    isUnsupported: error?.isUnsupported ?? false,
+    error: parsed instanceof UnreadableFile ? parsed : undefined,
     get,
     text: (at) => textIn(get(at), []),
     table,

@@ -26,7 +26,9 @@ export function readConfig(files: LoadedFiles): StrictFile {
   if (text.bytes === null) return read
 
   const isEmpty = textOf(text).trim() === ''
-  const whyIgnored = isEmpty ? 'an empty file' : (read.reason ?? problemOfProviders(read.root))
+  const whyIgnored = isEmpty
+    ? 'an empty file'
+    : (read.error?.reason ?? problemOfProviders(read.root))
   return whyIgnored === undefined ? read : { ...withoutValues(read), whyIgnored }
 }
 

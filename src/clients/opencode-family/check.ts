@@ -69,10 +69,10 @@ function* checkSurroundings(fork: Fork, { files, machine }: ClientContext): Find
 
 function* checkReadable({ id, label, refusesPermissionsAs }: Fork, files: LoadedFiles): Findings {
   for (const file of userFiles(files)) {
-    if (file.problem !== undefined)
+    if (file.error !== undefined)
       yield {
         code: `${id}-config-invalid`,
-        message: `${label} does not start, and prints the whole file: ${file.problem}`,
+        message: `${label} does not start, and prints the whole file: ${file.error.message}`,
         location: file.path,
         hint: 'Fix the file.',
         severity: 'error',

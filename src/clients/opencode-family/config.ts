@@ -26,7 +26,7 @@ export function mergedConfig(files: LoadedFiles): {
   const configFiles = userFiles(files)
   return {
     value: mergedFiles(configFiles),
-    problem: configFiles.find((file) => file.problem !== undefined)?.problem,
+    problem: configFiles.find(({ error }) => error !== undefined)?.error?.message,
   }
 }
 

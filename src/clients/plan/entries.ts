@@ -148,8 +148,8 @@ function addedSince(
   if (remaining.length === 0) return added
 
   for (const bytes of history?.earlierVersionsOf(file.kind) ?? []) {
-    const { document, problem } = parseFile({ ...file, bytes })
-    if (problem !== undefined) continue
+    const { document, error } = parseFile({ ...file, bytes })
+    if (error !== undefined) continue
     const existed = (path: SettingPath) => document?.get(path) !== undefined
     added.push(...remaining.filter((path) => !existed(path)))
     remaining = remaining.filter(existed)

@@ -39,11 +39,11 @@ export function readClientFiles(
 
 /** @throws UserError `config-invalid` for a file that the client may accept and repoint cannot read */
 function expectParsed(session: Session, { label }: Client, file: LoadedFile): void {
-  const { reason, isUnsupported } = parseFile(file)
-  if (!isUnsupported) return
+  const { error } = parseFile(file)
+  if (!error?.isUnsupported) return
   throw new UserError({
     code: 'config-invalid',
-    message: `Cannot read ${session.showPath(file.path)}, which ${label} may read: ${reason}`,
+    message: `Cannot read ${session.showPath(file.path)}, which ${label} may read: ${error.reason}`,
     hint: 'Fix the file, then run the command again.',
   })
 }

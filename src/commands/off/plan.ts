@@ -115,11 +115,11 @@ function editsToOwnService(
 /** @throws UserError `config-invalid` for a file that does not say where the client points */
 function refuseUnreadable({ label }: Client, files: LoadedFiles): void {
   const editable = files.filter(({ use }) => use === 'editable')
-  const [problem] = editable.flatMap((file) => parseFile(file).problem ?? [])
-  if (problem === undefined) return
+  const [error] = editable.flatMap((file) => parseFile(file).error ?? [])
+  if (error === undefined) return
   throw new UserError({
     code: 'config-invalid',
-    message: `Cannot tell where ${label} points: ${problem}`,
+    message: `Cannot tell where ${label} points: ${error.message}`,
     hint: 'Fix that file, then run this again.',
   })
 }

@@ -28,10 +28,10 @@ function* checkStart(config: ParsedFile, plannedId: string | undefined): Finding
 }
 
 function* checkRoot(config: ParsedFile, plannedId: string | undefined): Findings {
-  if (config.problem !== undefined)
+  if (config.error !== undefined)
     yield {
       code: 'codex-config-invalid',
-      message: `Codex does not start: ${config.problem}`,
+      message: `Codex does not start: ${config.error.message}`,
       location: config.path,
       hint: 'Fix the file, then run the command again.',
       severity: 'error',
