@@ -29,7 +29,7 @@ export interface AppliedSetup {
 /** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const { session, consent, catalog } = plan.proven
-  const clients = plan.clients.map(({ client }) => client)
+  const clients = plan.clientPlans.map(({ client }) => client)
   const applied = writeFiles(plan)
   forgetAddress(session.platform)
   if (catalog !== undefined) rememberModels(session.platform, catalog)
@@ -66,27 +66,27 @@ function acceptFittingDrift(plan: SetupPlan): void {
 }
 
 /** Why the written files do not say what was planned. */
-function mismatchesIn({ proven, clients }: SetupPlan): readonly UserError[] {
+function mismatchesIn({ proven, clientPlans }: SetupPlan): readonly UserError[] {
   const { session } = proven
-  return clients.flatMap(
+  return clientPlans.flatMap(
     ({ client }) => mismatchIn(client, readClientFiles(session, client), proven.access) ?? [],
   )
 }
 
 function gatewayToSave(plan: SetupPlan) {
-  const [{ resolved, safeguards, provenBy }] = plan.clients
+  const [{ resolved, safeguards, provenBy }] = plan.clientPlans
   const proof = { protocol: resolved.protocol, model: resolved.probeModel, safeguards }
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
   return { access: plan.proven.access, proof: provenBy === 'probe' ? proof : undefined }
 }
 
 /** Starts each client once for `--try-client`. */
-async function tryClients({ proven, clients }: SetupPlan): Promise<readonly ClientAnswer[]> {
+async function tryClients({ proven, clientPlans }: SetupPlan): Promise<readonly ClientAnswer[]> {
   const { session, request } = proven
   if (!request.flags.tryClient) return []
 
   const { tryClient } = await import('../client-state/program/try-client.ts')
   const tried: ClientAnswer[] = []
-  for (const { client } of clients) tried.push(await tryClient(session, client, proven.access))
+  for (const { client } of clientPlans) tried.push(await tryClient(session, client, proven.access))
   return tried
 }

@@ -18,7 +18,7 @@ import type { ProvenSetup } from './prove/prove-clients.ts'
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {
   const { session } = plan.proven
-  session.addFindings(...plan.clients.flatMap(({ findings }) => findings))
+  session.addFindings(...plan.clientPlans.flatMap(({ findings }) => findings))
   showPlan(plan, showsDetails(plan))
   session.showFindings()
 
@@ -46,21 +46,21 @@ function showsDetails({ proven }: SetupPlan): boolean {
 
 /** The plan of each client, and what needs consent. Several clients get a short table, unless detailed. */
 function showPlan(plan: SetupPlan, isDetailed: boolean): void {
-  const { proven, clients, needingConsent } = plan
-  if (clients.length > 1 && !isDetailed) showSummary(plan)
-  else for (const client of clients) showClient(proven, client, isDetailed)
+  const { proven, clientPlans, needingConsent } = plan
+  if (clientPlans.length > 1 && !isDetailed) showSummary(plan)
+  else for (const clientPlan of clientPlans) showClient(proven, clientPlan, isDetailed)
   for (const { message } of needingConsent) proven.session.say(`  ! ${message}`)
 }
 
 /** One row for each client: its model and its files. */
-function showSummary({ proven, clients }: SetupPlan): void {
+function showSummary({ proven, clientPlans }: SetupPlan): void {
   const { session } = proven
-  const rows = clients.map(({ client, resolved, edits }) => {
+  const rows = clientPlans.map(({ client, resolved, edits }) => {
     const files = edits.map(({ path }) => basename(path))
     return [client.label, modelOf(resolved), files.join(', ')]
   })
   session.sayTable(['CLIENT', 'MODEL', 'FILES'], rows)
-  for (const { client, problems } of clients)
+  for (const { client, problems } of clientPlans)
     showFixes(session, problems, (effect) => `${client.label}: ${effect}`)
 }
 

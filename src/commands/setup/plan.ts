@@ -40,18 +40,18 @@ export interface ClientPlan extends ProvenChoice {
 /** What a setup will do. It is shown, then applied. */
 export interface SetupPlan extends Plan {
   readonly proven: ProvenSetup
-  readonly clients: readonly [ClientPlan, ...ClientPlan[]]
+  readonly clientPlans: readonly [ClientPlan, ...ClientPlan[]]
   /** What the user must agree to. */
   readonly needingConsent: readonly Finding[]
 }
 
 /** @throws UserError `config-invalid`, `config-conflict`, `not-permitted` */
 export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
-  const clients: ClientPlan[] = []
-  for (const choice of proven.choices) clients.push(await planClient(proven, choice))
+  const clientPlans: ClientPlan[] = []
+  for (const choice of proven.choices) clientPlans.push(await planClient(proven, choice))
 
   const { request, access } = proven
-  const problems = clients.flatMap((client) => client.problems)
+  const problems = clientPlans.flatMap((plan) => plan.problems)
   const needingConsent = problems.flatMap(({ code, severity, needsConsentTo }) =>
     needsConsentTo === undefined ? [] : [{ code, severity, message: needsConsentTo }],
   )
@@ -60,11 +60,11 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
     command: request.command,
     address: access.address,
     baseUrls: customBaseUrls(access),
-    model: clients[0]!.resolved.model,
-    edits: clients.flatMap(({ edits }) => edits),
+    model: clientPlans[0]!.resolved.model,
+    edits: clientPlans.flatMap(({ edits }) => edits),
     proven,
     // `proveGateway` throws if no client can use the gateway.
-    clients: clients as [ClientPlan, ...ClientPlan[]],
+    clientPlans: clientPlans as [ClientPlan, ...ClientPlan[]],
     needingConsent,
   }
 }

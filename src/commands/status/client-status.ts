@@ -85,7 +85,10 @@ function describeFile({ state, run, changedSettings }: RecordedStatus): string {
   return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
 }
 
-/** A client as `--json` prints it. Scripts read these names, so they stay when ours change. */
+/**
+ * A client as `--json` prints it. Scripts read these names, so they stay when ours change. An option of a client
+ * appears under its own name (clients/contract/options.ts), which therefore stays too.
+ */
 export function clientDocument({ checked, expectedGateway, drift }: ClientStatus) {
   if (checked.kind === 'unreadable') {
     const { client, failure } = checked
