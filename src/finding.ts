@@ -9,7 +9,12 @@ import { UserError } from './errors.ts'
  */
 export type Severity = 'error' | 'warning' | 'note' | 'ok'
 
-/** One problem or note. Guided setup, setup, status, doctor and run all use findings. */
+/**
+ * One problem or note. Code that finds one returns it, and only a command shows it. Between the two, it is in the
+ * `findings` of a value: of `ResolvedOptions`, `ProvenSetup`, `ClientPlan`, `ApplyResult`. Each step of a command
+ * adds them to its session (`addFindings`), which shows each of them once, and prints all of them with `--json`.
+ * `status` and `doctor` show those of a client below its name instead (commands/status/show-clients.ts).
+ */
 export interface Finding {
   /** Stable: `codex-login`, `key-missing`, `drifted`. */
   readonly code: string
