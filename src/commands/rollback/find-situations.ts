@@ -13,41 +13,43 @@ import type { Situation } from '../../transaction/undo/undo-safety.ts'
 import { runsOf, writtenBaseUrls } from '../client-state/client-facts.ts'
 import { asBefore, withContents } from '../client-state/client-files.ts'
 import { type ClientHistory, type RollbackContext, readKnownFiles } from './context.ts'
-import { credentialSituations, earlierCredentials } from './credentials.ts'
+import { credentialSituations, type EarlierCredentials, earlierCredentials } from './credentials.ts'
 
-/** Finds the situations of each client that the recorded runs changed. */
+/** What a rollback knows of a client, for all attempts of an undo. */
+interface KnownClient extends ClientHistory {
+  readonly earlier: EarlierCredentials
+}
+
+/** Finds the situations of each client that the recorded runs changed. Reads each client's files once. */
 export function situationsFinder(context: RollbackContext): FindSituations {
-  const { clients } = context
-  const finders = new Map<string, SituationsFinder>()
+  const knownClients = new Map<string, KnownClient>()
 
   return (id, contents) => {
-    const client = clients.find((candidate) => familyIds(candidate.id).includes(id))
+    const client = context.clients.find((candidate) => familyIds(candidate.id).includes(id))
     if (client === undefined) return []
-    const finder = finders.get(client.id) ?? finderFor(context, client)
-    finders.set(client.id, finder)
-    return finder(contents)
+    const known = knownClients.get(client.id) ?? readClient(context, client)
+    knownClients.set(client.id, known)
+    return situationsOf(known, contents)
   }
 }
 
-type SituationsFinder = (contents: NowAndResult<FileContents>) => readonly Situation[]
+function readClient({ session, runs }: RollbackContext, client: Client): KnownClient {
+  const files = readKnownFiles(session, client, runs)
+  const history = { session, client, files, runs: runsOf(client, runs) }
+  return { ...history, earlier: earlierCredentials(history) }
+}
 
-/** Reads the files of one client, and finds its situations after each attempt of an undo. */
-function finderFor({ session, runs: allRuns }: RollbackContext, client: Client): SituationsFinder {
-  const files = readKnownFiles(session, client, allRuns)
-  const history: ClientHistory = { session, client, files, runs: runsOf(client, allRuns) }
-  const earlier = earlierCredentials(history)
-
-  return (contents) => {
-    const states = {
-      now: stateWith(history, contents.now),
-      result: stateWith(history, contents.result),
-    }
-    return [
-      ...unreadableSituations(history, states),
-      ...credentialSituations(history, states, earlier),
-      ...movedAddressSituations(history, contents),
-    ]
-  }
+/** The situations of a client after one attempt of an undo. */
+function situationsOf(
+  known: KnownClient,
+  contents: NowAndResult<FileContents>,
+): readonly Situation[] {
+  const states = { now: stateWith(known, contents.now), result: stateWith(known, contents.result) }
+  return [
+    ...unreadableSituations(known, states),
+    ...credentialSituations(known, states, known.earlier),
+    ...movedAddressSituations(known, contents),
+  ]
 }
 
 /** The state of a client whose files have these contents. */
