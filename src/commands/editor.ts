@@ -146,7 +146,7 @@ function chooseModel(
   catalogAnswer: CatalogInfo,
   model: string | undefined,
 ): Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'> {
-  const input = { requested: { model }, gatewayInfo: { catalogAnswer, routesToAvoid: [] } }
+  const input = { requested: { model }, gatewayInfo: { catalogAnswer, rejections: [] } }
   const id = pickModel(input, ['chat'])
   // Only Claude's models are native to messages.
   if (editor === 'cursor' && nativeProtocol(id) === 'messages')

@@ -47,7 +47,7 @@ async function showVariables(
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalogAnswer) =>
-      client.resolve({ requested, gatewayInfo: { catalogAnswer, routesToAvoid: [] } }),
+      client.resolve({ requested, gatewayInfo: { catalogAnswer, rejections: [] } }),
     senderFor,
   })
 

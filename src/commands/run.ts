@@ -149,7 +149,7 @@ async function launchRequestFor(
     catalogAnswer,
     process,
     model,
-    provenRoute: saved?.proven,
+    provenModel: saved?.proven,
     safeguards: saved === undefined ? 'not-requested' : savedSafeguards(saved),
     versions,
     probe: probeFor(verify, saved),

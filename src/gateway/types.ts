@@ -27,7 +27,7 @@ export interface CatalogModel extends ModelFacts {
 }
 
 /** A model, and the protocol over which a client requests it. */
-export interface ModelRoute {
+export interface ModelAndProtocol {
   readonly model: string
   readonly protocol: Protocol
 }

@@ -2,7 +2,12 @@ import { compact } from '../compact.ts'
 import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { customBaseUrls } from '../gateway/base-urls.ts'
-import type { Gateway, GatewayAccess, ModelRoute, SafeguardsAnswer } from '../gateway/types.ts'
+import type {
+  Gateway,
+  GatewayAccess,
+  ModelAndProtocol,
+  SafeguardsAnswer,
+} from '../gateway/types.ts'
 import type { Lock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
 import { gatewayList, type SavedGateway } from './gateway-list.ts'
@@ -10,7 +15,7 @@ import { expectGatewayName, unmaskedGatewaysIfReadable } from './saved-gateways.
 import { changeList, type ListChange } from './saved-list.ts'
 
 /** A probe that the gateway has answered. */
-export interface AnsweredProbe extends ModelRoute {
+export interface AnsweredProbe extends ModelAndProtocol {
   readonly safeguards: SafeguardsAnswer
 }
 

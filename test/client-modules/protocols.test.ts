@@ -56,7 +56,7 @@ describe('the protocol of a model', () => {
         'gpt-5.6-sol',
         inputFor(catalog, {}, undefined, {
           noProbeFollows: true,
-          provenRoute: proven && { model: 'gpt-5.4', protocol: proven },
+          provenModel: proven && { model: 'gpt-5.4', protocol: proven },
         }),
         protocols,
       )
@@ -79,7 +79,7 @@ describe('the protocol of a model', () => {
     const choose = (rejected: ReturnType<typeof rejection>[], supported = protocols) =>
       chooseProtocol(
         'gpt-5.6-sol',
-        inputFor(silent('gpt-5.6-sol'), {}, undefined, { routesToAvoid: rejected }),
+        inputFor(silent('gpt-5.6-sol'), {}, undefined, { rejections: rejected }),
         supported,
       )
     const [responses, chat] = [
@@ -98,7 +98,7 @@ describe('the protocol of a model', () => {
       rejection('gpt-5.6-sol', 'responses', 'wrong-route'),
       rejection('gpt-5.6-sol', 'chat', 'tools-unsupported'),
     ]
-    const input = inputFor(silent('gpt-5.6-sol'), {}, undefined, { routesToAvoid: rejected })
+    const input = inputFor(silent('gpt-5.6-sol'), {}, undefined, { rejections: rejected })
     const choose = () => chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses'])
     const error = valueOrError(choose) as UserError
     expect(error).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
@@ -164,7 +164,7 @@ describe('a model that is only offered', () => {
     protocolToOffer(
       { id, ...(types.length > 0 && { endpointTypes: types }) },
       proven,
-      { catalogAnswer: { kind: 'not-requested' }, routesToAvoid: [] },
+      { catalogAnswer: { kind: 'not-requested' }, rejections: [] },
       protocols,
     )
 
@@ -181,7 +181,7 @@ describe('a model that is only offered', () => {
     const beside = (first: Protocol, chat: string, messages: string) =>
       protocolsOfProvider(first, protocols, {
         catalogAnswer: { kind: 'not-requested' },
-        routesToAvoid: [],
+        rejections: [],
         accessSoFar: { baseUrls: { chat, messages }, keyHeader: 'authorization' },
       })
     expect(beside('chat', 'https://gw.example/v1', 'https://gw.example')).toEqual(protocols)

@@ -398,7 +398,7 @@ describe('a setup', () => {
   })
 
   test('uses chat with a version that has no other protocols, and rejects --protocol', () => {
-    const gatewayInfo = { catalogAnswer: { kind: 'not-requested' }, routesToAvoid: [] } as const
+    const gatewayInfo = { catalogAnswer: { kind: 'not-requested' }, rejections: [] } as const
     const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }
     const protocolOf = (version?: string) => qwen.resolve(input, { version }).protocol
     expect([protocolOf('0.15.10'), protocolOf('0.23.4'), protocolOf()]).toEqual([

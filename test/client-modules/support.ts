@@ -146,7 +146,7 @@ export function inputFor(
     gatewayInfo: {
       catalogAnswer:
         catalog === undefined ? { kind: 'not-requested' } : { kind: 'received', catalog },
-      routesToAvoid: [],
+      rejections: [],
       ...gatewayInfo,
     },
   }

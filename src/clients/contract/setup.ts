@@ -10,7 +10,7 @@ import type {
   ExtraHeader,
   GatewayAccess,
   KeyHeader,
-  ModelRoute,
+  ModelAndProtocol,
   Protocol,
   QueryParameter,
   SafeguardsAnswer,
@@ -46,13 +46,13 @@ export class ModelNeeded extends UserError {}
 /** What is known of the gateway when a client's options are decided. */
 export interface GatewayInfo {
   readonly catalogAnswer: CatalogInfo
-  /** The model route that the gateway answered last, for any client. */
-  readonly provenRoute?: ModelRoute | undefined
+  /** The model that the gateway answered last, for any client. */
+  readonly provenModel?: ModelAndProtocol | undefined
   /**
-   * The model routes that `resolve` avoids if it has a choice: the gateway rejected them for this client, and
-   * another choice may help.
+   * What the gateway rejected for this client, if another choice may help: `resolve` avoids the same model over
+   * the same protocol if it has a choice.
    */
-  readonly routesToAvoid: readonly RejectedRoute[]
+  readonly rejections: readonly RejectedModel[]
   /** The base URLs and the key header, as far as requests have found them. */
   readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
@@ -66,8 +66,8 @@ export function catalogIn({
   return catalogAnswer.kind === 'received' ? catalogAnswer.catalog : undefined
 }
 
-/** A model route that the gateway rejected, and why. */
-export interface RejectedRoute extends ModelRoute {
+/** A model that the gateway rejected over a protocol, and why. */
+export interface RejectedModel extends ModelAndProtocol {
   readonly error: UserError
 }
 

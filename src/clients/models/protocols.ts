@@ -7,13 +7,13 @@ import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { lacksModel, lacksRoute, traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
-import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../../gateway/types.ts'
+import type { BaseUrls, CatalogModel, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
 import type { Client, ClientModule } from '../contract/client.ts'
 import {
   catalogIn,
   type GatewayInfo,
   ModelNeeded,
-  type RejectedRoute,
+  type RejectedModel,
   type ResolveInput,
 } from '../contract/setup.ts'
 
@@ -59,7 +59,7 @@ export function chooseProtocol(
   const before = earlier?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
   const [first] = possible
-  const isTried = !gatewayInfo.noProbeFollows || first === gatewayInfo.provenRoute?.protocol
+  const isTried = !gatewayInfo.noProbeFollows || first === gatewayInfo.provenModel?.protocol
   const protocol = isTried ? first : listedOf(entry, possible)
   if (protocol === undefined) throw rejectionOf(model, gatewayInfo)
   return protocol
@@ -121,8 +121,8 @@ function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol 
 }
 
 /** If the gateway does not have a protocol's route, it does not have it for any model. */
-function isRejected({ model, protocol }: ModelRoute, { routesToAvoid }: GatewayInfo): boolean {
-  return routesToAvoid.some(
+function isRejected({ model, protocol }: ModelAndProtocol, { rejections }: GatewayInfo): boolean {
+  return rejections.some(
     (rejection) =>
       rejection.protocol === protocol && (rejection.model === model || lacksRoute(rejection.error)),
   )
@@ -132,10 +132,10 @@ function isRejected({ model, protocol }: ModelRoute, { routesToAvoid }: GatewayI
  * Why a gateway rejected a model over every protocol: the last reason that is about the model rather than
  * the route, and the others behind it.
  */
-function rejectionOf(model: string, { routesToAvoid }: GatewayInfo): UserError {
-  const reasons = routesToAvoid.filter((rejection) => rejection.model === model)
-  const isOfModel = ({ error }: RejectedRoute) => traitsOf(error)?.isFromApi === true
-  const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? routesToAvoid.at(-1)
+function rejectionOf(model: string, { rejections }: GatewayInfo): UserError {
+  const reasons = rejections.filter((rejection) => rejection.model === model)
+  const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.isFromApi === true
+  const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejections.at(-1)
   if (main === undefined)
     return new UserError({
       code: 'protocol-unsupported',

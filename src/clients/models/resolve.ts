@@ -8,7 +8,7 @@ import {
   resolveModel,
   supportsAny,
 } from '../../gateway/models/rules.ts'
-import type { Catalog, ModelRoute, Protocol } from '../../gateway/types.ts'
+import type { Catalog, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
 import type { Client } from '../contract/client.ts'
 import {
   catalogIn,
@@ -55,7 +55,7 @@ export function resolveOneModel(
 
 /** The models that the rules choose from a catalog, and for what. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
-  const gatewayInfo = { catalogAnswer: { kind: 'received', catalog }, routesToAvoid: [] } as const
+  const gatewayInfo = { catalogAnswer: { kind: 'received', catalog }, rejections: [] } as const
   const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
   return resolved instanceof UserError ? [] : resolved.uses
 }
@@ -133,10 +133,10 @@ export function listing(
  * The models that must answer before repoint writes anything: the first one, and others that no catalog
  * lists.
  */
-export function routesToProve(
+export function modelsToProve(
   { probeModel, otherModels, protocol }: ResolvedOptions,
   catalog: Catalog | undefined,
-): readonly ModelRoute[] {
+): readonly ModelAndProtocol[] {
   const unlisted = otherModels.filter((id) => catalogEntry(catalog, id) === undefined)
   return [...new Set([probeModel, ...unlisted])].map((model) => ({ model, protocol }))
 }

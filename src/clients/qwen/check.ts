@@ -1,6 +1,6 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
-import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
+import { type ModelAndProtocol, type Protocol, protocols } from '../../gateway/types.ts'
 import { isExported, proxyFindings, variableFindings } from '../checks/environment.ts'
 import {
   findingAt,
@@ -166,10 +166,9 @@ function* checkLogin(files: LoadedFiles): Findings {
 }
 
 /** Qwen Code uses the first entry with an ID, if no setting next to the model distinguishes them. */
-function* checkSameId(file: ParsedFile, route: ModelRoute): Findings {
-  if (!isBehindAnother(file, route)) return
+function* checkSameId(file: ParsedFile, { model, protocol }: ModelAndProtocol): Findings {
+  if (!isBehindAnother(file, { model, protocol })) return
 
-  const { model, protocol } = route
   yield findingAt(file, [...listPath(protocol), { element: { id: model } }], {
     code: 'qwen-same-model',
     message: `another entry for ${model} comes first, and versions such as 0.15.10 use that one`,

@@ -1,5 +1,5 @@
 import type { ConfigValue, ListElement, SettingPath } from '../../edits/types.ts'
-import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
+import { type ModelAndProtocol, type Protocol, protocols } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import {
   brokenText,
@@ -198,7 +198,10 @@ function entryInUse(settings: ConfigValue, protocol: Protocol): Table | undefine
  * Whether another entry for that model precedes ours: the one for this model, or else the first of ours, which
  * gets this model. If there is none, a setup writes a new one at the start of the list.
  */
-export function isBehindAnother({ root }: ParsedFile, { model, protocol }: ModelRoute): boolean {
+export function isBehindAnother(
+  { root }: ParsedFile,
+  { model, protocol }: ModelAndProtocol,
+): boolean {
   const entries = entriesIn(root, protocol)
   const isOurs = ({ envKey }: Table) => envKey === keyVariable
   const isOfModel = ({ id }: Table) => id === model

@@ -260,7 +260,7 @@ function setupNow(
   program: InstalledProgram,
   catalogAnswer: CatalogInfo,
 ): ResolvedChoice {
-  const gatewayInfo = { catalogAnswer, routesToAvoid: [] }
+  const gatewayInfo = { catalogAnswer, rejections: [] }
   const input = { requested: {}, earlier: { options, unsetOptions }, gatewayInfo }
 
   const resolution = resolveClient({ client, program, input })

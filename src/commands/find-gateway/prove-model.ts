@@ -4,7 +4,7 @@ import { sendingFindings } from '../../clients/plan/headers.ts'
 import { refuseBlocked } from '../../finding.ts'
 import { catalogUnavailable } from '../../gateway/catalog.ts'
 import type { ProbeRequest } from '../../gateway/probe/attempt.ts'
-import type { CatalogInfo, GatewayAccess, ModelRoute, Sender } from '../../gateway/types.ts'
+import type { CatalogInfo, GatewayAccess, ModelAndProtocol, Sender } from '../../gateway/types.ts'
 import type { Session } from '../screen/session.ts'
 import { type CatalogFlags, findCatalog } from './find-catalog.ts'
 
@@ -12,7 +12,7 @@ interface ModelToProve<Models> {
   readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
   readonly choose: (catalogAnswer: CatalogInfo) => Models
   /** Absent: what the client sends besides messages and tools is not known. */
-  readonly senderFor?: (route: ModelRoute) => Sender
+  readonly senderFor?: (probed: ModelAndProtocol) => Sender
 }
 
 /**
@@ -29,8 +29,8 @@ export async function proveModel<
   { client, choose, senderFor }: ModelToProve<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
   const probeFor = ({ probeModel, protocol }: Models): ProbeRequest => {
-    const route = { model: probeModel, protocol }
-    return { ...route, sender: senderFor?.(route) }
+    const probed = { model: probeModel, protocol }
+    return { ...probed, sender: senderFor?.(probed) }
   }
   const earlyProbe = () => probeFor(choose({ kind: 'pending' }))
   const { requester, catalogAnswer, probes } = await findCatalog(session, flags, earlyProbe)

@@ -1,10 +1,10 @@
 /** `repoint gateways add URL`: tests a gateway and saves it. No client changes. */
 
-import type { GatewayInfo, RejectedRoute } from '../../clients/contract/setup.ts'
+import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
 import { resolveOneModel } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { mayHelp } from '../../gateway/judge/traits.ts'
-import { type ModelRoute, protocols } from '../../gateway/types.ts'
+import { type ModelAndProtocol, protocols } from '../../gateway/types.ts'
 import { expectNameIsFree, savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
 import { findCatalog } from '../find-gateway/find-catalog.ts'
@@ -29,13 +29,13 @@ export async function addGateway(
     (access) =>
       probeFor(flags.model, {
         catalogAnswer: { kind: 'pending' },
-        routesToAvoid: [],
+        rejections: [],
         accessSoFar: access,
       }),
   )
   expectNameIsFree(session.platform, flags.name, requester.access.address)
 
-  const gatewayInfo = { catalogAnswer, routesToAvoid: [], accessSoFar: requester.access }
+  const gatewayInfo = { catalogAnswer, rejections: [], accessSoFar: requester.access }
   const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probes)
 
   const { name = flags.name, ...access } = requester.access
@@ -68,21 +68,21 @@ async function firstAnsweredModel(
   model: string | undefined,
   gatewayInfo: GatewayInfo,
   probes: SentProbes,
-): Promise<ModelRoute> {
-  const routesToAvoid: RejectedRoute[] = []
+): Promise<ModelAndProtocol> {
+  const rejections: RejectedModel[] = []
   for (;;) {
-    const request = probeFor(model, { ...gatewayInfo, routesToAvoid })
+    const request = probeFor(model, { ...gatewayInfo, rejections })
     try {
       await session.step(`Asking ${request.model} for one word`, probes.send(request))
       return request
     } catch (error) {
       if (!(error instanceof UserError) || !mayHelp('protocol', error)) throw error
-      routesToAvoid.push({ ...request, error })
+      rejections.push({ ...request, error })
     }
   }
 }
 
-function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): ModelRoute {
+function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): ModelAndProtocol {
   const input = { requested: { model }, gatewayInfo }
   const resolved = resolveOneModel(input, protocols, { ifUnknown: '' })
   const { probeModel, protocol = protocols[0] } = resolved

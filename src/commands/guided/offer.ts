@@ -58,7 +58,7 @@ export function offerOf(
   }
 
   const catalog = catalogIn({ catalogAnswer })
-  const gatewayInfo = { catalogAnswer, routesToAvoid: [], accessSoFar: access }
+  const gatewayInfo = { catalogAnswer, rejections: [], accessSoFar: access }
   const input = inputFor(context, client, access, gatewayInfo)
   const problem =
     localProblem(context, client, access, program) ??

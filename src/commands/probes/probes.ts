@@ -1,24 +1,24 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
-import { catalogIn, type RejectedRoute } from '../../clients/contract/setup.ts'
-import { routesToProve } from '../../clients/models/resolve.ts'
+import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
+import { modelsToProve } from '../../clients/models/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { newSearches, type PartSearches, type ProbeRequest } from '../../gateway/probe/attempt.ts'
 import type { ProbeResult } from '../../gateway/probe/probe.ts'
-import type { ModelRoute, Sender } from '../../gateway/types.ts'
+import type { ModelAndProtocol, Sender } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
 import { SentProbes } from './sent-probes.ts'
 
 /** A model that a client will request, with the gateway's answer. */
-export interface ProbeAnswer extends ModelRoute {
+export interface ProbeAnswer extends ModelAndProtocol {
   readonly result: PromiseSettledResult<ProbeResult>
 }
 
 /** A client as the sender of a probe, with its first request for a model over a protocol. */
-export type SenderFor = (route: ModelRoute) => Sender
+export type SenderFor = (probed: ModelAndProtocol) => Sender
 
 /** The installed client as the sender of probes: its first requests with these files. */
 export async function loadSenders(
@@ -28,11 +28,11 @@ export async function loadSenders(
 ): Promise<SenderFor> {
   const recordings = await client.loadRecordings()
   const { env } = platform.machine
-  return (route) => ({
+  return ({ model, protocol }) => ({
     label: client.label,
-    keyHeader: client.sends.fixedKeyHeader?.[route.protocol],
-    accepts: client.accepts?.[route.protocol],
-    ...client.firstRequest(recordings, files, { ...program, env, ...route }),
+    keyHeader: client.sends.fixedKeyHeader?.[protocol],
+    accepts: client.accepts?.[protocol],
+    ...client.firstRequest(recordings, files, { ...program, env, model, protocol }),
   })
 }
 
@@ -53,7 +53,7 @@ export class Probes {
   }
 
   /**
-   * The probes of a client, one for each route of `routesToProve`. They are made once for each choice, with what is
+   * The probes of a client, one for each of `modelsToProve`. They are made once for each choice, with what is
    * known of the gateway then, so a second call finds them sent already.
    */
   #requestsOf(choice: ResolvedChoice): Promise<readonly ProbeRequest[]> {
@@ -69,10 +69,11 @@ export class Probes {
     const searches = this.#searches.get(client.id) ?? newSearches()
     this.#searches.set(client.id, searches)
 
-    return routesToProve(resolved, catalogIn(input.gatewayInfo)).map((route) => ({
-      ...route,
-      unservedHint: route.model === resolved.probeModel ? resolved.probeHint : undefined,
-      sender: senderFor(route),
+    return modelsToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model, protocol }) => ({
+      model,
+      protocol,
+      unservedHint: model === resolved.probeModel ? resolved.probeHint : undefined,
+      sender: senderFor({ model, protocol }),
       searches,
     }))
   }
@@ -124,7 +125,7 @@ export function isModelRejection(error: unknown): error is UserError {
 }
 
 /** The models that the gateway rejected, and why. @throws any other error */
-export function rejectionsIn(answers: readonly ProbeAnswer[]): readonly RejectedRoute[] {
+export function rejectionsIn(answers: readonly ProbeAnswer[]): readonly RejectedModel[] {
   return answers.flatMap(({ model, protocol, result }) => {
     if (result.status === 'fulfilled') return []
     const error: unknown = result.reason

@@ -7,7 +7,7 @@ import type { ClientOptions } from '../../clients/contract/options.ts'
 import {
   catalogIn,
   type GatewayInfo,
-  type RejectedRoute,
+  type RejectedModel,
   type ResolveInput,
 } from '../../clients/contract/setup.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
@@ -135,7 +135,7 @@ export function unavailableModels(
     if (listed === 'absent' && !probed.includes(id)) return true
     // `listing` also accepts another spelling of the ID, which the gateway may reject.
     const isListedExactly = catalogEntry(catalog, id) !== undefined
-    return !isListedExactly && isRejectedEverywhere(id, client, gatewayInfo.routesToAvoid)
+    return !isListedExactly && isRejectedEverywhere(id, client, gatewayInfo.rejections)
   })
 }
 
@@ -143,7 +143,7 @@ export function unavailableModels(
 function isRejectedEverywhere(
   id: string,
   { protocols }: Client,
-  rejected: readonly RejectedRoute[],
+  rejected: readonly RejectedModel[],
 ): boolean {
   const rejections = rejected.filter(({ model }) => model === id)
   const isUnknown = rejections.some(({ error }) => lacksModel(error))

@@ -6,7 +6,7 @@
 import { basename } from 'node:path'
 import { type Client, notLaunchable } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
-import { catalogIn, type RejectedRoute } from '../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
@@ -19,7 +19,7 @@ import type {
   Catalog,
   CatalogInfo,
   GatewayAccess,
-  ModelRoute,
+  ModelAndProtocol,
   Protocol,
   SafeguardsAnswer,
 } from '../../gateway/types.ts'
@@ -50,7 +50,7 @@ export interface LaunchRequest {
   /** The model that the user named. */
   readonly model?: string | undefined
   /** The model to use if the user named none and the rules choose none. */
-  readonly provenRoute?: ModelRoute | undefined
+  readonly provenModel?: ModelAndProtocol | undefined
   readonly safeguards: SafeguardsAnswer
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
@@ -178,7 +178,7 @@ function resolveForLaunch(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
-  { access, catalogAnswer, model, provenRoute, versions }: LaunchRequest,
+  { access, catalogAnswer, model, provenModel, versions }: LaunchRequest,
 ): ResolvedChoice {
   const earlierOf = findEarlierSetups(session, clients, runs)
   const catalog = catalogIn({ catalogAnswer })
@@ -186,12 +186,12 @@ function resolveForLaunch(
   const resolve = (client: Client, requestedModel: string | undefined): Resolution => {
     const earlier = earlierOf.get(client.id)
     const isOtherGateway = earlier !== undefined && !pointsAt(client, earlier, access)
-    const routesToAvoid = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
+    const rejections = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
     const gatewayInfo = {
       catalogAnswer,
-      routesToAvoid,
+      rejections,
       noProbeFollows: true,
-      provenRoute,
+      provenModel,
       accessSoFar: access,
     }
     const sources = { requested: compact({ model: requestedModel }), earlier, policy: usualPolicy }
@@ -202,8 +202,8 @@ function resolveForLaunch(
 
   const resolutions = clients.map((client) => resolve(client, model))
   // Tried last: for these the rules would choose no model.
-  if (model === undefined && provenRoute !== undefined)
-    resolutions.push(...clients.map((client) => resolve(client, provenRoute.model)))
+  if (model === undefined && provenModel !== undefined)
+    resolutions.push(...clients.map((client) => resolve(client, provenModel.model)))
   const best = resolutions.find(({ kind }) => kind === 'decided') ?? resolutions[0]!
   if (best.kind !== 'decided') throw best.error
   return best.choice
@@ -217,7 +217,7 @@ function unlisted(
   { protocols }: Client,
   { options }: EarlierSetup,
   catalog: Catalog,
-): readonly RejectedRoute[] {
+): readonly RejectedModel[] {
   const isListed = (id: string) =>
     catalog.models.some((model) => model.id === id) || aliasTarget(catalog, id) !== undefined
   const missing = modelsIn(options).filter((id) => !isListed(id))

@@ -9,11 +9,11 @@ import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
 import type { HttpResponse, NetworkFailure, SentRequest } from '../judge/types.ts'
 import { type Judged, judge, type Rejection, sendWithKey } from '../send.ts'
-import type { Catalog, CatalogAnswer, GatewayAccess, ModelRoute, Sender } from '../types.ts'
+import type { Catalog, CatalogAnswer, GatewayAccess, ModelAndProtocol, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 
-/** A model route to probe. */
-export interface ProbeRequest extends ModelRoute {
+/** A model to probe over a protocol. */
+export interface ProbeRequest extends ModelAndProtocol {
   /** The client that will use the model. Absent: any. */
   readonly sender?: Sender | undefined
   /**

@@ -57,7 +57,7 @@ test('a rejected model is tried over another protocol, then another model is cho
   ])
   const [choice] = proven.choices
   expect(
-    choice?.input.gatewayInfo.routesToAvoid.map(({ model, protocol, error }) => [
+    choice?.input.gatewayInfo.rejections.map(({ model, protocol, error }) => [
       model,
       protocol,
       error.code,

@@ -34,7 +34,7 @@ export function fillSlots(options: {
   const { input, startSlot, pins, version } = options
   const { gatewayInfo, earlier } = input
   const mayBeRejected =
-    gatewayInfo.routesToAvoid.length > 0 || (gatewayInfo.noProbeFollows && earlier?.isOtherGateway)
+    gatewayInfo.rejections.length > 0 || (gatewayInfo.noProbeFollows && earlier?.isOtherGateway)
   if (keepsModels(input) && !mayBeRejected) return {}
 
   const catalog = catalogIn(gatewayInfo)

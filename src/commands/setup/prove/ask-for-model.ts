@@ -94,7 +94,7 @@ function optionsForNewModel(
   options: ClientOptions,
   replacesRequested: boolean,
 ): ClientOptions {
-  const rejectedIds = gatewayInfo.routesToAvoid.map(({ model }) => model)
+  const rejectedIds = gatewayInfo.rejections.map(({ model }) => model)
   // repoint does not probe a small model, so a rejection is never about it.
   const { smallModel } = options
   const remaining = { ...withoutModels(options, rejectedIds), smallModel }
@@ -134,7 +134,7 @@ async function pickModel(
   { message }: UserError,
 ): Promise<string> {
   const skip = { value: '', name: `none: skip ${client.label}` }
-  const rejectedIds = input.gatewayInfo.routesToAvoid.map(({ model }) => model)
+  const rejectedIds = input.gatewayInfo.rejections.map(({ model }) => model)
   const choices = chatModels(catalog).filter(({ value }) => !rejectedIds.includes(value))
 
   // The models with the most similar names come first.

@@ -4,9 +4,9 @@
  * In: a client's choice and the rejections. Out: another choice to probe, or `nothing-to-try`. Then step 4
  * reports the rejection.
  */
-import { catalogIn, type RejectedRoute } from '../../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
-import { routesToProve } from '../../../clients/models/resolve.ts'
+import { modelsToProve } from '../../../clients/models/resolve.ts'
 import { modelsIn } from '../../../clients/options/chosen-options.ts'
 import type { UserError } from '../../../errors.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'
@@ -27,7 +27,7 @@ interface ProbedClient {
   readonly context: SetupContext
   readonly gateway: ReachedGateway
   readonly choice: ResolvedChoice
-  readonly rejections: readonly RejectedRoute[]
+  readonly rejections: readonly RejectedModel[]
 }
 
 /** What to probe next for a client. */
@@ -76,22 +76,24 @@ function trySameModels({ gateway, choice, rejections }: ProbedClient): NextChoic
   const { client, input } = choice
   if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
 
-  // Other rejections would be the same over every protocol, so their routes stay possible.
+  // Other rejections would be the same over every protocol, so the client may choose their models again.
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
   const knownBaseUrls = input.gatewayInfo.accessSoFar?.baseUrls
   const hasMoved = knownBaseUrls !== undefined && !sameBaseUrls(knownBaseUrls, access.baseUrls)
   if (retryable.length === 0 && !hasMoved) return { kind: 'nothing-to-try' }
 
-  const routesToAvoid = [...input.gatewayInfo.routesToAvoid, ...retryable]
-  const gatewayInfo = { ...input.gatewayInfo, routesToAvoid, accessSoFar: access }
+  const toAvoid = [...input.gatewayInfo.rejections, ...retryable]
+  const gatewayInfo = { ...input.gatewayInfo, rejections: toAvoid, accessSoFar: access }
   const resolution = resolveClient({ ...choice, input: { ...input, gatewayInfo } })
   if (resolution.kind !== 'decided') return { kind: 'no-protocol', error: resolution.error }
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const next = { ...resolution.choice, replacements: choice.replacements }
-  const routes = routesToProve(next.resolved, catalog)
-  const repeated = routesToAvoid.find((route) =>
-    routes.some(({ model, protocol }) => model === route.model && protocol === route.protocol),
+  const models = modelsToProve(next.resolved, catalog)
+  const repeated = toAvoid.find((rejection) =>
+    models.some(
+      ({ model, protocol }) => model === rejection.model && protocol === rejection.protocol,
+    ),
   )
   if (repeated !== undefined) return { kind: 'no-protocol', error: repeated.error }
   return { kind: 'probe', choice: next }
@@ -111,7 +113,7 @@ async function tryModelByRules(probed: ProbedClient): Promise<NextChoice> {
   if (catalog === undefined || !mayReplace) return { kind: 'nothing-to-try' }
 
   const requested = modelsIn(requestedOptions(request, client))
-  const isGone = ({ model, error }: RejectedRoute) =>
+  const isGone = ({ model, error }: RejectedModel) =>
     isModelRejection(error) &&
     catalogEntry(catalog, model) === undefined &&
     !requested.includes(model)
@@ -137,7 +139,7 @@ async function tryModelFromUser(
   if (modelError === undefined || !canAsk) return { kind: 'nothing-to-try' }
 
   const { input } = choice
-  const gatewayInfo = { ...input.gatewayInfo, routesToAvoid: allRejected(probed) }
+  const gatewayInfo = { ...input.gatewayInfo, rejections: allRejected(probed) }
   const rejectedChoice = { ...choice, input: { ...input, gatewayInfo } }
   const next = await askForOtherModel(context, gateway, rejectedChoice, modelError)
   return replaceModels(probed, next)
@@ -147,14 +149,14 @@ function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): NextChoi
   return { kind: 'probe', choice: { ...next, replacements: choice.replacements + 1 } }
 }
 
-/** The routes that the gateway has rejected for a client, in this and in earlier attempts. */
-function allRejected({ choice, rejections }: ProbedClient): readonly RejectedRoute[] {
-  return [...choice.input.gatewayInfo.routesToAvoid, ...rejections]
+/** What the gateway has rejected for a client, in this and in earlier attempts. */
+function allRejected({ choice, rejections }: ProbedClient): readonly RejectedModel[] {
+  return [...choice.input.gatewayInfo.rejections, ...rejections]
 }
 
 /** Whether the gateway may serve a model over another protocol that it rejected over this one. */
 function mayWorkOverOtherProtocol(
-  { model, protocol, error }: RejectedRoute,
+  { model, protocol, error }: RejectedModel,
   catalog: Catalog | undefined,
 ): boolean {
   if (!mayHelp('protocol', error)) return false

@@ -4,7 +4,7 @@
  * In: a `ReachedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
  */
 import type { Client } from '../../../clients/contract/client.ts'
-import type { RejectedRoute } from '../../../clients/contract/setup.ts'
+import type { RejectedModel } from '../../../clients/contract/setup.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
@@ -22,7 +22,7 @@ import { installedProgram } from './programs.ts'
 /**
  * Decides the options of a client: by its rules, or by the user if no rule decides.
  *
- * @param routesToAvoid those that the gateway has rejected for this client
+ * @param rejections what the gateway has rejected for this client
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
  * @throws ClientSkipped
@@ -31,9 +31,9 @@ export async function chooseModels(
   context: SetupContext,
   gateway: ReachedGateway,
   client: Client,
-  routesToAvoid: readonly RejectedRoute[] = [],
+  rejections: readonly RejectedModel[] = [],
 ): Promise<ResolvedChoice> {
-  const choice = await choiceFor(context, gateway, client, routesToAvoid)
+  const choice = await choiceFor(context, gateway, client, rejections)
   const resolution = resolveClient(choice)
   if (resolution.kind === 'decided') return resolution.choice
   if (resolution.kind === 'impossible') throw resolution.error
@@ -55,11 +55,11 @@ export async function choiceFor(
   context: SetupContext,
   { requester, catalogAnswer }: ReachedGateway,
   client: Client,
-  routesToAvoid: readonly RejectedRoute[] = [],
+  rejections: readonly RejectedModel[] = [],
 ): Promise<OpenChoice> {
   const { access } = requester
   const program = await installedProgram(context, client)
-  const gatewayInfo = { catalogAnswer, accessSoFar: access, routesToAvoid }
+  const gatewayInfo = { catalogAnswer, accessSoFar: access, rejections }
   return { client, program, input: inputFor(context, client, access, gatewayInfo) }
 }
 
@@ -69,7 +69,7 @@ export function resolveWithoutCatalog(
   client: Client,
   access: GatewayAccess,
 ): Resolution {
-  const gatewayInfo = { catalogAnswer: { kind: 'pending' }, routesToAvoid: [] } as const
+  const gatewayInfo = { catalogAnswer: { kind: 'pending' }, rejections: [] } as const
   const input = inputFor(context, client, access, gatewayInfo)
   return resolveClient({ client, program: {}, input })
 }

@@ -5,7 +5,7 @@
  * gateway.
  */
 import type { Client } from '../../../clients/contract/client.ts'
-import { catalogIn, type RejectedRoute } from '../../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'
 import { sendingFindings } from '../../../clients/plan/headers.ts'
 import { UserError } from '../../../errors.ts'
@@ -241,7 +241,7 @@ async function errorNamingOtherClients(
   context: SetupContext,
   gateway: ReachedGateway,
   client: Client,
-  { model, protocol, error }: RejectedRoute,
+  { model, protocol, error }: RejectedModel,
 ): Promise<UserError> {
   if (client.protocols.length > 1) return error
   const isOtherNative = nativeProtocol(model) !== protocol

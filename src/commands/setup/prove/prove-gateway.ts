@@ -23,7 +23,7 @@ import type { ClientOptions } from '../../../clients/contract/options.ts'
 import { catalogIn, type GatewayInfo } from '../../../clients/contract/setup.ts'
 import { rowOf } from '../../../clients/list.ts'
 import { overProtocol } from '../../../clients/models/protocols.ts'
-import { routesToProve } from '../../../clients/models/resolve.ts'
+import { modelsToProve } from '../../../clients/models/resolve.ts'
 import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
@@ -222,7 +222,7 @@ function showProof({ session, access, catalog, choices, balance }: ProvenSetup):
       session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
       continue
     }
-    const ids = routesToProve(resolved, catalog).map(({ model }) => model)
+    const ids = modelsToProve(resolved, catalog).map(({ model }) => model)
     const verb = ids.length > 1 ? 'answer' : 'answers'
     const over = overProtocol(client, resolved)
     session.remark(`✔ ${client.label}: ${listWords(ids)} ${verb}${over}, with tools`)
@@ -238,7 +238,7 @@ function hostOf({ address }: GatewayAccess): string {
 /** No request is sent, neither for the catalog nor as a probe. */
 const notRequested: GatewayInfo = {
   catalogAnswer: { kind: 'not-requested' },
-  routesToAvoid: [],
+  rejections: [],
   noProbeFollows: true,
 }
 

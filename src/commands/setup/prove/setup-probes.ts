@@ -2,7 +2,7 @@ import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
 import { catalogIn } from '../../../clients/contract/setup.ts'
 import { asPlanned } from '../../../clients/files/parse-file.ts'
-import { routesToProve } from '../../../clients/models/resolve.ts'
+import { modelsToProve } from '../../../clients/models/resolve.ts'
 import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { ifPossible } from '../../../errors.ts'
 import type { GatewayRequester } from '../../../gateway/gateway-requester.ts'
@@ -38,7 +38,7 @@ function filesAfter(
   if (!policy.writesOptions) return files
 
   const { providerId = defaultProviderId } = effectiveOptions(input)
-  const ids = routesToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model }) => model)
+  const ids = modelsToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model }) => model)
   const offered = resolved.offered.filter(({ id }) => ids.includes(id))
   const onlyProbed = { ...resolved, offered }
   const target = targetFor({ input, resolved: onlyProbed }, access, providerId)
