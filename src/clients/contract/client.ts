@@ -63,7 +63,8 @@ export interface ClientModule {
   files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
   /**
-   * What the client's own files say. `checkNow` reports layers above them (project, managed, environment).
+   * What the client's own files say. `overrideFindings` reports the files that override them, for all clients;
+   * `checkNow` reports the environment.
    * Never throws: a file that the client cannot read becomes a finding.
    */
   read(files: LoadedFiles): ClientState

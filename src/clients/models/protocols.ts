@@ -40,8 +40,8 @@ export const usualProtocol: Protocol = 'chat'
  * The protocol for a model: the requested one, else the one that the model had at this gateway, else the
  * first that the gateway may serve, beginning with the model's native one.
  *
- * If no probe follows, a protocol counts only if the catalog lists it, if it is chat, or if the gateway has
- * answered over it before.
+ * Without a probe to prove that first one, it counts only if the gateway has answered over it before. Otherwise the
+ * client gets the most likely one.
  *
  * @param protocols those that the client supports
  * @throws UserError if the gateway rejected the model over all of them
@@ -59,8 +59,9 @@ export function chooseProtocol(
   const before = earlier?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
   const [first] = possible
-  const isTried = !gatewayInfo.noProbeFollows || first === gatewayInfo.provenModel?.protocol
-  const protocol = isTried ? first : listedOf(entry, possible)
+  const { noProbeFollows, provenModel } = gatewayInfo
+  const isGuess = noProbeFollows && first !== provenModel?.protocol
+  const protocol = isGuess ? mostLikely(entry, possible) : first
   if (protocol === undefined) throw rejectionOf(model, gatewayInfo)
   return protocol
 }
@@ -111,8 +112,8 @@ function withoutRejected(
   )
 }
 
-/** The protocol that the gateway serves most likely: one that the catalog lists for the model, or else chat. */
-function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol | undefined {
+/** The protocol that the gateway serves most likely: one that the catalog lists for the model, or chat, or the first. */
+function mostLikely(entry: CatalogModel, possible: readonly Protocol[]): Protocol | undefined {
   return (
     possible.find((protocol) => supportsProtocol(entry, protocol) === true) ??
     possible.find((protocol) => protocol === usualProtocol) ??
@@ -155,8 +156,8 @@ function rejectionOf(model: string, { rejections }: GatewayInfo): UserError {
 }
 
 /**
- * The protocol for a model that the client only offers, and that is not probed: its native one if the
- * catalog lists it or the client's first model has just proven it, else the first that the catalog may serve.
+ * The protocol for a model that the client only offers, and that is not probed: its native one if the client's
+ * first model has just proven it, else the most likely one.
  */
 export function protocolToOffer(
   model: CatalogModel,
@@ -166,7 +167,7 @@ export function protocolToOffer(
 ): Protocol | undefined {
   const possible = withoutRejected(model, byPreference(model.id, protocols), gatewayInfo)
   const [first] = possible
-  return first === proven ? first : listedOf(model, possible)
+  return first === proven ? first : mostLikely(model, possible)
 }
 
 /**

@@ -200,7 +200,7 @@ export function membersOf(
       : []),
     { path: ['input'], value: images === undefined ? undefined : inputs, about: ['images'] },
     { path: ['reasoning'], value: reasoning, about: ['reasoning'] },
-    // No option decides this: the user's value stays.
+    // No option decides this: the user's value stays, unless `--defaults` replaces it.
     { path: ['compat'], value: compat, about: [] },
     { path: ['contextWindow'], value: window, about: ['contextWindow'] },
     { path: ['maxTokens'], value: outputLimit, about: ['outputLimit'] },

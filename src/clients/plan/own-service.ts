@@ -34,7 +34,10 @@ import { roleOf } from '../files/sensitive-settings.ts'
 
 /** What the records know of a client's files. In the example, the undone runs are those that wrote the second column. */
 export interface FilesFromRecords {
-  /** The files of the first column. Absent: no record has them; then all runs are undone. */
+  /**
+   * The files of the first column. Absent: no record has them. Then `withoutRuns` is the oldest state, and an undo
+   * takes only settings without a role from it: its address may be another gateway's.
+   */
   readonly atOwnService?: LoadedFiles | undefined
   /** The files now, with the runs undone: `model` has its first value, `limit` is gone, the comment stays. */
   readonly withoutRuns: LoadedFiles
@@ -117,8 +120,8 @@ function withoutGateway(
 }
 
 /**
- * The files without what repoint wrote. If no run found the client at its own service, the undo of all runs
- * restores another gateway: then only settings without a role are undone.
+ * The files without what repoint wrote. If no run found the client at its own service, the undo of all runs would
+ * restore another gateway. Then only settings without a role are undone, and files with the scope `whole` stay.
  *
  * @param settings those that `removeSettings` removes
  */
@@ -141,7 +144,7 @@ function filesWithoutRuns(
 
 /**
  * The settings without a role that repoint wrote and nothing removes yet, unless they belong to a provider that
- * stays. Here a setup has set the provider `old` aside:
+ * stays. Here a setup has turned off the provider `old`:
  *
  *     written                          role       removed    returned
  *     model_provider                   provider   yes        -
