@@ -7,39 +7,49 @@ function slow(name, timeoutMs) {
     test: {
       name,
       include: [`test/${name}/**/*.test.ts`],
-      testTimeout: timeoutMs,
-      hookTimeout: timeoutMs,
+      ...limits(timeoutMs),
     },
   }
 }
 
-/** As `slow`, with one file after the other: each needs the machine, a port or a terminal alone. */
+/** Time limits that only end what hangs. Those within a test are shorter, so that it reports what it waited for. */
+function limits(timeoutMs) {
+  const hangLimitMs = 0.8 * timeoutMs
+  return {
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    expect: { poll: { timeout: hangLimitMs } },
+    provide: { hangLimitMs },
+  }
+}
+
+/** Like `slow`, but its files run one after the other: each needs a machine, port or terminal that is free. */
 function alone(name, timeoutMs) {
   const { test } = slow(name, timeoutMs)
   return { test: { ...test, fileParallelism: false } }
 }
 
-/** Files that are flushed wait for no disk. */
+/** The homes of the tests are in memory, so that flushing a file does not wait for a disk. */
 const inMemory = { globalSetup: 'test/support/temporary-folder.ts' }
 
 export default defineConfig({
   test: {
-    // Vitest leaves a core free otherwise, which is half of a small machine.
+    // By default Vitest leaves one core idle, which is half of a small machine.
     maxWorkers: '100%',
     projects: [
       {
         test: {
           name: 'unit',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...limits(60_000),
           ...inMemory,
-          // A third of their time the tests wait, for timers and programs.
+          // More workers than cores: a test spends a third of its time waiting for timers and programs.
           maxWorkers: Math.ceil(1.5 * availableParallelism()),
-          // Of the tests that only wait and therefore run at once.
+          // Vitest requires a separate group for a project with another number of workers.
+          sequence: { groupOrder: 1 },
+          // How many tests of one file run at once if they are marked concurrent. Those only wait.
           maxConcurrency: 8,
-          // Neither src nor a test keeps state in a module that another could see: loaded once a worker,
-          // it costs half the processor time. A test that replaced a module (vi.mock) would replace it for
-          // the files after it, too.
+          // The files of a worker share the modules of src, which halves the processor time. No module keeps
+          // state that another test could notice. A module mock (vi.mock) would also affect the next files.
           isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [
@@ -59,7 +69,7 @@ export default defineConfig({
       {
         test: {
           ...slow('clients', 300_000).test,
-          // Of the real clients that say they may run at once, in each of two files.
+          // How many real clients one file runs at once. Two files run in parallel.
           maxConcurrency: 2,
         },
       },

@@ -14,5 +14,6 @@ export default defineConfig({
     exclude: ['**/busy-*.test.ts', '**/{power-loss,faults}.test.ts'],
     root: '.',
     testTimeout: 30_000,
+    provide: { hangLimitMs: 24_000 },
   },
 })

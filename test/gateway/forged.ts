@@ -41,6 +41,8 @@ interface Options {
   readonly chain?: string
   readonly host?: string
   readonly isHttp2Only?: boolean
+  /** How long the server keeps an idle connection open, in ms. Absent: Node's five seconds. */
+  readonly keepAliveTimeoutMs?: number
   /** Of a concurrent test: Vitest's own may belong to a test that runs at the same time. */
   readonly onTestFinished?: typeof onTestFinished
 }
@@ -74,7 +76,7 @@ export async function aServer(handler: Handler, options: Options = {}): Promise<
     ? http2.createSecureServer({ ...(secrets || {}), allowHTTP1: false }, listener as never)
     : secrets
       ? https.createServer(secrets, listener)
-      : http.createServer(listener)
+      : http.createServer({ keepAliveTimeout: options.keepAliveTimeoutMs }, listener)
   return { seen, ...(await listening(server, options)) }
 }
 

@@ -96,7 +96,7 @@ describe('hostile catalog: the commands', () => {
       { env: { HOME: aHome({}).path, REPOINT_API_KEY: key }, stdio: 'ignore' },
     )
     const ended = new Promise((settle) => child.on('close', settle))
-    await expect.poll(() => server.seen.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => server.seen.length).toBe(1)
     child.kill('SIGINT')
     expect(await ended).toBe(130)
   })

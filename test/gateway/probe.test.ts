@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { startForgedGateway } from '../../scripts/responses/server.js'
 import { readCatalog } from '../../src/gateway/catalog.ts'
@@ -96,7 +96,7 @@ describe('probe: proves a protocol', () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     await preopenConnections(access, 3)
-    await vi.waitFor(() => expect(server.connections()).toBe(3))
+    await expect.poll(() => server.connections()).toBe(3)
     await readCatalog(access)
     await Promise.all(protocols.map((protocol) => probe(access, { protocol, model })))
     await closeIdleConnections(access)
@@ -116,11 +116,11 @@ describe('probe: proves a protocol', () => {
     })
     const access = accessTo(server)
     await preopenConnections(access, 1)
-    await vi.waitFor(() => expect(count).toBe(1))
+    await expect.poll(() => count).toBe(1)
     expect((await readCatalog(access)).models).toHaveLength(2)
   })
 
-  test('two at a time', async () => {
+  test('over all protocols at the same time', async () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     const results = await Promise.all(
@@ -135,9 +135,8 @@ describe('probe: proves a protocol', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {"type":"response.completed","response":{}}\n\n')
     })
-    const started = performance.now()
-    await probe(accessTo(server), { protocol: 'responses', model })
-    expect(performance.now() - started).toBeLessThan(2_000)
+    // The probe fails if it waits until its time limit.
+    await probe(accessTo(server, { timeoutMs: 30_000 }), { protocol: 'responses', model })
   })
 
   test('without the limit if the gateway rejects it', async () => {

@@ -47,7 +47,7 @@ async function aPatientGateway() {
       })
       const answerRounds = async (): Promise<void> => {
         for (const round of rounds) {
-          await expect.poll(received, { timeout: 50_000 }).toEqual(round)
+          await expect.poll(received).toEqual(round)
           for (const { answer } of held.splice(0)) answer()
         }
       }

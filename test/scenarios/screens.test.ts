@@ -80,7 +80,7 @@ describe('the list of clients', () => {
     run.type(keys.space)
     await run.shows(/◯ Codex \.\.\./)
     home.put('codex-may', '')
-    await expect.poll(() => existsSync(home.at('answered')), { timeout: 50_000 }).toBe(true)
+    await expect.poll(() => existsSync(home.at('answered'))).toBe(true)
     await new Promise((settle) => setTimeout(settle, 300))
     run.type(keys.enter)
     await run.shows('Select at least one')

@@ -9,9 +9,7 @@ let gateway: Gateway
 let head: string
 
 beforeEach(async () => {
-  gateway = await aGateway({
-    limits: { headersTimeoutMs: 400, requestTimeoutMs: 800, maxBodyBytes: 1024 * 1024 },
-  })
+  gateway = await aGateway({ limits: { maxBodyBytes: 1024 * 1024 } })
   head = `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`
 })
 
@@ -60,7 +58,14 @@ test('hostile: a deeply nested body counts as invalid JSON', async () => {
   }
 })
 
+/** Replaces the gateway with one that waits for a request as briefly as a busy machine allows. */
+async function becomeImpatient() {
+  const limits = { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000 }
+  gateway = await aGateway({ key: gateway.key, limits })
+}
+
 test('hostile: a slow body ends with 408', async () => {
+  await becomeImpatient()
   const pieces = [`${head}Content-Length: ${ping.length}\r\n\r\n`, ...ping]
   const answer = await sendRaw(gateway.port, pieces, { gapMs: 100, untilClosed: true })
   expect(answer.statuses).toEqual([408])
@@ -68,12 +73,14 @@ test('hostile: a slow body ends with 408', async () => {
 })
 
 test('hostile: slow and endless headers are cut off', async () => {
-  const pieces = ['GET / HTTP/1.1\r\n', ...'Host: x']
-  const slow = await sendRaw(gateway.port, pieces, { gapMs: 150 })
-  expect(slow.statuses).toEqual([408])
   const long = Array.from({ length: 2000 }, (_, index) => `X-${index}: ${'y'.repeat(100)}\r\n`)
   const endless = await sendRaw(gateway.port, ['GET /v1/models HTTP/1.1\r\n', ...long])
   expect(endless.statuses).toEqual([431])
+
+  await becomeImpatient()
+  const pieces = ['GET / HTTP/1.1\r\n', ...'Host: x']
+  const slow = await sendRaw(gateway.port, pieces, { gapMs: 300 })
+  expect(slow.statuses).toEqual([408])
 })
 
 test('hostile: a truncated body leaves one line in the log and no response', async () => {
@@ -194,6 +201,6 @@ test('hostile: clients that send requests without reading are disconnected, and 
   await sleep(1000)
   expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(400)
   for (const socket of sockets) socket.resume()
-  await expect.poll(() => closed, { timeout: 50_000 }).toBeGreaterThan(20)
+  await expect.poll(() => closed).toBeGreaterThan(20)
   for (const socket of sockets) socket.destroy()
 })

@@ -19,7 +19,7 @@ describe('streams', () => {
     await answer.body!.getReader().read()
     expect(gateway.openStreams()).toBe(1)
     controller.abort()
-    await expect.poll(() => gateway.openStreams(), { interval: 2, timeout: 1000 }).toBe(0)
+    await expect.poll(() => gateway.openStreams(), { interval: 2 }).toBe(0)
     const { state, responseBytes } = gateway.requests()[0]!
     expect(state).toBe('cut')
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -65,7 +65,7 @@ describe('streams', () => {
     socket.write(
       `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
-    await expect.poll(() => gateway.requests()[0]?.state, { timeout: 5000 }).toBe('cut')
+    await expect.poll(() => gateway.requests()[0]?.state).toBe('cut')
     expect(gateway.openStreams()).toBe(0)
     socket.destroy()
   })

@@ -75,7 +75,7 @@ test('upstream: the upstream request ends if the client disconnects', async () =
   const answer = await ask(gateway, '/v1/responses', { ...input, stream: true }, {}, { signal })
   await answer.body!.getReader().read()
   controller.abort()
-  await expect.poll(() => upstream.openStreams(), { timeout: 1000 }).toBe(0)
+  await expect.poll(() => upstream.openStreams()).toBe(0)
   expect(upstream.requests()[0]!.state).toBe('cut')
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
 })

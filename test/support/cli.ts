@@ -1,9 +1,20 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { inject } from 'vitest'
 import type { Home } from './home.ts'
 
 const program = resolve('bin/repoint.js')
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** From vitest.config.js. */
+    hangLimitMs: number
+  }
+}
+
+/** How long a test waits for an event, such as the end of a program, in ms. Less than the limit of the test. */
+export const hangLimitMs = inject('hangLimitMs')
 
 export interface CliResult {
   readonly status: number | null
@@ -21,7 +32,7 @@ export function runCli(
     stdin?: string
     env?: Record<string, string>
     cwd?: string
-    /** Ends a program that hangs. A busy machine can need a minute where two quiet cores need seconds. */
+    /** Absent: `hangLimitMs`. */
     timeoutMs?: number
   } = {},
 ): Promise<CliResult> {
@@ -30,7 +41,7 @@ export function runCli(
     const child = spawn(process.execPath, [program, ...args], {
       cwd: options.cwd ?? home.path,
       env: { PATH: process.env['PATH'], HOME: home.path, USERPROFILE: home.path, ...options.env },
-      timeout: options.timeoutMs ?? 120_000,
+      timeout: options.timeoutMs ?? hangLimitMs,
     })
     const output = { stdout: '', stderr: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -6,6 +6,7 @@ import { spawn } from '@lydell/node-pty'
 import { onTestFinished } from 'vitest'
 import { main } from '../../src/cli.ts'
 import { terminalAsk } from '../../src/platform/node-terminal.ts'
+import { hangLimitMs } from './cli.ts'
 import type { Home } from './home.ts'
 import { platformIn } from './in-process.ts'
 
@@ -130,7 +131,7 @@ function terminalOutput() {
       written.emit('data')
     },
     async shows(text: string | RegExp) {
-      const signal = AbortSignal.timeout(50_000)
+      const signal = AbortSignal.timeout(hangLimitMs)
       for (;;) {
         const shown = screen().slice(seen)
         const start = typeof text === 'string' ? shown.indexOf(text) : shown.search(text)

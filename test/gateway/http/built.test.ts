@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runCli } from '../../support/cli.ts'
 import { aHome } from '../../support/home.ts'
 import { runInProcess } from '../../support/in-process.ts'
@@ -21,15 +21,18 @@ async function models(
 describe('the built program', () => {
   test('ends without waiting for the server, which keeps the connection open', async () => {
     let isClosedByProgram = false
-    const server = await aServer((request, response) => {
-      // Absent if the server closes the connection first, after its five seconds.
-      response.socket?.once('end', () => (isClosedByProgram = true))
-      response.shouldKeepAlive = true
-      goodGateway(request, response)
-    })
+    const server = await aServer(
+      (request, response) => {
+        // Absent if the server closes the connection first.
+        response.socket?.once('end', () => (isClosedByProgram = true))
+        response.shouldKeepAlive = true
+        goodGateway(request, response)
+      },
+      { keepAliveTimeoutMs: 600_000 },
+    )
     const { status } = await models(accessTo(server).address)
     expect(status).toBe(0)
-    await vi.waitFor(() => expect(isClosedByProgram).toBe(true))
+    await expect.poll(() => isClosedByProgram).toBe(true)
   })
 
   test('ends at its deadline although the server would never finish the handshake', async () => {
