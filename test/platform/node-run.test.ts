@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { platform } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildSync } from 'esbuild'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -10,24 +11,16 @@ import { aHome } from '../support/home.ts'
 
 const machine: Machine = { os: 'linux', env: {}, home: '/home/me', cwd: '/' }
 const { run } = nodeProcesses(machine, 'here')
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+const { startTime } = nodeProcesses({ ...machine, os: platform() as Machine['os'] }, 'here')
 
 /** A process that its parent has not collected yet counts as ended. */
-async function endsSoon(pid: number): Promise<boolean> {
-  for (let waited = 0; waited < 2_000; waited += 20) {
-    if (!isAlive(pid)) return true
-    await sleep(20)
-  }
-  return false
+function isAlive(pid: number): boolean {
+  if (!(pid > 0)) throw new Error(`${pid} is no process ID`)
+  return startTime(pid) !== undefined
 }
+
+/** How long the commands run if nothing ends them, in s. Longer than a test. */
+const longS = 120
 
 function aCommand(text: string, whenFinished = onTestFinished): string {
   const home = aHome({ command: text }, whenFinished)
@@ -47,10 +40,10 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
   })
 
   test('does not wait for a background process with an open output', async () => {
-    const codex = aCommand('#!/bin/sh\n(sleep 60 & echo "$!")\necho "codex-cli 0.169.0"\nexit 0\n')
-    const begin = Date.now()
-    const result = await run(codex, [], { timeoutMs: 20_000 })
-    expect(Date.now() - begin).toBeLessThan(5_000)
+    const codex = aCommand(
+      `#!/bin/sh\n(sleep ${longS} & echo "$!")\necho "codex-cli 0.169.0"\nexit 0\n`,
+    )
+    const result = await run(codex, [], { timeoutMs: 50_000 })
     expect(result).toMatchObject({ exitStatus: 0, reason: 'exited' })
     expect(result.stdout).toMatch(/^\d+\ncodex-cli 0\.169\.0\n$/)
     const childPid = Number(result.stdout.split('\n')[0])
@@ -90,6 +83,9 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
   })
 })
 
+/** A time limit that leaves a shell on a busy machine time to start and print its first line, in ms. */
+const startLimitMs = 2_000
+
 // These tests only wait, so they wait together.
 describe.runIf(process.platform !== 'win32')(
   'a command that does not end',
@@ -100,14 +96,13 @@ describe.runIf(process.platform !== 'win32')(
       onTestFinished,
     }) => {
       const slow = aCommand(
-        '#!/bin/sh\nsleep 25 &\necho "$!"\nsleep 25\necho never\n',
+        `#!/bin/sh\nsleep ${longS} &\necho "$!"\nsleep ${longS}\necho never\n`,
         onTestFinished,
       )
-      const begin = Date.now()
-      const result = await run(slow, [], { timeoutMs: 300 })
-      expect(Date.now() - begin).toBeLessThan(5_000)
+      const result = await run(slow, [], { timeoutMs: startLimitMs })
       expect(result).toMatchObject({ exitStatus: undefined, reason: 'timed-out' })
-      expect(await endsSoon(Number(result.stdout))).toBe(true)
+      const childPid = Number(result.stdout)
+      await expect.poll(() => isAlive(childPid)).toBe(false)
     })
 
     test('is killed after its time limit if it ignores signals', async ({
@@ -115,16 +110,19 @@ describe.runIf(process.platform !== 'win32')(
       onTestFinished,
     }) => {
       const deaf = aCommand(
-        '#!/bin/sh\ntrap "" TERM\nwhile true; do sleep 1; done\n',
+        '#!/bin/sh\ntrap "" TERM\necho "$$"\nwhile true; do sleep 1; done\n',
         onTestFinished,
       )
-      const begin = Date.now()
-      expect(await run(deaf, [], { timeoutMs: 200 })).toMatchObject({ reason: 'timed-out' })
-      expect(Date.now() - begin).toBeLessThan(6_000)
+      const result = await run(deaf, [], { timeoutMs: startLimitMs })
+      expect(result).toMatchObject({ reason: 'timed-out' })
+      expect(isAlive(Number(result.stdout))).toBe(false)
     })
 
     test('ends when a signal ends repoint', async ({ expect, onTestFinished }) => {
-      const command = aCommand('#!/bin/sh\necho "$$" > "$0.pid"\nexec sleep 60\n', onTestFinished)
+      const command = aCommand(
+        `#!/bin/sh\necho "$$" > "$0.pid"\nexec sleep ${longS}\n`,
+        onTestFinished,
+      )
       const home = aHome({}, onTestFinished)
       buildSync({
         stdin: {
@@ -142,10 +140,10 @@ describe.runIf(process.platform !== 'win32')(
       const ended = once(caller, 'exit')
       const pid = () =>
         Number(existsSync(`${command}.pid`) && readFileSync(`${command}.pid`, 'utf8'))
-      while (!pid()) await sleep(20)
+      await expect.poll(pid).toBeGreaterThan(0)
       caller.kill('SIGINT')
       expect(await ended).toEqual([null, 'SIGINT'])
-      expect(await endsSoon(pid())).toBe(true)
+      await expect.poll(() => isAlive(pid())).toBe(false)
     })
   },
 )

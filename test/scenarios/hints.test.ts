@@ -438,7 +438,7 @@ const states: readonly State[] = [
         isOver = true
       }
       const url = await answering(429, refusal('slow down'), { 'retry-after': '60' }, () => isOver)
-      return { args: codex(url, '--timeout', '2'), env: withKey, first }
+      return { args: codex(url), env: withKey, first }
     },
     hint: 'in 60 s',
   },
@@ -446,7 +446,7 @@ const states: readonly State[] = [
     code: 'gateway-fault',
     when: 'a 502',
     make: async () => ({
-      args: codex((await faulty('upstream', { times: 3 })).url, '--timeout', '2'),
+      args: codex((await faulty('upstream', { times: 3 })).url),
       env: withKey,
     }),
     hint: 'Run the command again',
@@ -702,6 +702,7 @@ function shown(home: Home, { message, hint }: { message: string; hint: string })
     .replaceAll(home.path, '~')
     .replace(/\b(127\.0\.0\.1|localhost):\d{4,5}/g, '$1:PORT')
     .replace(/--port \d+/g, '--port PORT')
+    .replace(/\bwithin \d[\d.]* s\b/g, 'within N s')
     .replace(/\(request id: [^)]*\)/g, '(request id: …)')
     .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, 'RUN')
 }

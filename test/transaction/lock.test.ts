@@ -14,6 +14,9 @@ import { withCalls, worldIn } from '../support/world.ts'
 /** How long a run waits for the lock if the test needs only the end of the wait, in ms. */
 const soonMs = 30
 
+/** No process has this ID: Linux allows at most 2 ** 22. */
+const noPid = 2 ** 30
+
 function aLock() {
   const home = aHome()
   const world = worldIn(home)
@@ -97,7 +100,7 @@ describe('lock', () => {
 
   test('is taken over if its process is dead and its start time was unknown', () => {
     const { world, paths, held } = aLock()
-    held(nameOf(world, 999_999, ''))
+    held(nameOf(world, noPid, ''))
     expect(withLock(world, paths, () => 'done')).toBe('done')
   })
 
@@ -138,14 +141,17 @@ describe('lock', () => {
     const pid = child.pid ?? 0
     held(nameOf(world, pid, world.processes.startTime(pid) ?? ''))
     // The parent collects its child only when the event loop turns, so the zombie counts as dead.
-    withLock(world, paths, () =>
-      expect(holders()).toEqual([expect.stringMatching(`^${process.pid},`)]),
+    withLock(
+      world,
+      paths,
+      () => expect(holders()).toEqual([expect.stringMatching(`^${process.pid},`)]),
+      30_000,
     )
   })
 
   test('two runs that find the same dead holder cannot both take it', () => {
     const { world, paths, held, holders } = aLock()
-    const dead = nameOf(world, 999_999, 'x')
+    const dead = nameOf(world, noPid, 'x')
     held(dead)
     const rival = `${nameOf(world, 1, world.processes.startTime(1) ?? '')}`
     let isTaken = false
@@ -173,14 +179,14 @@ describe('lock', () => {
       },
     })
     expect(withLock(windows, paths, () => 'done')).toBe('done')
-    held(nameOf(world, 999_999, 'x'))
+    held(nameOf(world, noPid, 'x'))
     expect(withLock(windows, paths, () => 'done')).toBe('done')
   })
 
   test('works on a file system with another error for a folder that is not empty', () => {
     for (const code of ['ENOTEMPTY', 'EEXIST', 'EACCES']) {
       const { world, paths, held } = aLock()
-      held(nameOf(world, 999_999, 'x'))
+      held(nameOf(world, noPid, 'x'))
       const other = withCalls(world, {
         rename: (from, to) => {
           if (holdersAt(to)) throw Object.assign(new Error(), { code })
@@ -271,7 +277,7 @@ describe('lock', () => {
     const odd = ['my-lock-1-0123456789ab', 'lock-1-0123456789abc']
     for (const name of odd) {
       mkdirSync(`${paths.folder}/${name}`)
-      writeFileSync(`${paths.folder}/${name}/${nameOf(world, 999_999, 'x')}`, '')
+      writeFileSync(`${paths.folder}/${name}/${nameOf(world, noPid, 'x')}`, '')
     }
     removeLeftovers(world, paths)
     expect(leftovers()).toEqual(['blobs', ...names, ...odd].sort())
@@ -279,7 +285,7 @@ describe('lock', () => {
 
   test('reading the state removes the lock of a killed run at once, and files without a holder after ten minutes', () => {
     const { world, paths, held, leftovers } = aLock()
-    held(nameOf(world, 999_999, 'x'))
+    held(nameOf(world, noPid, 'x'))
     mkdirSync(`${paths.lock}-999999-0123456789ab`)
     writeFileSync(paths.file('models.txt.999999'), 'm')
     writeFileSync(paths.file('address.txt.999999'), 'a')
@@ -316,7 +322,7 @@ describe('lock', () => {
     const { world, paths, leftovers } = aLock()
     const leftover = `${paths.lock}-999999-0123456789ab`
     mkdirSync(leftover)
-    writeFileSync(`${leftover}/${nameOf(world, 999_999, 'x')}`, '')
+    writeFileSync(`${leftover}/${nameOf(world, noPid, 'x')}`, '')
     removeLeftovers(world, paths)
     expect(leftovers()).toEqual(['blobs'])
   })
