@@ -50,7 +50,7 @@ export async function readCatalog(
 
   const findings: Finding[] = []
   if (skipped > 0) findings.push(modelsSkipped(skipped))
-  if (end === 'early') findings.push(catalogCut(models.size))
+  if (end !== 'last-page') findings.push(catalogCut(models.size, end))
   return compact({
     models: [...models.values()],
     findings: findings.length === 0 ? undefined : findings,
@@ -59,12 +59,14 @@ export async function readCatalog(
   })
 }
 
+type CutEnd = 'early' | 'no-new-models'
+
 interface CatalogPages {
   /** By their IDs. */
   readonly models: ReadonlyMap<string, CatalogModel>
   readonly skipped: number
-  /** `early`: the catalog has more models. */
-  readonly end: 'last-page' | 'early'
+  /** `early`: the catalog has more models. `no-new-models`: the page that should have more has none. */
+  readonly end: 'last-page' | CutEnd
   readonly serverTime: Date | undefined
   readonly isNewApi: true | undefined
 }
@@ -100,8 +102,8 @@ async function readPages(access: GatewayAccess, firstPage: RequestSpec): Promise
     const next = nextPage({ ...response, url }, progress)
     if (next === undefined) return endedBy('last-page')
 
-    const addsNothing = models.size === countBefore
-    if (addsNothing || pageNumber === maxPages || Date.now() > deadline) return endedBy('early')
+    if (models.size === countBefore) return endedBy('no-new-models')
+    if (pageNumber === maxPages || Date.now() > deadline) return endedBy('early')
     url = next
   }
 }
@@ -186,8 +188,14 @@ export function catalogUnavailable({ message }: UserError): Finding {
   }
 }
 
-/** Reports a catalog that is too long: most likely something is wrong with the gateway. */
-function catalogCut(count: number): Finding {
+/** Reports a catalog that may have more models than repoint read. */
+function catalogCut(count: number, end: CutEnd): Finding {
+  if (end === 'no-new-models')
+    return {
+      code: 'catalog-cut',
+      severity: 'note',
+      message: `The gateway announces more than ${counted(count, 'model')}, but sends no others on the next page`,
+    }
   return {
     code: 'catalog-cut',
     severity: 'warning',

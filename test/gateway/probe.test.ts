@@ -346,11 +346,13 @@ describe('catalog', () => {
     expect(server.seen[1]?.url).toBe('/v1/models?limit=1000&after_id=a')
   })
 
-  test('ends if the pages are circular', async () => {
+  test('ends if the pages are circular, with a note that does not claim more models', async () => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { data: [{ id: 'a' }], has_more: true, last_id: 'a' }),
     )
-    expect((await readCatalog(accessTo(server))).models).toHaveLength(1)
+    const { models, findings } = await readCatalog(accessTo(server))
+    expect(models).toHaveLength(1)
+    expect(findings).toMatchObject([{ code: 'catalog-cut', severity: 'note' }])
     expect(server.seen).toHaveLength(2)
   })
 
