@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { startForgedGateway } from '../../scripts/responses/server.js'
-import { readCatalog } from '../../src/gateway/catalog.ts'
+import { readCatalog, requestCatalog } from '../../src/gateway/catalog.ts'
 import { closeIdleConnections, preopenConnections } from '../../src/gateway/http/request.ts'
 import { probe } from '../../src/gateway/probe/probe.ts'
 import type { AcceptedResponses, Protocol } from '../../src/gateway/types.ts'
@@ -261,6 +261,25 @@ describe('probe: distinguishes', () => {
     )
     expect(error.code).toBe('wrong-route')
   })
+
+  test.each([
+    ['before the probe', true],
+    ['by the probe', false],
+  ])(
+    'a protocol that the gateway lacks, although the key may not read the catalog: requested %s',
+    async (_name, isRequestedBefore) => {
+      const server = await aServer((request, response) =>
+        request.url === '/v1/models'
+          ? sendJson(response, 403, { error: { message: 'Missing scopes: api.model.read' } })
+          : sendJson(response, 404, {}),
+      )
+      const access = accessTo(server)
+      const catalog = isRequestedBefore ? requestCatalog(access) : undefined
+      const error = await failure(probe(access, { protocol: 'messages', model, catalog }))
+      expect(error.code).toBe('protocol-unsupported')
+      expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1)
+    },
+  )
 
   test.each(['responses', 'messages'] as const)(
     'a model that does not speak %s, as the local gateway answers for it',

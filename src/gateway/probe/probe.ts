@@ -15,7 +15,7 @@
 import type { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { baseUrlFor } from '../base-urls.ts'
-import { catalogSpec } from '../catalog.ts'
+import { requestCatalog } from '../catalog.ts'
 import { isUnlisted } from '../judge/evidence.ts'
 import { acceptedBy, answersSafeguards, readInference } from '../judge/inference.ts'
 import {
@@ -28,7 +28,14 @@ import {
 } from '../judge/traits.ts'
 import type { HttpResponse, Outcome } from '../judge/types.ts'
 import { errorFor, judge, sendWithKey, withHint } from '../send.ts'
-import type { FirstRequest, GatewayAccess, Protocol, SafeguardsAnswer, Sender } from '../types.ts'
+import type {
+  CatalogAnswer,
+  FirstRequest,
+  GatewayAccess,
+  Protocol,
+  SafeguardsAnswer,
+  Sender,
+} from '../types.ts'
 import {
   catalogOf,
   formOf,
@@ -159,46 +166,39 @@ async function judgeWithOtherAnswers(
   candidates: readonly string[],
 ): Promise<ProbeAttempt> {
   if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
-  if (!(await answersCatalogRequest(input, candidates))) return attempt
+
+  const catalog = input.catalog ?? requestCatalog(input.access)
+  const withCatalog = { ...input, catalog }
+  checkCatalogAnswer(await catalog, input, candidates)
 
   const { baseUrl, response } = attempt
-  const judged = await judgeResult(input, response, 'catalog')
+  const judged = await judgeResult(withCatalog, response, 'catalog')
   const mayLackModel =
     judged.kind === 'rejected' &&
     lacksProtocol(judged.outcome) &&
-    isUnlisted({ model: input.model, catalog: await catalogOf(input) })
+    isUnlisted({ model: input.model, catalog: await catalogOf(withCatalog) })
   if (!mayLackModel || !(await hasRoute(input, baseUrl))) return { baseUrl, ...judged }
 
-  return { baseUrl, ...(await judgeResult(input, response, 'route')) }
+  return { baseUrl, ...(await judgeResult(withCatalog, response, 'route')) }
 }
 
 /**
- * Whether an API answers a catalog request, if only with an error.
+ * Returns if an API answered the catalog request, even with an error.
  *
- * @throws UserError that error if no API gave it, or if it blames the key
+ * @throws UserError that error if no API gave it, or if it blames the key. It is clearer than that of the route
  */
-async function answersCatalogRequest(
-  input: ProbeInput,
-  candidates: readonly string[],
-): Promise<boolean> {
-  const answer = await input.catalog
-  if (answer === undefined) return servesCatalog(input.access)
-  if (answer.kind === 'received') return true
-
-  const { error } = answer
-  if (isFromApi(error) && traitsOf(error)?.blames !== 'key') return true
-  throw noApiError(error, input, candidates)
-}
-
-/** The catalog's error, which is clearer than that of the route, if neither answers as an API. */
-function noApiError(
-  catalogError: UserError,
+function checkCatalogAnswer(
+  answer: CatalogAnswer,
   { protocol }: ProbeInput,
   candidates: readonly string[],
-): UserError {
-  if (!isAboutAddress(catalogError)) return catalogError
+): void {
+  if (answer.kind === 'received') return
+
+  const { error } = answer
+  if (isFromApi(error) && traitsOf(error)?.blames !== 'key') return
+  if (!isAboutAddress(error)) throw error
   const tried = candidates.map((baseUrl) => probeUrl(baseUrl, protocol))
-  return withHint(catalogError, `No API answers at ${tried.join(', ')}.`)
+  throw withHint(error, `No API answers at ${tried.join(', ')}.`)
 }
 
 /** Whether a route exists. A request that names no model costs nothing. */
@@ -209,9 +209,4 @@ async function hasRoute(input: ProbeInput, baseUrl: string): Promise<boolean> {
     route: protocol,
   })
   return judged.kind === 'rejected' && !isAboutAddress(judged.outcome)
-}
-
-async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await sendWithKey(access, catalogSpec(access.baseUrls.chat))
-  return judge(access, result, { route: 'catalog' }).kind === 'served'
 }
