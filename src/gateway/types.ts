@@ -155,7 +155,7 @@ export interface BaseUrls {
 export interface CertificateStores {
   /** Whether the client reads the system's store by itself. */
   readonly system: boolean
-  /** A variable that keeps the client from doing so if it names a readable file. */
+  /** A variable that keeps the client from doing so if it names a readable PEM file. */
   readonly hidesSystem?: string
   /** Variables that name a PEM file, and variables that name folders of them. */
   readonly files: readonly string[]

@@ -20,16 +20,12 @@ export function isPrivatelyTrusted(access: GatewayAccess): boolean {
 }
 
 /** Names the sources of private authorities for a message. */
-export function privateSources({
-  authorities = defaultStores,
-  caFile,
-  env,
-}: GatewayAccess): string {
-  const { system, files, folders } = authorities
-  const set = [...files, ...folders].filter((name) => env[name])
-  return [...(caFile ? [caFile] : []), ...set, ...(system ? ["the system's store"] : [])].join(
-    ' or ',
-  )
+export function privateSources(access: GatewayAccess): string {
+  const { authorities = defaultStores, caFile, env } = access
+  const { files, folders } = authorities
+  const variables = [...files, ...folders].filter((name) => env[name])
+  const system = readsSystemStore(access) ? ["the system's store"] : []
+  return [...(caFile ? [caFile] : []), ...variables, ...system].join(' or ')
 }
 
 /** Whether a client may reject a certificate that was trusted for all clients, because it reads fewer stores. */
@@ -44,15 +40,18 @@ export function mayRejectCertificate(
   )
 }
 
-function certificateSources({
-  authorities = defaultStores,
-  caFile,
-  env,
-}: GatewayAccess): readonly unknown[] {
-  const { system, hidesSystem, files, folders } = authorities
-  const isSystem = system && !(hidesSystem !== undefined && env[hidesSystem])
+function certificateSources(access: GatewayAccess): readonly unknown[] {
+  const { authorities = defaultStores, caFile, env } = access
+  const { files, folders } = authorities
   const namedSources = [...files, ...folders].map((name) => env[name])
-  return [caFile, ...namedSources, isSystem ? 'system' : undefined].filter(Boolean)
+  const system = readsSystemStore(access) ? 'system' : undefined
+  return [caFile, ...namedSources, system].filter(Boolean)
+}
+
+function readsSystemStore({ authorities = defaultStores, env }: GatewayAccess): boolean {
+  const { system, hidesSystem } = authorities
+  const isHidden = hidesSystem !== undefined && readPemIfPossible(env[hidesSystem]).length > 0
+  return system && !isHidden
 }
 
 /**
@@ -71,15 +70,13 @@ export function trustedContext(
   const cached = contexts[trust].get(access)
   if (cached !== undefined) return cached
 
-  const { authorities = defaultStores, caFile, env } = access
+  const { caFile, env } = access
   const namedCertificates = [
     ...(caFile === undefined ? [] : [readPem(caFile)]),
     ...readNamedAuthorities(access),
   ]
-  const { system, hidesSystem } = authorities
-  const isHidden = hidesSystem !== undefined && readPemIfPossible(env[hidesSystem]).length > 0
   const systemCertificates =
-    trust === 'client' && system && !isHidden ? readSystemAuthorities() : []
+    trust === 'client' && readsSystemStore(access) ? readSystemAuthorities() : []
   if (namedCertificates.length + systemCertificates.length > 0) privatelyTrusted.add(access)
   else if (!nodeHasExtraAuthorities(env)) return undefined
 
