@@ -3,7 +3,7 @@
  * status of the response can mean it (`canMean`); otherwise the next cause decides.
  */
 import { causesOf } from './causes/find-causes.ts'
-import { type Cause, noStatus } from './causes/row.ts'
+import type { Cause } from './causes/row.ts'
 import {
   type Evidence,
   hundredsOf,
@@ -97,7 +97,7 @@ function canMean(evidence: Evidence, cause: Cause): boolean {
     case 'protocol':
       return requestsModel(evidence)
     case 'route':
-      return [noStatus, 400, 401, 403].includes(status)
+      return status === 401 || status === 403
     case 'upstream':
       return isRejection(evidence) || hundredsOf(status) === 5
     case 'gateway':

@@ -16,7 +16,6 @@ const routeRows: readonly CauseRow[] = [
         \bnot allowed to call this route\b | \bpermission is required to access this endpoint\b
       `,
     ),
-    statuses: [401, 403],
     source: 'restricted keys of OpenAI, LiteLLM and GitHub, 2026-11-22',
   },
   {
@@ -25,7 +24,6 @@ const routeRows: readonly CauseRow[] = [
     words: anyOf(
       String.raw`\b(?:keys?|tokens?)\b${within(40)}\b(?:only|${notAllowed})${within(40)}(?:\/v\d|\broutes?\b|\bend ?points?\b)`,
     ),
-    statuses: [401, 403],
     source: forged,
   },
 ]
