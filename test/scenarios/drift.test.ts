@@ -219,6 +219,23 @@ describe('doctor --fix does not approve what someone else has changed', () => {
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })
   })
 
+  test('--yes restores a whole file that also has a fix', async () => {
+    const home = aHome()
+    await setUpOffline(home, 'codex', { url, key })
+    const written = home.text('.codex/auth.json')
+    home.put(
+      '.codex/auth.json',
+      '{"OPENAI_API_KEY":"sk-other","tokens":{"access_token":"t"}}',
+      0o600,
+    )
+
+    const { status, json } = await fix(home, '--yes')
+    const { fixed, checks } = json as Record<'fixed' | 'checks', { id: string }[]>
+    expect(fixed.map(({ id }) => id).toSorted()).toEqual(['codex-login', 'drifted'])
+    expect(checks.filter(({ id }) => ['codex-login', 'drifted'].includes(id))).toEqual([])
+    expect({ status, auth: home.text('.codex/auth.json') }).toEqual({ status: 0, auth: written })
+  })
+
   test('without a copy of the key, neither the address nor the key is restored', async () => {
     const home = await aRedirectedHome()
     const written = createHash('sha256').update(home.text('.codex/auth.json')).digest('hex')

@@ -9,7 +9,7 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, shownModel, whyUnreadable } from '../../clients/contract/state.ts'
-import { asPlanned } from '../../clients/files/parse-file.ts'
+import { asPlanned, fileOf } from '../../clients/files/parse-file.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { planFixes } from '../../clients/plan/edit-file.ts'
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
@@ -166,7 +166,7 @@ export function driftSinceSetup(
     fix && needsConsentTo === undefined ? [fix] : [],
   )
   const driftAfter = (fixes: readonly FileFix[], edits: readonly FileEdit[] = []) => {
-    const fixedFiles = asPlanned(files, [...edits, ...planFixes(client, files, fixes)])
+    const fixedFiles = asPlanned(files, repairEdits(checked, fixes, edits))
     const reasons = settingsDrift({ client, state: client.read(fixedFiles) }, expected)
     return { fixedFiles, reasons }
   }
@@ -190,6 +190,23 @@ export function driftSinceSetup(
     changedSettings: changedFiles.map((changed) => describeChanges(session, changed)).join('; '),
     ...(isComplete && { restore: { fixes, edits } }),
   }
+}
+
+/**
+ * One edit for each file: the restoring edits, and those of the fixes. A restored file needs no fix, because
+ * it is again what the setup wrote.
+ *
+ * @throws UserError as `planFixes` does
+ */
+export function repairEdits(
+  { client, files }: Pick<ClientFacts, 'client' | 'files'>,
+  fixes: readonly FileFix[],
+  restoringEdits: readonly FileEdit[],
+): readonly FileEdit[] {
+  const isRestored = ({ fileKind }: FileFix) =>
+    restoringEdits.some(({ path }) => path === fileOf(files, fileKind).path)
+  const otherFixes = fixes.filter((fix) => !isRestored(fix))
+  return [...restoringEdits, ...planFixes(client, files, otherFixes)]
 }
 
 /** A file in which settings of the last setup have other values now. */

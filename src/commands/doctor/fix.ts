@@ -3,7 +3,6 @@
  * applies the accepted ones as one run.
  */
 import { shownModel } from '../../clients/contract/state.ts'
-import { planFixes } from '../../clients/plan/edit-file.ts'
 import { describeEdit } from '../../edits/describe.ts'
 import type { FileEdit, Plan } from '../../edits/types.ts'
 import { type FileFix, messageWithLocation } from '../../finding.ts'
@@ -12,7 +11,7 @@ import { applyPlan } from '../../transaction/apply-plan.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { ReadableClient } from '../client-state/check-client.ts'
 import { hasWrittenBaseUrl } from '../client-state/client-facts.ts'
-import { describeDrift, driftSinceSetup } from '../client-state/drift.ts'
+import { describeDrift, driftSinceSetup, repairEdits } from '../client-state/drift.ts'
 import { secretFiles } from '../client-state/file-permissions.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import type { CheckResult } from '../status/check-results.ts'
@@ -58,7 +57,8 @@ export async function fixProblems(
 /** A fix that `doctor --fix` can apply. */
 interface AvailableFix {
   readonly problem: Problem
-  readonly fixes: readonly FileFix[]
+  readonly fileFixes: readonly FileFix[]
+  /** They restore whole files. */
   readonly edits: readonly FileEdit[]
   /** Absent: the fix is safe. */
   readonly asks?: ConsentQuestion | undefined
@@ -124,7 +124,7 @@ function* availableFixes(
     if (fix !== undefined)
       yield {
         problem: { about, code, message: messageWithLocation(finding) },
-        fixes: [fix],
+        fileFixes: [fix],
         edits: [],
         asks: reason === undefined ? undefined : { reason, question: 'Fix this?' },
       }
@@ -134,15 +134,16 @@ function* availableFixes(
   if (drift?.restore !== undefined) {
     const message = describeDrift(client, drift)
     const asks = { reason: message, question: 'Restore the setup?' }
-    yield { problem: { about, code: 'drifted', message }, ...drift.restore, asks }
+    const { fixes: fileFixes, edits } = drift.restore
+    yield { problem: { about, code: 'drifted', message }, fileFixes, edits, asks }
   }
 
-  // Only the mode changes: `withPrivateModes` has the edit.
+  // Only the mode changes, and nobody is asked, so `withPrivateModes` adds the edit to any others.
   for (const { file, isOpen } of secretFiles(session, checked))
     if (isOpen)
       yield {
         problem: { about, code: 'private', message: `Other users could read ${file.path}` },
-        fixes: [],
+        fileFixes: [],
         edits: [],
       }
 }
@@ -154,9 +155,8 @@ function editsOf(
   fixes: readonly AvailableFix[],
 ): readonly FileEdit[] {
   const restoringEdits = fixes.flatMap(({ edits }) => edits)
-  const fileFixes = fixes.flatMap((available) => available.fixes)
-  const fixingEdits = planFixes(checked.client, checked.files, fileFixes)
-  return withPrivateModes(session, checked, [...restoringEdits, ...fixingEdits])
+  const fileFixes = fixes.flatMap((available) => available.fileFixes)
+  return withPrivateModes(session, checked, repairEdits(checked, fileFixes, restoringEdits))
 }
 
 /** Adds to the edits the file modes that keep others from reading files with secrets. */
