@@ -56,7 +56,11 @@ interface CommandLine {
   readonly needs: (entry: CommandEntry) => boolean
 }
 
-function readCommandLine(args: readonly string[]): CommandLine {
+function readCommandLine(typed: readonly string[]): CommandLine {
+  // A `--` before the command changes nothing.
+  const command = typed.findIndex((arg) => !arg.startsWith('-'))
+  const isAfterCommand = (index: number) => command !== -1 && index > command
+  const args = typed.filter((arg, index) => arg !== '--' || isAfterCommand(index))
   const [first, ...otherArgs] = args
   const ownArgs = withoutForeignCommand(args)
   const isHelp = first === 'help' || ownArgs.includes('-h') || ownArgs.includes('--help')

@@ -18,6 +18,8 @@ import { command as serve } from '../../src/commands/serve.ts'
 import { command as setup } from '../../src/commands/setup.ts'
 import { command as status } from '../../src/commands/status.ts'
 import { command as use } from '../../src/commands/use.ts'
+import { aHome } from '../support/home.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 /** The commands whose arguments have a form of their own. */
 const commandsWithArguments: Readonly<
@@ -132,6 +134,24 @@ test.each([
   ['serve', '--port 65536'],
 ])('%s %s is refused', async (name, words) => {
   await expect(parse(commands[name]!, words)).rejects.toThrow()
+})
+
+describe('a `--` before the command', () => {
+  test.each([['--'], ['--', '--']])('changes nothing: %s %s', async (...dashes) => {
+    const args = ['completion', 'bash']
+    const { stdout } = await runInProcess(aHome(), args)
+    expect(await runInProcess(aHome(), [...dashes, ...args])).toMatchObject({ status: 0, stdout })
+  })
+
+  test.each([['--'], ['--json', '--']])(
+    'does not hide an unknown command: %s %s',
+    async (...args) => {
+      expect((await runHere(aHome(), [...args, 'nope'])).json).toMatchObject({
+        command: null,
+        error: { code: 'usage' },
+      })
+    },
+  )
 })
 
 describe('a word that looks like a key', () => {
