@@ -90,22 +90,26 @@ export function completionOf(
       typed,
       commandNames.filter(({ word }) => word !== 'help'),
     )
-  const values = argumentsOf(command, words.slice(words.indexOf(name!) + 1), known)
+  const otherWords = words.slice(words.indexOf(name!) + 1)
+  const values = argumentValues(command, argumentsIn(otherWords, options).length, known)
   return startingWith(typed, [...values, ...flags])
 }
 
-/**
- * The values of a command's next argument. The last argument can be repeatable.
- *
- * @param words the words after the command
- */
-function argumentsOf(
+/** The words of a command that are neither flags nor the values of flags. */
+function argumentsIn(words: readonly string[], options: readonly Option[]): readonly string[] {
+  const takesValue = (word: string | undefined) =>
+    options.some(({ long, required, optional }) => (required || optional) && long === word)
+  return words.filter((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]))
+}
+
+/** The values of a command's next argument, after `count` others. The last argument can be repeatable. */
+function argumentValues(
   { registeredArguments: all }: CommandUnknownOpts,
-  words: readonly string[],
+  count: number,
   known: OtherWords,
 ): readonly string[] {
-  const count = words.filter((word) => !word.startsWith('-')).length
-  const next = all[count] ?? (all.at(-1)?.variadic ? all.at(-1) : all[0])
+  const last = all.at(-1)
+  const next = all[count] ?? (last?.variadic ? last : undefined)
   const names = next instanceof GatewayArgument ? known.gateways() : []
   return [...names, ...(next?.argChoices ?? [])]
 }
