@@ -151,7 +151,7 @@ function show(
 ): void {
   const count =
     catalog === undefined ? 'no list of models' : counted(catalog.models.length, 'model')
-  const left = balance === undefined ? '' : `, ${shownBalance(balance)} left on the key`
+  const left = balance === undefined ? '' : `, the key has ${shownBalance(balance)}`
   session.say(`${access.name ?? access.address}: accepts the key, ${count}${left}`)
 
   const rows = results.flatMap((result) => (result.kind === 'works' ? [tableRow(result)] : []))

@@ -150,7 +150,7 @@ function dateOf(when: unknown): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-/** `14.20 USD left until 2026-12-01`, `no limit`, `nothing left`: the words after "the key has". */
+/** `14.20 USD left, renewed on 2026-12-01`, `no limit`, `nothing left`: the words after "the key has". */
 export function shownBalance({ remaining, unit, resets, expires }: Balance): string {
   const day = (date: string) => date.slice(0, 10)
   const parts = [shownAmount(remaining, unit)]

@@ -39,6 +39,7 @@ test.each<[string, Balance, unknown, RegExp]>([
 
   const { stdout } = await runInProcess(home, ['check'])
   expect(stdout.match(shown)).toEqual(times)
+  expect(stdout).not.toMatch(/(?:left|limit) left/)
   const { json } = await runHere(home, ['check'])
   expect(json['balance']).toEqual(balance)
   expect((await runInProcess(home, ['doctor'])).stdout.match(shown)).toEqual(times)
