@@ -36,12 +36,12 @@ export function readWords(self: CommandUnknownOpts): RunWords {
 }
 
 /**
- * Whether no name is before the `--`. Commander drops the `--` from the words of the command, which are the last
- * ones of its parent. So it is the word before them there:
+ * Whether no name is before the `--`. Commander drops a `--` before the first word of the command, whose words are
+ * the last ones of its parent. So it is the word before them there:
  *
  *                                  self.parent.args               self.args
  *     repoint run -- codex exec    run, --, codex, exec           codex, exec
- *     repoint run work -- codex    run, work, --, codex           work, codex
+ *     repoint run work -- codex    run, work, --, codex           work, --, codex
  */
 function startsWithDashes(self: CommandUnknownOpts): boolean {
   const allWords = self.parent!.args
