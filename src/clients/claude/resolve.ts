@@ -16,7 +16,7 @@ import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type Slot, slotIn, slots } from './flags.ts'
 import { type Pins, withoutWindow } from './settings.ts'
 import { fillMapping, gptModels, usesOfGptModels } from './slots/fill-mapping.ts'
-import { aboutFilled, fillSlots } from './slots/fill-slots.ts'
+import { filledSlotFindings, fillSlots } from './slots/fill-slots.ts'
 import { firstModel, type Start } from './slots/first-model.ts'
 import { knowsModel, slotWithoutModel } from './versions.ts'
 
@@ -51,7 +51,7 @@ export function resolveClaude(
     version,
     slotModels: { ...pins, ...filled },
     subagentModel,
-    aboutSlots: aboutFilled(filled, catalog),
+    slotFindings: filledSlotFindings(filled, catalog),
     uses: usesOfSlots(catalog).filter(({ purpose }) => pins[purpose] === undefined),
   })
 }
@@ -91,7 +91,7 @@ interface ChosenModels extends Pick<Start, 'command' | 'version'> {
   readonly input: ResolveInput
   readonly slotModels: Pins
   readonly subagentModel: string | undefined
-  readonly aboutSlots?: readonly Finding[]
+  readonly slotFindings?: readonly Finding[]
   readonly uses: readonly ModelUse[]
 }
 
@@ -104,7 +104,7 @@ interface ChosenModels extends Pick<Start, 'command' | 'version'> {
  *     neither               no                                  the slot
  */
 function resolvedWith(chosen: ChosenModels): ResolvedOptions {
-  const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = chosen
+  const { command, input, version, slotModels, subagentModel, slotFindings = [], uses } = chosen
   const { requested, modelForAll, gatewayInfo } = input
   const options = effectiveOptions(input)
   const startSlot = slotIn(options)
@@ -140,7 +140,7 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
     ...window,
     findings: [
       ...nameFindings(input, chosenIds(input, startSlot)),
-      ...aboutSlots,
+      ...slotFindings,
       ...first.findings,
       ...window.notes,
     ],

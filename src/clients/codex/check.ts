@@ -15,7 +15,7 @@ import { checkModelsFile, checkOtherModelsFile, checkStaleModelsFile } from './m
 import { checkProvidersForSetup, checkProvidersNow } from './providers/check-provider.ts'
 import { startupFindings } from './providers/check-start.ts'
 import { addressInUse, providerInUse } from './providers/provider.ts'
-import { serverLeftRunning } from './server.ts'
+import { oldServerFindings } from './server.ts'
 
 const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }
 
@@ -55,7 +55,7 @@ export function* checkNow(context: ClientContext): Findings {
 
   yield* checkLeftovers(context, config)
   yield* checkSystemLayers(context.files, config, { needsAuthFile })
-  yield* serverLeftRunning(context.world)
+  yield* oldServerFindings(context.world)
 }
 
 function checkEnvironmentKey(context: ClientContext): Findings {

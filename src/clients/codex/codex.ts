@@ -13,7 +13,7 @@ import { testedVersions } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { checkNow, checkSetup } from './check.ts'
 import { assumedWindow, withModelsFile } from './compose-models-file.ts'
-import { aboutConversations } from './conversations.ts'
+import { conversationFindings } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
 import { settingOptions } from './flags.ts'
@@ -148,5 +148,6 @@ export const codex: ClientModule = {
   firstRequest,
   launchSettings,
   gatewaySettings,
-  sideEffects: (world, change) => (change.by === 'forget' ? [] : aboutConversations(world, change)),
+  sideEffects: (world, change) =>
+    change.by === 'forget' ? [] : conversationFindings(world, change),
 }

@@ -72,7 +72,10 @@ export function withModelsFile(
   const { requested, gatewayInfo } = input
   const table = entriesIn(printedTable)
   if (!effectiveOptions(input).hasModelsFile)
-    return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
+    return {
+      ...resolved,
+      findings: [...resolved.findings, ...cappedWindowFindings(table, resolved)],
+    }
 
   // Without the gateway's catalog, the existing file stays: nothing new is known about its models.
   if (table.length === 0 || (catalogIn(gatewayInfo) === undefined && !requested.hasModelsFile))
@@ -190,7 +193,7 @@ function numberOr(value: unknown, otherwise: number): number {
 }
 
 /** Reports a window that Codex silently reduces (0.122.0 to 0.169.0, 2026-11-23). */
-function aboutCap(
+function cappedWindowFindings(
   table: readonly Entry[],
   { model, contextWindow = 0 }: ResolvedOptions,
 ): readonly Finding[] {

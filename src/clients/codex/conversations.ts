@@ -53,7 +53,7 @@ function providerOf({ files }: ClientWorld, path: string): string | undefined {
  * Codex continues a conversation with the provider that it was recorded with (0.146.0 to 0.169.0), or with
  * the one of config.toml (0.105.0 to 0.142.5; 2026-11-22).
  */
-export function* aboutConversations(
+export function* conversationFindings(
   world: ClientWorld,
   { before, after }: { readonly before: LoadedFiles; readonly after: LoadedFiles },
 ): Generator<Finding, void> {

@@ -17,7 +17,7 @@ const stopTimeoutMs = 30_000
  * because another process may have taken the pid. A server that started after auth.json was written has the
  * key in that file.
  */
-export function* serverLeftRunning(world: ClientWorld): Findings {
+export function* oldServerFindings(world: ClientWorld): Findings {
   const { join } = pathsOf(world.machine)
   const home = codexHome(world.machine)
   const path = join(home, 'app-server-daemon', 'daemon.pid')

@@ -89,7 +89,7 @@ export const kilo: ClientModule = {
 
   *checkNow(context) {
     yield* shared.checkNow(context)
-    yield* serverLeftRunning(context.world)
+    yield* oldServerFindings(context.world)
   },
 
   *checkSetup(context, target) {
@@ -160,7 +160,7 @@ function* checkFirstStart({ files, machine }: ClientContext): Findings {
  * Reads the server's state file and checks whether that process runs; starts nothing. A server that started
  * after auth.json was written has the key in that file.
  */
-function* serverLeftRunning(world: ClientWorld): Findings {
+function* oldServerFindings(world: ClientWorld): Findings {
   const { join } = pathsOf(world.machine)
   const state = join(xdgFolder(world.machine, 'STATE'), 'kilo', 'daemon.json')
   const auth = join(xdgFolder(world.machine, 'DATA'), 'kilo', 'auth.json')

@@ -40,7 +40,8 @@ export function windowOf(
     return knows(id) ? 'known to the client' : withKnownFacts({ id }).contextWindow
   })
   const unknown = [...new Set(ids.filter((_, index) => windows[index] === undefined))]
-  if (unknown.length > 0) return { notes: notesUnlessKept([unknownWindow(unknown, ifUnknown)]) }
+  if (unknown.length > 0)
+    return { notes: notesUnlessKept([unknownWindowFinding(unknown, ifUnknown)]) }
 
   const sizes = windows.filter((window) => typeof window === 'number')
   if (sizes.length === 0 || sizes.length < ids.length) return { notes: [] }
@@ -66,7 +67,7 @@ function smallWindowFindings(window: number): readonly Finding[] {
   ]
 }
 
-function unknownWindow(ids: readonly string[], effect: string): Finding {
+function unknownWindowFinding(ids: readonly string[], effect: string): Finding {
   return {
     code: 'context-window-unknown',
     topic: 'context-window-unknown',

@@ -180,7 +180,7 @@ export function nameFindings(
   return [...new Set(names)].flatMap((name): Finding[] => {
     if (name === undefined) return []
     const listed = resolveModel(catalog, name)
-    if (listed === undefined) return [notListed(catalog, name)]
+    if (listed === undefined) return [notListedFinding(catalog, name)]
     if (listed.id === name) return []
     const message = `repoint writes ${name} as ${listed.id}, ${listed.reason}`
     return [{ code: 'model-renamed', severity: 'note', message }]
@@ -191,7 +191,7 @@ export function nameFindings(
  * Notes that the gateway does not list a model. If a probe requests the model and the gateway does not serve
  * it, that is a separate error.
  */
-function notListed(catalog: Catalog, name: string): Finding {
+function notListedFinding(catalog: Catalog, name: string): Finding {
   const nearest = closestModels(name, catalog)
   const hint = `If you mistyped it: --model ${nearest.join(', or --model ')}`
   return {

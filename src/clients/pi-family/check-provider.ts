@@ -73,7 +73,7 @@ export function* checkProviderNow(view: ProviderView, url: string): Findings {
     key: sent.key,
     keyPlace: sent.keyPath ?? '',
   })
-  if (modelOf(provider, model) === undefined) yield unlisted(view)
+  if (modelOf(provider, model) === undefined) yield unlistedModelFinding(view)
   if (sent.key === undefined) yield* checkMissingKey(view)
 }
 
@@ -145,7 +145,7 @@ function* checkModelAddresses(
   }
 }
 
-function unlisted({ format, providerId, model, modelPlace }: ProviderView): Finding {
+function unlistedModelFinding({ format, providerId, model, modelPlace }: ProviderView): Finding {
   const { id } = format.client
   return {
     code: `${id}-model-unlisted`,

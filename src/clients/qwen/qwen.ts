@@ -183,7 +183,7 @@ export const qwen: ClientModule = {
     const listed = new Map(catalogIn(input.gatewayInfo)?.models.map((model) => [model.id, model]))
     const offered = resolved.offered.map((model) => withWindowToWrite(model, listed.get(model.id)))
     const withWindows = { ...resolved, offered }
-    return { ...withWindows, findings: [...resolved.findings, ...aboutModelFlag(withWindows)] }
+    return { ...withWindows, findings: [...resolved.findings, ...modelFlagFindings(withWindows)] }
   },
 
   plan,
@@ -226,7 +226,7 @@ function withWindowToWrite(model: OfferedModel, listed: CatalogModel | undefined
 }
 
 /** For an ID of another list, `qwen --model` silently uses the first model of this one (0.24.4, 2026-11-26). */
-function aboutModelFlag(resolved: ResolvedOptions): readonly Finding[] {
+function modelFlagFindings(resolved: ResolvedOptions): readonly Finding[] {
   const { offered } = resolved
   const used = new Set(offered.map(({ protocol }) => protocol))
   if (used.size < 2) return []

@@ -55,7 +55,7 @@ export function fillSlots(options: {
 }
 
 /** Reports the slots that `fillSlots` filled. */
-export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonly Finding[] {
+export function filledSlotFindings(filled: Pins, catalog: Catalog | undefined): readonly Finding[] {
   const filledSlots = slots.filter((slot) => filled[slot] !== undefined)
   if (filledSlots.length === 0) return []
   const why =

@@ -52,7 +52,7 @@ type FirstModel = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
 export function firstModel(start: Start): FirstModel {
   const { command, slot, pins, version } = start
   const place = placeInTable(version)
-  const findings = place === 'covered' || place === 'newer' ? missingOfOtherSlots(start) : []
+  const findings = place === 'covered' || place === 'newer' ? otherSlotFindings(start) : []
 
   if (!hasSlot(version, slot)) {
     const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${command} --slot opus`
@@ -69,7 +69,7 @@ export function firstModel(start: Start): FirstModel {
   const possibleIds = place === 'newer' ? ids.slice(-1) : ids
   return {
     probeModel: likelyModel(start, possibleIds),
-    findings: [...missingOfSlot(start, possibleIds), ...findings],
+    findings: [...startSlotFindings(start, possibleIds), ...findings],
   }
 }
 
@@ -109,7 +109,7 @@ function likelyModel(start: Start, ids: readonly string[]): string {
 }
 
 /** Reports the IDs that the slot may mean and the gateway lacks. */
-function missingOfSlot(start: Start, ids: readonly string[]): readonly Finding[] {
+function startSlotFindings(start: Start, ids: readonly string[]): readonly Finding[] {
   const { slot } = start
   const unlisted = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
   if (unlisted.length === 0) return []
@@ -129,7 +129,7 @@ function missingOfSlot(start: Start, ids: readonly string[]): readonly Finding[]
  * Reports missing IDs that the client sends in addition to the first one: haiku for background work, the
  * others on demand.
  */
-function missingOfOtherSlots(start: Start): readonly Finding[] {
+function otherSlotFindings(start: Start): readonly Finding[] {
   const { version } = start
   const unlisted = slots.filter(
     (slot) =>

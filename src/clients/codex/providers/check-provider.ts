@@ -1,4 +1,4 @@
-import type { Findings } from '../../../finding.ts'
+import type { Finding, Findings } from '../../../finding.ts'
 import { isExported } from '../../checks/environment.ts'
 import {
   findingAt,
@@ -85,7 +85,7 @@ export function* checkProvidersNow(context: ClientContext, config: ParsedFile): 
     yield* checkHarmfulLayers(context.files, provider.id)
   }
   if (isTurnedOff(provider.table)) {
-    yield* reportTurnedOff(config, provider)
+    yield turnedOffFinding(config, provider)
     return
   }
   if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
@@ -93,7 +93,7 @@ export function* checkProvidersNow(context: ClientContext, config: ParsedFile): 
 
   if (provider.table['requires_openai_auth'] === true) {
     yield* checkOwnAuth(config, provider)
-    if (!url) yield* reportMissingAddress(config, provider)
+    if (!url) yield missingAddressFinding(config, provider)
   } else {
     yield* checkKeyVariable(context, config, provider)
     if (!mayNeedNoKey(url, context)) yield* checkMissingAuth(config, provider)
@@ -117,8 +117,8 @@ function* checkKeyVariable(
 }
 
 /** Offers no fix: the key in auth.json may belong to another address than this provider's. */
-function* reportTurnedOff(config: ParsedFile, { id, path }: Provider): Findings {
-  yield findingAt(config, [...path, 'env_key'], {
+function turnedOffFinding(config: ParsedFile, { id, path }: Provider): Finding {
+  return findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
     message: `Codex uses ${tableName(id)}, which a setup turned off: it sends nothing`,
     hint: 'Undo the setup: repoint rollback codex. Or set Codex up again: repoint codex',
@@ -168,8 +168,8 @@ function* checkOwnAuth(config: ParsedFile, { id, table, path }: Provider): Findi
   }
 }
 
-function* reportMissingAddress(config: ParsedFile, { id, path }: Provider): Findings {
-  yield findingAt(config, path, {
+function missingAddressFinding(config: ParsedFile, { id, path }: Provider): Finding {
+  return findingAt(config, path, {
     code: 'codex-no-address',
     message: `${tableName(id)} has no base_url: Codex sends the key of auth.json to OpenAI`,
     hint: 'Set Codex up: repoint codex. Or remove the table and model_provider.',
