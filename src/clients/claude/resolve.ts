@@ -10,7 +10,7 @@ import {
   type ResolveInput,
 } from '../contract/setup.ts'
 import { type WindowHandling, windowOf } from '../models/context-window.ts'
-import { expectUsableModel, nameFindings } from '../models/resolve.ts'
+import { nameFindings, resolveModelId } from '../models/resolve.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type Slot, slotIn, slots } from './flags.ts'
@@ -206,10 +206,10 @@ function usableSubagent(input: ResolveInput): string | undefined {
   return subagentModel ? usableAsWritten(input, subagentModel) : undefined
 }
 
-/** The catalog's ID, with the window suffix that the user wrote. @throws as `expectUsableModel` */
+/** The catalog's ID, with the window suffix that the user wrote. @throws as `resolveModelId` */
 function usableAsWritten(input: ResolveInput, written: string): string {
   const id = withoutWindow(written)
-  return expectUsableModel(input, id, ['messages']) + written.slice(id.length)
+  return resolveModelId(input, id, ['messages']) + written.slice(id.length)
 }
 
 /** The pins without window suffixes. */

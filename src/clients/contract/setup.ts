@@ -1,7 +1,7 @@
 import type { Bytes } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { FileFix, Finding } from '../../finding.ts'
-import type { ChosenModel } from '../../gateway/models/rules.ts'
+import type { ModelWithReason } from '../../gateway/models/rules.ts'
 import type {
   BaseUrls,
   Catalog,
@@ -112,7 +112,7 @@ export interface OfferedModel extends CatalogModel {
   readonly protocol: Protocol
 }
 
-export interface ModelUse extends ChosenModel {
+export interface ModelUse extends ModelWithReason {
   /** For a client with several models. */
   readonly purpose?: string
 }

@@ -1,10 +1,10 @@
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import {
-  type ChosenModel,
   catalogEntry,
   closestModels,
   defaultModel,
+  type ModelWithReason,
   resolveModel,
   supportsAny,
 } from '../../gateway/models/rules.ts'
@@ -65,7 +65,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   const { catalogAnswer } = input.gatewayInfo
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
-  if (model !== undefined) return expectUsableModel(input, model, protocols)
+  if (model !== undefined) return resolveModelId(input, model, protocols)
   if (catalogAnswer.kind === 'not-requested')
     throw new ModelNeeded({
       code: 'usage',
@@ -109,7 +109,10 @@ function protocolsFor(
 }
 
 /** The default model, unless the user chose one. */
-function modelByRule(input: ResolveInput, supported: readonly Protocol[]): ChosenModel | undefined {
+function modelByRule(
+  input: ResolveInput,
+  supported: readonly Protocol[],
+): ModelWithReason | undefined {
   const catalog = catalogIn(input.gatewayInfo)
   if (catalog === undefined || effectiveOptions(input).model !== undefined) return undefined
   return defaultModel(catalog, ...protocolsFor(input, supported))
@@ -147,7 +150,7 @@ export function modelsToProve(
  *
  * @throws UserError `protocol-unsupported` if the client cannot use it
  */
-export function expectUsableModel(
+export function resolveModelId(
   input: ResolveInput,
   name: string,
   protocols: readonly Protocol[],

@@ -17,9 +17,9 @@ import { isTable, type Table, textIn } from '../files/tables.ts'
 import { removal } from '../plan/edit-file.ts'
 import {
   type ConfiguredProvider,
-  chosenProvider,
   loginOf,
   mergedConfig,
+  providerIdInUse,
   providerOf,
   readAuth,
   readKey,
@@ -36,7 +36,8 @@ export interface OpencodeView extends Fork {
   /** The user's files merged. */
   readonly config: Table
   /** The provider of the default model. */
-  readonly chosen: string | undefined
+  readonly idInUse: string | undefined
+  /** The provider that the check is about. */
   readonly providerId: string
   readonly provider: ConfiguredProvider
 }
@@ -44,14 +45,14 @@ export interface OpencodeView extends Fork {
 /** @param wanted the provider of a setup. Absent: the one in use */
 export function viewOf(fork: Fork, context: ClientContext, wanted?: string): OpencodeView {
   const { value: config } = mergedConfig(context.files)
-  const chosen = chosenProvider(config)
-  const providerId = wanted ?? chosen ?? defaultProviderId
+  const idInUse = providerIdInUse(config)
+  const providerId = wanted ?? idInUse ?? defaultProviderId
   return {
     ...fork,
     context,
     configFile: parseKind(context.files, 'config'),
     config,
-    chosen,
+    idInUse,
     providerId,
     provider: providerOf(config, providerId),
   }
@@ -71,7 +72,7 @@ export function* checkProviderForSetup(view: OpencodeView, target: SetupTarget):
 
 /** Reports what is wrong with the provider in use: its address, its key, its models. */
 export function* checkProviderNow(view: OpencodeView): Findings {
-  const { context, configFile, chosen, providerId, provider } = view
+  const { context, configFile, idInUse, providerId, provider } = view
   const { url } = provider
 
   if (loginOf(context.files, providerId) !== undefined) yield* checkInlineKeys(view)
@@ -83,7 +84,7 @@ export function* checkProviderNow(view: OpencodeView): Findings {
     name: `baseURL of ${providerId}`,
     effect: `, and ${view.label} retries forever`,
   })
-  if (chosen !== providerId) return
+  if (idInUse !== providerId) return
 
   yield* checkModel(view)
   yield* checkMissingKey(view)

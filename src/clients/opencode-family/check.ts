@@ -34,12 +34,12 @@ export function* checkSetup(fork: Fork, context: ClientContext, target: SetupTar
 /** Reports what is wrong with the effective configuration of the client. */
 export function* checkNow(fork: Fork, context: ClientContext): Findings {
   const view = viewOf(fork, context)
-  const { config, chosen, provider, providerId } = view
+  const { config, idInUse, provider, providerId } = view
   yield* checkSurroundings(fork, context)
 
   // With a provider that the client ships, the user may configure it freely.
   const isCustom = provider.url !== undefined && !fork.reservedProviderIds.includes(providerId)
-  if (isCustom || chosen !== undefined) {
+  if (isCustom || idInUse !== undefined) {
     const inUse = [config['model'], config['small_model']].flatMap((model) =>
       typeof model === 'string' && model.startsWith(`${providerId}/`)
         ? [model.slice(providerId.length + 1)]

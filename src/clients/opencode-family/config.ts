@@ -31,7 +31,7 @@ export function mergedConfig(files: LoadedFiles): {
 }
 
 /** The provider of the default model: the part before the first slash. */
-export function chosenProvider({ model }: Table): string | undefined {
+export function providerIdInUse({ model }: Table): string | undefined {
   const slash = typeof model === 'string' ? model.indexOf('/') : -1
   return slash > 0 ? (model as string).slice(0, slash) : undefined
 }

@@ -5,7 +5,7 @@ import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { numberIn, textIn } from '../files/tables.ts'
 import { effortCure, noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
-import { chosenProvider, mergedConfig, providerOf } from './config.ts'
+import { mergedConfig, providerIdInUse, providerOf } from './config.ts'
 import { effortPath } from './flags.ts'
 import type { Fork } from './fork.ts'
 import { defaultOutputTokens } from './plan.ts'
@@ -18,7 +18,7 @@ export function firstRequest(
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {
   const { value } = mergedConfig(files)
-  const { table } = providerOf(value, chosenProvider(value))
+  const { table } = providerOf(value, providerIdInUse(value))
   const largest = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
   const limit = Math.min(largest, defaultOutputTokens)
   const effort = textIn(table, ['models', model, ...effortPath(protocol)])

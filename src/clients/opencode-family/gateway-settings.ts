@@ -3,7 +3,7 @@ import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { fileOf, type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
-import { chosenProvider, loginOf, mergedConfig, providerOf } from './config.ts'
+import { loginOf, mergedConfig, providerIdInUse, providerOf } from './config.ts'
 import type { Fork } from './fork.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
@@ -16,7 +16,7 @@ export function gatewaySettings(
   files: LoadedFiles,
 ): GatewaySettings {
   const { value } = mergedConfig(files)
-  const id = chosenProvider(value)
+  const id = providerIdInUse(value)
   if (id === undefined || providerOf(value, id).url === undefined) return {}
 
   const config = parseKind(files, 'config')

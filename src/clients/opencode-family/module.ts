@@ -12,7 +12,7 @@ import { readSettingOptions } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
-import { chosenProvider, mergedConfig, providerOf, readKey, userFiles } from './config.ts'
+import { mergedConfig, providerIdInUse, providerOf, readKey, userFiles } from './config.ts'
 import { firstRequest } from './first-request.ts'
 import { entryOptions } from './flags.ts'
 import { type Fork, filesOf } from './fork.ts'
@@ -92,7 +92,7 @@ export function clientOf(fork: Fork): ClientModule {
 
     read(files) {
       const { value, problem } = mergedConfig(files)
-      const providerId = chosenProvider(value)
+      const providerId = providerIdInUse(value)
       const provider = providerOf(value, providerId)
       const { table, options } = provider
       const modelIn = (key: 'model' | 'small_model') => {

@@ -14,14 +14,14 @@ import {
 import { plainModelName, removeVendor } from './ids.ts'
 import { newestOfMaker } from './newest-of-maker.ts'
 
-/** A model, and the reason why the rules chose it, as text. */
-export interface ChosenModel {
+/** A model, and why: which rule chose it, or how it matches the name that the user typed. */
+export interface ModelWithReason {
   readonly id: string
   readonly reason: string
 }
 
 /** GPT models by strength, for a client that needs several. Undefined if no rule applies. */
-export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ChosenModel | undefined>>
+export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ModelWithReason | undefined>>
 
 /** The entry of a model in a catalog. */
 export function catalogEntry(
@@ -117,7 +117,7 @@ export function nativeProtocol(id: string): Protocol {
 export function defaultModel(
   catalog: Catalog,
   ...protocols: readonly Protocol[]
-): ChosenModel | undefined {
+): ModelWithReason | undefined {
   const usable = catalog.models.filter((model) => supportsAny(model, protocols))
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
@@ -128,7 +128,7 @@ export function defaultModel(
 }
 
 /** The model for titles and other small work: the previous family's mini, or else the newest luna. */
-export function smallModel(catalog: Catalog): ChosenModel | undefined {
+export function smallModel(catalog: Catalog): ModelWithReason | undefined {
   const models = gptModels(catalog.models.filter(isChatModel))
   const { mini } = previousTiers(models)
   if (mini !== undefined)
@@ -156,7 +156,7 @@ export function gptTiers(catalog: Catalog): GptTiers {
   }
 }
 
-function balancedModel(models: readonly GptModel[]): ChosenModel | undefined {
+function balancedModel(models: readonly GptModel[]): ModelWithReason | undefined {
   const { base } = previousTiers(models)
   if (base !== undefined)
     return { id: base.model.id, reason: `base tier of the previous family, ${familyName(base)}` }
@@ -172,7 +172,7 @@ function balancedModel(models: readonly GptModel[]): ChosenModel | undefined {
  * in upper or lower case. A short family ID (`gpt-5.6`) means that family's sol variant, if the catalog
  * lists it. Undefined: the catalog does not list the model, but the gateway may still serve it.
  */
-export function resolveModel(catalog: Catalog, typed: string): ChosenModel | undefined {
+export function resolveModel(catalog: Catalog, typed: string): ModelWithReason | undefined {
   const { models } = catalog
   const sol = aliasTarget(catalog, typed)
   if (sol !== undefined) return { id: sol, reason: `the sol variant of ${typed}` }

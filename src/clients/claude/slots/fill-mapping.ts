@@ -1,7 +1,7 @@
 import {
-  type ChosenModel,
   gptTiers,
   isChatModel,
+  type ModelWithReason,
   onlyModel,
 } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
@@ -13,7 +13,7 @@ import type { Pins } from '../settings.ts'
 /** The GPT models for the slots and for subagents. Undefined: no rule fits. */
 export function gptModels(
   catalog: Catalog,
-): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
+): Readonly<Record<Slot | 'subagent', ModelWithReason | undefined>> {
   const { best, balanced, small } = gptTiers(catalog)
   return { opus: best, fable: best, sonnet: balanced, haiku: small, subagent: small }
 }
