@@ -3,11 +3,12 @@ import { canContinueAfter, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'
 import type { RequestSpec } from './http/request.ts'
+import { errorFor, judge, secretsOf, withHint } from './judge/judge.ts'
 import { lacksModel, lacksRoute, traitsOf } from './judge/traits.ts'
 import { type HttpResponse, maxCatalogBytes, type NetworkFailure } from './judge/types.ts'
 import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
-import { errorFor, judge, secretsOf, sendWithKey, withHint } from './send.ts'
+import { sendWithKey } from './send.ts'
 import type { Catalog, CatalogAnswer, CatalogModel, GatewayAccess } from './types.ts'
 
 /** The request for the first page of a catalog. */
@@ -116,7 +117,7 @@ async function requestPage(access: GatewayAccess, spec: RequestSpec): Promise<Ht
   const judged = judge(access, await sendWithKey(access, spec), { route: 'catalog' })
   if (judged.kind === 'served') return judged.response
 
-  if (judged.kind === 'failed' && isSlow(judged.failure) && spec.answerWithinMs !== undefined)
+  if (judged.kind === 'no-response' && isSlow(judged.failure) && spec.answerWithinMs !== undefined)
     throw new UserError({
       code: 'gateway-fault',
       message: `${new URL(judged.failure.url).host} did not send its list of models within ${Math.round(spec.answerWithinMs / 1000)} s`,

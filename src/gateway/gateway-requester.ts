@@ -4,10 +4,11 @@ import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
 import { type CatalogOptions, catalogSpec, requestCatalog } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
+import { judge, KeyHeaderError, withHint } from './judge/judge.ts'
 import { isAboutAddress, isFromApi, mayHelp, traitsOf } from './judge/traits.ts'
 import type { ProbeRequest } from './probe/attempt.ts'
 import { type ProbeResult, probe } from './probe/probe.ts'
-import { judge, KeyHeaderError, sendWithKey, withHint } from './send.ts'
+import { sendWithKey } from './send.ts'
 import {
   type BaseUrls,
   type CatalogAnswer,
@@ -197,7 +198,7 @@ export class GatewayRequester {
   async #acceptsKey(access: GatewayAccess): Promise<boolean> {
     const result = await sendWithKey(access, catalogSpec(this.access.baseUrls.chat))
     const judged = judge(access, result, { route: 'catalog' })
-    if (judged.kind !== 'rejected') return judged.kind === 'served'
+    if (judged.kind !== 'unusable') return judged.kind === 'served'
 
     // Some gateways reject a key in the body of a 200.
     const isKeyStatus = [401, 403].includes(judged.response.status)

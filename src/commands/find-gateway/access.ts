@@ -1,7 +1,7 @@
 import { UserError } from '../../errors.ts'
 import { baseUrlsOf } from '../../gateway/base-urls.ts'
+import { withHint } from '../../gateway/judge/judge.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { withHint } from '../../gateway/send.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
 import type { Session } from '../screen/session.ts'

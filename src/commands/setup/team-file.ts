@@ -13,7 +13,7 @@ import { usualBaseUrls } from '../../gateway/base-urls.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
 import { type AddressOptions, normaliseAddress } from '../../gateway/input/address.ts'
-import { errorFor, judge } from '../../gateway/send.ts'
+import { errorFor, judge } from '../../gateway/judge/judge.ts'
 import { InvalidData, object, parseData, text } from '../../schema.ts'
 import { expectGatewayName } from '../../state/saved-gateways.ts'
 import { printableLine } from '../../text.ts'
@@ -109,7 +109,7 @@ async function download(
     maxBytes: maxTeamFileBytes,
   })
   const judged = judge(access, result, { route: 'catalog' })
-  if (judged.kind === 'failed') throw errorFor(judged.outcome)
+  if (judged.kind === 'no-response') throw errorFor(judged.outcome)
 
   const { status, body, cut } = judged.response
   if (status === 200 && cut === undefined) return new TextEncoder().encode(body)

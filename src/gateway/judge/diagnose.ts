@@ -14,7 +14,7 @@
  * 1. `readErrorBody` finds the words and no code.
  * 2. `causesOf` finds a name for a key next to "incorrect": the cause is `key` (causes/key-rows.ts).
  * 3. `diagnoseByCause` (by-cause.ts) checks that a 401 can mean that, and returns the outcome `key-rejected`.
- * 4. `errorFor` (send.ts) makes an error of it, which ends a setup and becomes a finding in `doctor`. Its
+ * 4. `errorFor` (judge.ts) makes an error of it, which ends a setup and becomes a finding in `doctor`. Its
  *    traits blame the `key`, so a prompt asks for the key again.
  *
  * A rejection that blames the address is judged again, with what other requests to the base URL got

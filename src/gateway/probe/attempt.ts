@@ -5,10 +5,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { asList, asObject } from '../foreign-text.ts'
 import { readErrorBody } from '../judge/error-body.ts'
+import { type Judged, judge, type UnusableResponse } from '../judge/judge.ts'
 import { rejectsLimit, speaksOfTools } from '../judge/request-parts.ts'
 import { mayHelp, traitsOf } from '../judge/traits.ts'
 import type { HttpResponse, NetworkFailure, SentRequest } from '../judge/types.ts'
-import { type Judged, judge, type Rejection, sendWithKey } from '../send.ts'
+import { sendWithKey } from '../send.ts'
 import type { Catalog, CatalogAnswer, GatewayAccess, ModelAndProtocol, Sender } from '../types.ts'
 import { hasLimit, type RequestForm, requestAt } from './probe-request.ts'
 
@@ -87,7 +88,7 @@ async function sendWithRetry(
   form: RequestForm,
 ): Promise<Judged> {
   const judged = await send(input, baseUrl, form)
-  if (judged.kind !== 'rejected' || !mayHelp('retry', judged.outcome)) return judged
+  if (judged.kind !== 'unusable' || !mayHelp('retry', judged.outcome)) return judged
 
   const wait = waitMs(judged.response, input.sender?.accepts)
   if (wait === undefined) return judged
@@ -114,7 +115,7 @@ async function repeatAsClient(
   form: RequestForm,
   judged: Judged,
 ): Promise<Judged> {
-  if (judged.kind !== 'rejected') return judged
+  if (judged.kind !== 'unusable') return judged
 
   const smallerForm =
     withoutRejectedSafeguards(form, judged) ?? withoutRejectedPart(form, judged.response)
@@ -128,7 +129,7 @@ async function repeatAsClient(
  */
 function withoutRejectedSafeguards(
   form: RequestForm,
-  rejection: Rejection,
+  rejection: UnusableResponse,
 ): RequestForm | undefined {
   const { clientRequest } = form
   const safeguards = clientRequest?.safeguards
@@ -204,7 +205,7 @@ export async function catalogOf(input: ProbeInput): Promise<Catalog | undefined>
 }
 
 /** The status is about the request itself. Without a better clue, the judge blames the model or the gateway. */
-export function isAboutRequest({ response, outcome }: Rejection): boolean {
+export function isAboutRequest({ response, outcome }: UnusableResponse): boolean {
   const blames = traitsOf(outcome)?.blames
   return [400, 413, 422].includes(response.status) && (blames === 'model' || blames === 'gateway')
 }

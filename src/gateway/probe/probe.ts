@@ -18,6 +18,7 @@ import { baseUrlFor } from '../base-urls.ts'
 import { requestCatalog } from '../catalog.ts'
 import { isUnlisted } from '../judge/evidence.ts'
 import { acceptedBy, answersSafeguards, readInference } from '../judge/inference.ts'
+import { errorFor, judge, withHint } from '../judge/judge.ts'
 import {
   deniesModel,
   isAboutAddress,
@@ -27,7 +28,7 @@ import {
   traitsOf,
 } from '../judge/traits.ts'
 import type { HttpResponse, Outcome } from '../judge/types.ts'
-import { errorFor, judge, sendWithKey, withHint } from '../send.ts'
+import { sendWithKey } from '../send.ts'
 import type {
   CatalogAnswer,
   FirstRequest,
@@ -165,7 +166,7 @@ async function judgeWithOtherAnswers(
   attempt: ProbeAttempt,
   candidates: readonly string[],
 ): Promise<ProbeAttempt> {
-  if (attempt.kind !== 'rejected' || !isAboutAddress(attempt.outcome)) return attempt
+  if (attempt.kind !== 'unusable' || !isAboutAddress(attempt.outcome)) return attempt
 
   const catalog = input.catalog ?? requestCatalog(input.access)
   const withCatalog = { ...input, catalog }
@@ -174,7 +175,7 @@ async function judgeWithOtherAnswers(
   const { baseUrl, response } = attempt
   const judged = await judgeResult(withCatalog, response, 'catalog')
   const mayLackModel =
-    judged.kind === 'rejected' &&
+    judged.kind === 'unusable' &&
     lacksProtocol(judged.outcome) &&
     isUnlisted({ model: input.model, catalog: await catalogOf(withCatalog) })
   if (!mayLackModel || !(await hasRoute(input, baseUrl))) return { baseUrl, ...judged }
@@ -208,5 +209,5 @@ async function hasRoute(input: ProbeInput, baseUrl: string): Promise<boolean> {
   const judged = judge(access, await sendWithKey(access, { ...spec, body: '{}' }), {
     route: protocol,
   })
-  return judged.kind === 'rejected' && !isAboutAddress(judged.outcome)
+  return judged.kind === 'unusable' && !isAboutAddress(judged.outcome)
 }

@@ -4,6 +4,7 @@
  */
 
 import { asList, asObject } from '../foreign-text.ts'
+import type { UnusableResponse } from '../judge/judge.ts'
 import {
   parameterUnsupported,
   rejectedParts,
@@ -13,7 +14,6 @@ import {
   toolTypesUnsupported,
 } from '../judge/request-parts.ts'
 import type { Outcome } from '../judge/types.ts'
-import type { Rejection } from '../send.ts'
 import type { FirstRequest, Protocol } from '../types.ts'
 import { formOf, isAboutRequest, type ProbeAttempt, type ProbeInput, send } from './attempt.ts'
 import type { RequestForm } from './probe-request.ts'
@@ -23,7 +23,7 @@ export async function nameRejectedPart(
   input: ProbeInput,
   attempt: ProbeAttempt,
 ): Promise<ProbeAttempt> {
-  if (attempt.kind !== 'rejected') return attempt
+  if (attempt.kind !== 'unusable') return attempt
 
   const { sender } = input
   const mayBlameClient =
@@ -47,7 +47,7 @@ export async function nameRejectedPart(
 async function searchPart(
   input: ProbeInput,
   baseUrl: string,
-  { response, outcome }: Rejection,
+  { response, outcome }: UnusableResponse,
 ): Promise<Outcome> {
   const { protocol, model, sender, searches } = input
   const isLimited = !rejectsLimit(response)

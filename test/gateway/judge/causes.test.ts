@@ -5,7 +5,7 @@ import { causeRows, causesOf } from '../../../src/gateway/judge/causes/find-caus
 import type { Cause } from '../../../src/gateway/judge/causes/row.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
-import { errorFor } from '../../../src/gateway/send.ts'
+import { errorFor } from '../../../src/gateway/judge/judge.ts'
 import { type OutcomeCode, outcomeCodes } from '../../../src/outcome-codes.ts'
 import { byId } from '../../client-modules/support.ts'
 import { type Rejection, rejections, requestOf, responseOf } from './rejections.ts'
