@@ -27,18 +27,8 @@ import {
   reasoningEffortFlag,
 } from './options/flags.ts'
 
-/** What the command line must know about a client before the user chooses it. */
-export interface ClientRow extends EnvironmentRow {
-  /** The flags in addition to those of every setup, in the order of its help. */
-  readonly flags: readonly ClientFlag[]
-  /** The slot of `slotModels` that an import link's only model belongs in. Absent: the client has no slots. */
-  readonly mainSlot?: string
-  /** @throws UserError `usage` for flags that contradict each other */
-  readonly expectConsistentFlags?: (options: ClientOptions) => void
-}
-
-/** A client that stores no gateway in a file. Only its environment configures it: see `launchSettings`. */
-export interface EnvironmentRow extends ClientName {
+/** What the command line must know about any client before the user chooses it. */
+export interface AnyClientRow extends ClientName {
   /** Other names for it. repoint suggests the client for them, but does not accept them. */
   readonly alsoCalled?: readonly string[]
   /** For the list of commands. */
@@ -49,7 +39,17 @@ export interface EnvironmentRow extends ClientName {
   readonly load: () => Promise<ClientModule>
 }
 
-/** Every client, in the order in which repoint offers them. */
+/** The same, for a client with files that a setup can write. */
+export interface ClientRow extends AnyClientRow {
+  /** The flags in addition to those of every setup, in the order of its help. */
+  readonly flags: readonly ClientFlag[]
+  /** The slot of `slotModels` that an import link's only model belongs in. Absent: the client has no slots. */
+  readonly mainSlot?: string
+  /** @throws UserError `usage` for flags that contradict each other */
+  readonly expectConsistentFlags?: (options: ClientOptions) => void
+}
+
+/** Every client with files that a setup can write, in the order in which repoint offers them. */
 export const clientRows: readonly ClientRow[] = [
   {
     ...codexName,
@@ -133,8 +133,8 @@ export const clientRows: readonly ClientRow[] = [
   },
 ]
 
-/** Clients that a setup configures for one process at a time. */
-export const environmentRows: readonly EnvironmentRow[] = [
+/** The clients that store no gateway in a file: only their environment configures them, see `launchSettings`. */
+export const environmentRows: readonly AnyClientRow[] = [
   {
     ...copilotName,
     alsoCalled: ['github-copilot', 'copilot-cli'],
@@ -163,19 +163,19 @@ export function familyIds(id: string): readonly string[] {
   return clientRows.filter((row) => row.family === family).map((row) => row.id)
 }
 
-/** The programs that `repoint run` can start. */
-export function loadPrograms(): Promise<Client[]> {
+/** Loads every client, also those without files. */
+export function loadAllClients(): Promise<Client[]> {
   return loadClients([...clientRows, ...environmentRows])
 }
 
-export async function loadClient(row: EnvironmentRow): Promise<Client> {
+export async function loadClient(row: AnyClientRow): Promise<Client> {
   const { id, family, label } = row
   const { withInterpolationGuard } = await import('./interpolation-guard.ts')
   return withInterpolationGuard({ ...(await row.load()), id, family, label })
 }
 
-/** Loads clients, in the order of the rows. */
-export function loadClients(wanted: readonly EnvironmentRow[] = clientRows): Promise<Client[]> {
+/** Loads clients, in the order of the rows. By default those with files. */
+export function loadClients(wanted: readonly AnyClientRow[] = clientRows): Promise<Client[]> {
   return Promise.all(wanted.map(loadClient))
 }
 

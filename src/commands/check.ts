@@ -1,5 +1,5 @@
 import type { Client } from '../clients/contract/client.ts'
-import { environmentRows, loadPrograms } from '../clients/list.ts'
+import { environmentRows, loadAllClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
 import { shownBalance } from '../gateway/balance.ts'
@@ -43,7 +43,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   const { access, findings, saved } = await gatewayToCheck(session, gateway, flags)
   session.platform.ask.acceptTyping()
 
-  const clients = await loadPrograms()
+  const clients = await loadAllClients()
   const proof = await proveAll(session, clients, access).catch((error: unknown) => {
     throw saved === undefined ? error : withSavedGatewayHint(saved, error)
   })

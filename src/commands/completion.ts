@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import { loadPrograms } from '../clients/list.ts'
+import { loadAllClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import type { Machine } from '../platform/platform.ts'
 import { commandOf, examples } from './command-line/command.ts'
@@ -153,7 +153,7 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
       hint: 'Start the client with: repoint run -- CLIENT',
     })
 
-  const clients = await loadPrograms()
+  const clients = await loadAllClients()
   const programs = clients
     .filter(({ launchSettings }) => launchSettings !== 'impossible')
     .map(({ program }) => program.command)

@@ -2,7 +2,7 @@ import { type Client, launchSettingsOf } from '../clients/contract/client.ts'
 import { defaultProviderId } from '../clients/contract/options.ts'
 import { launchKeyVariable } from '../clients/contract/program.ts'
 import type { SetupTarget } from '../clients/contract/setup.ts'
-import { type EnvironmentRow, loadClient } from '../clients/list.ts'
+import { type AnyClientRow, loadClient } from '../clients/list.ts'
 import { refuseBlocked } from '../finding.ts'
 import { addressFor, baseUrlFor } from '../gateway/base-urls.ts'
 import type { ExtraHeader } from '../gateway/types.ts'
@@ -19,7 +19,7 @@ import { targetFor } from './resolve/point-client.ts'
 import type { Session } from './screen/session.ts'
 
 /** The flags of a client that reads its gateway from environment variables only. */
-function defineFor(row: EnvironmentRow) {
+function defineFor(row: AnyClientRow) {
   return gatewayCommand(row.id)
     .option('--model <id>', 'the model (default: chosen from the catalog)', modelId)
     .option('--name <name>', 'save the gateway under this name (default: its host)')
@@ -27,7 +27,7 @@ function defineFor(row: EnvironmentRow) {
     .addHelpText('after', examples(row.examples))
 }
 
-export function environmentClientCommand(row: EnvironmentRow): CommandFactory {
+export function environmentClientCommand(row: AnyClientRow): CommandFactory {
   return commandOf(
     () => defineFor(row),
     async (session, flags) => showVariables(session, flags, await loadClient(row)),

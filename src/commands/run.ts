@@ -1,6 +1,6 @@
 import type { Client } from '../clients/contract/client.ts'
 import type { ProcessToStart } from '../clients/contract/program.ts'
-import { loadPrograms } from '../clients/list.ts'
+import { loadAllClients } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
@@ -70,7 +70,7 @@ export const command = commandOf(define, async (session, _word, _moreWords, _fla
 
   const isShell = typed.length === 0
   const program = isShell ? shellOf(session) : typed
-  const clients = await loadPrograms()
+  const clients = await loadAllClients()
   const called = clientsCalled(session, clients, program[0]!)
   // The clients that the process is, or that the user may start in the shell.
   const clientsToCheck = isShell ? firstInstalled(session, clients) : called.slice(0, 1)

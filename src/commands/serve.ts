@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
-import { loadPrograms } from '../clients/list.ts'
+import { loadAllClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { usualBaseUrls } from '../gateway/base-urls.ts'
@@ -109,7 +109,7 @@ export async function serve(
   const logRequest = (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`)
 
   const called =
-    words[0] === undefined ? [] : clientsCalled(session, await loadPrograms(), words[0])
+    words[0] === undefined ? [] : clientsCalled(session, await loadAllClients(), words[0])
   const gateway = await listen(
     compact({
       port,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
 import type { ConfigFile } from '../../src/clients/contract/files.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
-import { loadClients, loadPrograms } from '../../src/clients/list.ts'
+import { loadAllClients, loadClients } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { UserError, valueOrError } from '../../src/errors.ts'
@@ -246,7 +246,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   },
 )
 
-describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
+describe.each((await loadAllClients()).map((client) => [client.id, client] as const))(
   '%s in a run',
   (_, client) => {
     const [, livedIn, , onWindows] = homesOf(client)

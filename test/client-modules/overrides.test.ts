@@ -3,7 +3,7 @@ import { overrideFindings } from '../../src/clients/checks/overrides.ts'
 import type { Client } from '../../src/clients/contract/client.ts'
 import type { SensitiveSetting } from '../../src/clients/contract/config.ts'
 import type { ConfigFile } from '../../src/clients/contract/files.ts'
-import { loadClients, loadPrograms } from '../../src/clients/list.ts'
+import { loadAllClients, loadClients } from '../../src/clients/list.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import { decidesEndpoint } from '../../src/transaction/record.ts'
@@ -171,7 +171,7 @@ describe('a setting in a list, or in another spelling', () => {
   })
 })
 
-describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
+describe.each((await loadAllClients()).map((client) => [client.id, client] as const))(
   '%s: a value that the client would replace',
   (_, client) => {
     const { names, values } = client.config.interpolation

@@ -1,6 +1,6 @@
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
-import { loadPrograms } from '../../src/clients/list.ts'
+import { loadAllClients } from '../../src/clients/list.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 
 /**
@@ -24,7 +24,7 @@ interface Row {
   readonly unstreamed?: number
 }
 
-const clients = await loadPrograms()
+const clients = await loadAllClients()
 
 test.each(samples)('%s over %s: %s', { timeout: 400_000 }, async (client, protocol, cases) => {
   const { stdout } = await execa(

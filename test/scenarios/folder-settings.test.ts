@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/clients/contract/client.ts'
 import type { FolderFiles } from '../../src/clients/contract/config.ts'
-import { loadClients, loadPrograms } from '../../src/clients/list.ts'
+import { loadAllClients, loadClients } from '../../src/clients/list.ts'
 import { folderSettings } from '../../src/commands/client-state/folder-settings.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { runCli } from '../support/cli.ts'
@@ -15,7 +15,7 @@ const canary = 'sk-canary-4d5e6f70819292a3b47f3a9b'
 
 const gateway = await withGateway({ key: canary })
 
-const programs = await loadPrograms()
+const programs = await loadAllClients()
 const clients = await loadClients()
 
 /** A file that a pattern matches, without anything that decides where the key goes. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { casesOf } from '../../../scripts/responses/cases.js'
-import { loadPrograms } from '../../../src/clients/list.ts'
+import { loadAllClients } from '../../../src/clients/list.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { flawWords } from '../../../src/gateway/judge/flaws.ts'
 import { readInference } from '../../../src/gateway/judge/inference.ts'
@@ -42,7 +42,7 @@ function answerOf(protocol: Protocol, name: string): HttpResponse {
   }
 }
 
-const clients = (await loadPrograms()).filter(({ accepts }) => accepts)
+const clients = (await loadAllClients()).filter(({ accepts }) => accepts)
 
 /** The case of another name that shows the same flaw. */
 const caseOf: Partial<Record<string, string>> = {
