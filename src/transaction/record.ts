@@ -220,7 +220,10 @@ export interface FileReport {
  */
 export interface RunDocument {
   readonly run: RunRecord
-  /** For each of `run.files`: the path of its new version before the switch, in a private folder next to it. */
+  /**
+   * For each of `run.files`: the path of its new version before the switch, in a private folder next to it. If the
+   * file is deleted: of an empty file, see `stageDeletion`.
+   */
   readonly temps: readonly string[]
   /** Folders to remove if they are empty, outermost first. */
   readonly dropFolders: readonly string[]

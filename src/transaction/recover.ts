@@ -35,7 +35,7 @@ import { contentsOf } from './records/blobs.ts'
 import { nextRunId, readRunDocument, recordNames, removeUnusedBlobs } from './records/records.ts'
 import { findState, type StatePaths } from './records/state-folder.ts'
 import { resolveFile } from './resolve-file.ts'
-import { removeStage, switchFile, versionOnDisk, writeTemp } from './stage.ts'
+import { removeStage, restoredTemp, switchFile, versionOnDisk, writeTemp } from './stage.ts'
 
 /** An unfinished run that was recovered, with the paths of its files. */
 export type RecoveredRun =
@@ -155,7 +155,8 @@ function switchProgress(world: World, { file, temp }: StagedFile): SwitchProgres
   const onDisk = pathHasMoved(world, file) ? 'other' : versionOnDisk(world, file)
   if (onDisk === 'before') return 'not-switched'
   if (onDisk === 'written') return 'switched'
-  // The switch renames the new version. If it is still there, the file was not switched.
+  // A switch renames `temp`, or removes it before it deletes the file. A restore does not create it again. So if it
+  // exists, the file was not switched.
   return pathExists(world.files, temp) ? 'not-switched' : 'changed-since'
 }
 
@@ -216,9 +217,10 @@ function restoreFile(
   { file, temp }: StagedFile,
   copy: Bytes | null,
 ): void {
-  // The switch back puts `before` in place.
+  // The switch back puts `before` in place. It is staged at another path: if the process dies now, a version at
+  // `temp` would mean that the file was not switched.
   const reversed: StagedFile = {
-    temp,
+    temp: restoredTemp(temp),
     file: { ...file, before: file.written, written: file.before },
   }
   if (copy !== null) {

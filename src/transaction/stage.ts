@@ -35,11 +35,25 @@ export function versionOnDisk(
   return isBefore ? 'before' : 'other'
 }
 
-/** Replaces a file by its new version, and flushes the folder. */
-export function switchFile({ files }: World, { file, temp }: StagedFile): void {
-  if (file.written === null) ignoreMissing(() => files.unlink(file.realPath))
-  else files.rename(temp, file.realPath)
+/**
+ * Replaces a file by its new version, or deletes it, and flushes the folder. In both cases `temp` exists until then:
+ * recovery tells by it that a file was not switched.
+ */
+export function switchFile(world: World, { file, temp }: StagedFile): void {
+  const { files } = world
+  if (file.written === null) {
+    // First the stage: if the process dies between the two, recovery must not take a later file at this path
+    // for one that was not switched.
+    removeStage(world, temp)
+    ignoreMissing(() => files.unlink(file.realPath))
+  } else files.rename(temp, file.realPath)
   files.fsyncFolder(dirname(file.realPath))
+}
+
+/** Stages a deletion, which has no new version: `temp` is an empty file until the switch. */
+export function stageDeletion({ files }: World, temp: string): void {
+  files.mkdir(dirname(temp), 0o700)
+  createDurably(files, temp, new Uint8Array(), { mode: 0o600 })
 }
 
 /**
@@ -115,11 +129,16 @@ function isStageName(folder: string): boolean {
   return /^\.repoint-[0-9a-f]{12}$/.test(basename(folder))
 }
 
-/** Removes a new version and its folder. */
+/** The path, also in the private folder, for the old version that a recovery restores. */
+export function restoredTemp(temp: string): string {
+  return `${temp}_before`
+}
+
+/** Removes a new version, or a restored one, and its folder. */
 export function removeStage({ files }: World, temp: string): void {
   const folder = dirname(temp)
   try {
-    ignoreMissing(() => files.unlink(temp))
+    for (const path of [temp, restoredTemp(temp)]) ignoreMissing(() => files.unlink(path))
     if (ignoreMissing(() => files.rmdir(folder)))
       ignoreMissing(() => files.fsyncFolder(dirname(folder)))
   } catch (error) {

@@ -29,7 +29,7 @@ import {
 import { writeBlobs } from './records/blobs.ts'
 import type { StatePaths } from './records/state-folder.ts'
 import { recoverUnderLock } from './recover.ts'
-import { removeStage, switchFile, versionOnDisk, writeTemp } from './stage.ts'
+import { removeStage, stageDeletion, switchFile, versionOnDisk, writeTemp } from './stage.ts'
 
 /** A switch of files in progress. */
 interface FileSwitch {
@@ -121,8 +121,10 @@ function contentsToSave({ files }: ComposedRun): Uint8Array[] {
 /** Writes a new version in full, so that only a rename remains, which needs no more space or rights. */
 function stageFile(world: World, kind: RunRecord['kind'], composedFile: ComposedFile): void {
   const { file, after: bytes } = composedFile
-  // A removal has no new version.
-  if (bytes === null) return
+  if (bytes === null) {
+    stageDeletion(world, composedFile.temp)
+    return
+  }
 
   const isRestored = isUndoOrRedo({ kind })
   const areAttributesCopied = writeTemp(world, composedFile, { bytes, isRestored })

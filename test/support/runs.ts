@@ -45,11 +45,12 @@ export function failureOf(work: () => unknown): UserError {
   throw new Error('there was no error')
 }
 
-/** A run that dies just before it renames something to `target`, and cleans nothing up. */
+/** A run that dies just before it renames something to `target` (or unlinks it), and cleans nothing up. */
 export function killedBefore(
   home: Home,
   target: string | RegExp,
   work = (world: World): unknown => applyPlan(world, aPairPlan(sourceIn(home))),
+  lastCall: 'rename' | 'unlink' = 'rename',
 ): void {
   const world = worldIn(home)
   const killed = new Error('killed')
@@ -58,9 +59,9 @@ export function killedBefore(
     get: (files, name) => {
       const call = files[name as keyof typeof files] as (...args: unknown[]) => unknown
       return (...args: unknown[]) => {
-        const to = String(args[1])
+        const to = String(args.at(-1))
         const isMeant = typeof target === 'string' ? to.endsWith(target) : target.test(to)
-        if (name === 'rename' && isMeant) isDead = true
+        if (name === lastCall && isMeant) isDead = true
         if (isDead) throw killed
         return call(...args)
       }

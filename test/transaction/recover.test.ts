@@ -115,6 +115,45 @@ describe('recovery', () => {
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
   })
 
+  test('discards a rollback if someone changed the file that it would have deleted first', () => {
+    const home = aHome()
+    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+    killedBefore(
+      home,
+      /\/\.repoint-/,
+      (world) => applyRollback(world, planRollback(world)!),
+      'unlink',
+    )
+    const changed = `${home.text('.codex/config.toml')}# changed\n`
+    home.put('.codex/config.toml', changed)
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'discarded' })
+    expect(home.text('.codex/config.toml')).toBe(changed)
+    expect(home.text('.codex/auth.json')).toContain('sk-canary')
+    expect(Object.keys(home.snapshot())).not.toContainEqual(expect.stringContaining('.repoint-'))
+    expect(planRollback(worldIn(home))).toMatchObject({ kind: 'undo' })
+  })
+
+  test('does not restore the address for a login made after a rollback deleted both files', () => {
+    const home = aHome()
+    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+    killedBefore(home, /run-.*\.json$/, (world) => applyRollback(world, planRollback(world)!))
+    home.put('.codex/auth.json', newerLogin)
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
+    expect(home.snapshot()).toHaveProperty(['.codex/auth.json'])
+    expect(home.snapshot()).not.toHaveProperty(['.codex/config.toml'])
+    expect(home.text('.codex/auth.json')).toBe(newerLogin)
+  })
+
+  test('keeps the key for an address that changed while an earlier recovery restored it', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home, { isAllSwitched: true })
+    killedBefore(home, '.codex/config.toml', recoverRun)
+    home.put('.codex/config.toml', `${home.text('.codex/config.toml')}# changed\n`)
+    expect(recoverRun(worldIn(home))).toMatchObject({ kind: 'recorded', restored: [] })
+    expect(home.text('.codex/auth.json')).toContain('sk-canary')
+    expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
+  })
+
   test('does not restore a key for such an address if its file holds a secret header', () => {
     const home = aHome(oldPair)
     const source = sourceIn(home)
