@@ -169,7 +169,7 @@ function strongerFile({ owner, isProfile }: LoadedFile) {
 
 /** The names of the settings, for a message. A variable is shown without `env.`. */
 function keysOf(found: readonly FoundSetting[]): string {
-  const names = found.map(({ location }) => location.join('.').replace(/^env\./, ''))
+  const names = found.map(({ settingPath }) => settingPath.join('.').replace(/^env\./, ''))
   return [...new Set(names)].join(', ')
 }
 

@@ -9,7 +9,7 @@ import { isTable } from './tables.ts'
 /** A sensitive setting that a file sets. */
 export interface FoundSetting extends SensitiveSetting {
   /** The path of the setting. For a setting in a list, the path of the list. */
-  readonly location: SettingPath
+  readonly settingPath: SettingPath
   readonly value: ConfigValue
 }
 
@@ -28,8 +28,8 @@ export function* settingsIn(
   for (const row of sensitiveSettings.rows.filter(({ fileKinds }) =>
     fileKinds.includes(file.kind),
   )) {
-    for (const { location, value } of leavesAt(content, row.path.split('.'), matches))
-      if (hasEffect(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
+    for (const { settingPath, value } of leavesAt(content, row.path.split('.'), matches))
+      if (hasEffect(value) || isEmptyAddress(row, value)) yield { ...row, settingPath, value }
   }
 }
 
@@ -52,8 +52,8 @@ export function gatewaySettingsIn(
     const pattern = row.path.split('.')
     const table = pattern.indexOf(':provider') + 1
     return [...leavesAt(content, pattern, matches)]
-      .filter(({ location }) => location.length === pattern.length)
-      .map(({ location }) => (table === 0 ? location : location.slice(0, table)))
+      .filter(({ settingPath }) => settingPath.length === pattern.length)
+      .map(({ settingPath }) => (table === 0 ? settingPath : settingPath.slice(0, table)))
   })
   return uniquePaths(paths)
 }
@@ -120,18 +120,18 @@ function matcher(isProvider: (name: string) => boolean): Matches {
 }
 
 /**
- * The values whose path matches the pattern. The elements of a list are searched too, but their location is
+ * The values whose path matches the pattern. The elements of a list are searched too, but their path is
  * that of the list.
  */
 function* leavesAt(
   value: ConfigValue,
   [pattern, ...rest]: readonly string[],
   matches: Matches,
-  location: SettingPath = [],
+  settingPath: SettingPath = [],
   isInList = false,
-): Generator<Pick<FoundSetting, 'location' | 'value'>, void> {
+): Generator<Pick<FoundSetting, 'settingPath' | 'value'>, void> {
   if (pattern === undefined) {
-    yield { location, value }
+    yield { settingPath, value }
     return
   }
 
@@ -143,8 +143,8 @@ function* leavesAt(
     const name = isList && typeof id === 'string' ? id : index
     if (!matches(pattern, name)) continue
     const isBelowList = isInList || isList
-    const belowLocation = isBelowList ? location : [...location, name]
-    yield* leavesAt(below, rest, matches, belowLocation, isBelowList)
+    const belowPath = isBelowList ? settingPath : [...settingPath, name]
+    yield* leavesAt(below, rest, matches, belowPath, isBelowList)
   }
 }
 
@@ -172,9 +172,9 @@ function isLike(pattern: string, name: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`, 'is').test(name)
 }
 
-export function placeIn(file: LoadedFile, { location }: FoundSetting): string {
-  const [parent, name] = location
-  if (file.content !== 'variables' || parent !== 'env') return parseFile(file).place(location)
+export function placeIn(file: LoadedFile, { settingPath }: FoundSetting): string {
+  const [parent, name] = settingPath
+  if (file.content !== 'variables' || parent !== 'env') return parseFile(file).place(settingPath)
   const line = variablesIn(unixText(file)).find((variable) => variable.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

@@ -65,7 +65,7 @@ export function* checkProviderForSetup(view: OpencodeView, target: SetupTarget):
     code: `${id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    location: configFile.place(addressOf(providerId)),
+    location: configFile.place(addressPath(providerId)),
   })
   yield* checkInlineKeys(view)
 }
@@ -80,7 +80,7 @@ export function* checkProviderNow(view: OpencodeView): Findings {
     url,
     // The client appends `/messages` to the same base URL.
     protocol: 'chat',
-    path: addressOf(providerId),
+    path: addressPath(providerId),
     name: `baseURL of ${providerId}`,
     effect: `, and ${view.label} retries forever`,
   })
@@ -91,7 +91,7 @@ export function* checkProviderNow(view: OpencodeView): Findings {
   yield* checkLeftovers(view)
 }
 
-function addressOf(providerId: string): readonly string[] {
+function addressPath(providerId: string): readonly string[] {
   return ['provider', providerId, 'options', 'baseURL']
 }
 
@@ -163,7 +163,7 @@ function checkLeftovers(view: OpencodeView): Findings {
   const read = readKey(context.files, providerId, provider.options)
   return leftoverFindings(view, context, {
     url: provider.url,
-    urlPlace: configFile.place(addressOf(providerId)),
+    urlPlace: configFile.place(addressPath(providerId)),
     key: read?.key,
     keyPlace: read?.keyPath ?? '',
   })

@@ -50,7 +50,7 @@ export function* checkProviderForSetup(view: ProviderView, target: SetupTarget):
     code: `${format.client.id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    location: models.place(addressOf(view)),
+    location: models.place(addressPath(view)),
   })
   yield* checkAuthorizingHeaders(view, target.key)
   // The plan replaces or removes the addresses that an earlier setup wrote.
@@ -67,7 +67,7 @@ export function* checkProviderNow(view: ProviderView, url: string): Findings {
   yield* addressFindings(format.client, context, models, {
     url,
     protocol: protocols.find((protocol) => apiOf[protocol] === provider.table['api']),
-    path: addressOf(view),
+    path: addressPath(view),
     name: `baseUrl of ${providerId}`,
     effect: `, and ${format.client.label} may not answer`,
     key: sent.key,
@@ -77,7 +77,7 @@ export function* checkProviderNow(view: ProviderView, url: string): Findings {
   if (sent.key === undefined) yield* checkMissingKey(view)
 }
 
-function addressOf({ format, providerId }: ProviderView): SettingPath {
+function addressPath({ format, providerId }: ProviderView): SettingPath {
   return [...providerPath(format, providerId), 'baseUrl']
 }
 

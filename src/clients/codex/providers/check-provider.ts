@@ -57,13 +57,13 @@ function* checkPlannedTable(
   target: SetupTarget,
   { id, table, path }: Provider,
 ): Findings {
-  const address = [...path, 'base_url']
-  const url = config.text(address)
+  const addressPath = [...path, 'base_url']
+  const url = config.text(addressPath)
   yield* otherAddressFinding(context, target, {
     code: 'codex-provider-conflict',
     what: tableName(id),
     url,
-    location: config.place(address),
+    location: config.place(addressPath),
   })
 
   yield* checkHarmfulSettings(config, { id, table, path }, pointsElsewhere(url, target.baseUrl))
@@ -197,10 +197,10 @@ function* checkMissingV1(
     { name: `base_url of ${id}`, path: [...path, 'base_url'] },
     { name: 'openai_base_url', path: builtInAddressPath },
   ]
-  for (const { name, path: address } of addresses)
+  for (const { name, path: addressPath } of addresses)
     yield* missingVersionFinding(codexName, context, config, {
-      url: config.text(address),
-      path: address,
+      url: config.text(addressPath),
+      path: addressPath,
       name,
     })
 }
