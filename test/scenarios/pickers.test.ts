@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { withGateway } from '../support/gateway.ts'
+import { replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -8,9 +8,8 @@ import { runHere } from '../support/in-process.ts'
 
 const key = 'sk-pickers-3d9f07b2c6a81e54'
 
-async function aGateway(ids: readonly string[], port = 0): Promise<Gateway> {
-  const gateway = await withGateway({ key, port, models: ids }, onTestFinished)
-  return gateway
+function aGateway(ids: readonly string[]): Promise<Gateway> {
+  return withGateway({ key, models: ids }, onTestFinished)
 }
 
 /** The client's list: where, and its ids. */
@@ -45,8 +44,7 @@ test.each(lists)(
     expect(listed()).toEqual(['glm-5', 'lost', 'lost-too', 'my-own'])
     expect(await run(client, '--yes', '--model', 'glm-5')).toMatchObject({ changed: false })
 
-    await long.close()
-    await aGateway(['glm-5'], Number(new URL(long.url).port))
+    await replaceGateway(long, { key, models: ['glm-5'] })
     const stray = {
       id: 'picker',
       message: expect.stringMatching(/offers models .*: .*lost-too/),

@@ -1,5 +1,27 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { afterAll, onTestFinished } from 'vitest'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+
+/**
+ * A free port. Unlike a port that the system chooses, it stays free after its server is closed: systems choose the
+ * ports of servers and of outgoing connections above 32,767. So a test can close a server and find nothing there, or
+ * start another one.
+ */
+export async function aFreePort(): Promise<number> {
+  for (;;) {
+    const port = 15_000 + Math.floor(17_000 * Math.random())
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+}
 
 /**
  * Starts a local gateway for the tests of a file. It is closed after the last test, or after the current test if its
@@ -9,7 +31,8 @@ export async function withGateway(
   options: GatewayOptions = {},
   whenFinished: (close: () => Promise<void>) => unknown = afterAll,
 ): Promise<Gateway> {
-  const gateway = await startGateway({ families: 'rewritten', ...options })
+  const port = options.port ?? (await aFreePort())
+  const gateway = await startGateway({ families: 'rewritten', ...options, port })
   whenFinished(() => gateway.close())
   return gateway
 }
