@@ -36,7 +36,8 @@ interface GeneralTraits {
   readonly isFromApi: boolean
   /**
    * A working gateway without a catalog may answer the catalog request like this: a setup then asks for a model. No
-   * if the same failure would stop the request for a model too.
+   * if the same failure would stop the request for a model too, or if nothing shows that an API answers. A model
+   * that the user has named is probed more often (`mayStillServe` in gateway/catalog.ts).
    */
   readonly mayLackList: boolean
   /** The API may be at another base URL of the same host. */

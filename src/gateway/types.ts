@@ -143,7 +143,7 @@ export type OtherKeyHeader = (typeof otherKeyHeaders)[number]
 /** The header that holds the key. A request uses the client's (`Sender.keyHeader`), or else the gateway's. */
 export type KeyHeader = 'authorization' | OtherKeyHeader
 
-/** The base URLs of a gateway, without a slash at the end. */
+/** The base URLs of a gateway, without a slash at the end. `chat` is also that of the responses protocol. */
 export interface BaseUrls {
   /** For `/models`, `/chat/completions` and `/responses`. It usually ends in `/v1`. */
   readonly chat: string
@@ -207,6 +207,6 @@ export interface GatewayAccess extends Gateway {
 /** The state that the requests to one host share. A host that answers none of them is silent. */
 export interface HostState {
   hasAnswered: boolean
-  /** When the first catalog request started, by `performance.now()`. */
-  firstRequestAt?: number
+  /** When the first GET request started, by `performance.now()`. A host answers it without loading a model. */
+  firstGetAt?: number
 }

@@ -55,17 +55,16 @@ function readsSystemStore({ authorities = defaultStores, env }: GatewayAccess): 
 }
 
 /**
- * The authorities that a connection trusts. `public`: the public authorities, without those that Node was
- * configured to add, and the authorities that the user names for the client. `client`: also the
- * system's store, if the client reads it. All connections of an access share one context, because
- * reading hundreds of certificates is slow.
+ * The authorities that a connection trusts: the public ones and those that the user names, but not those that
+ * Node was configured to add. `with-system`: also the system's store, if the client reads it. All connections
+ * of an access share one context, because reading hundreds of certificates is slow.
  *
  * @returns undefined if Node's default is right
  * @throws UserError `usage` if the file of `--ca-file` cannot be read or has no certificate
  */
 export function trustedContext(
   access: GatewayAccess,
-  trust: 'public' | 'client',
+  trust: 'without-system' | 'with-system',
 ): tls.SecureContext | undefined {
   const cached = contexts[trust].get(access)
   if (cached !== undefined) return cached
@@ -76,7 +75,7 @@ export function trustedContext(
     ...readNamedAuthorities(access),
   ]
   const systemCertificates =
-    trust === 'client' && readsSystemStore(access) ? readSystemAuthorities() : []
+    trust === 'with-system' && readsSystemStore(access) ? readSystemAuthorities() : []
   if (namedCertificates.length + systemCertificates.length > 0) privatelyTrusted.add(access)
   else if (!nodeHasExtraAuthorities(env)) return undefined
 
@@ -89,8 +88,8 @@ export function trustedContext(
 }
 
 const contexts = {
-  public: new WeakMap<GatewayAccess, tls.SecureContext>(),
-  client: new WeakMap<GatewayAccess, tls.SecureContext>(),
+  'without-system': new WeakMap<GatewayAccess, tls.SecureContext>(),
+  'with-system': new WeakMap<GatewayAccess, tls.SecureContext>(),
 }
 
 function readNamedAuthorities({

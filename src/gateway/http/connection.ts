@@ -33,8 +33,8 @@ export interface ConnectStyle {
   /** How long to wait for one of a name's several addresses before trying the next, in ms. */
   readonly addressTimeoutMs: number
   readonly offersHttp2: boolean
-  /** Trusts only public authorities, or also those that the client trusts. */
-  readonly trust: 'public' | 'client'
+  /** Which authorities it trusts (authorities.ts). */
+  readonly trust: 'without-system' | 'with-system'
 }
 
 type ConnectOptions = buildConnector.BuildOptions

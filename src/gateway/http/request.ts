@@ -18,7 +18,10 @@ export interface RequestSpec extends ResponseLimits {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** How long to wait for the end after enough text. The response says whether it came. Absent: `streamEndMs`. */
+  /**
+   * How long to wait for the end after enough text, in ms. If it does not come, the response has `isOpen`.
+   * Absent: `streamEndMs`, and no `isOpen`.
+   */
   readonly endWithinMs?: number | undefined
   /** The time limit for the response after the request is sent, in ms. Absent: `access.timeoutMs`. */
   readonly answerWithinMs?: number | undefined
@@ -30,7 +33,11 @@ const maxRedirects = 3
 const streamEndMs = 500
 
 /** 250 ms is Node's default for each address. A distant address, or a lost packet, needs longer. */
-const defaultStyle: ConnectStyle = { addressTimeoutMs: 250, offersHttp2: false, trust: 'public' }
+const defaultStyle: ConnectStyle = {
+  addressTimeoutMs: 250,
+  offersHttp2: false,
+  trust: 'without-system',
+}
 
 /**
  * Sends one request with the key, within `access.timeoutMs`. Follows redirects in the same origin. A
@@ -45,7 +52,7 @@ export async function request(
   const started = performance.now()
   const deadline = started + access.timeoutMs
   if (spec.method === 'GET' && access.hostState !== undefined)
-    access.hostState.firstRequestAt ??= started
+    access.hostState.firstGetAt ??= started
 
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
@@ -90,7 +97,7 @@ function loadConnections(): Promise<typeof import('./connection.ts')> {
 
 /** If an earlier connection to the gateway needed the client's authorities, the next ones trust them at once. */
 function styleFor(access: GatewayAccess): ConnectStyle {
-  return isPrivatelyTrusted(access) ? { ...defaultStyle, trust: 'client' } : defaultStyle
+  return isPrivatelyTrusted(access) ? { ...defaultStyle, trust: 'with-system' } : defaultStyle
 }
 
 /** Sends a request. If the connection failed, and not the gateway, it retries in a different style. */
@@ -208,15 +215,12 @@ const silentShare = 0.4
 const minShare = 1 / 3
 
 /**
- * When a request to a host that has answered nothing fails. Undefined: the host has answered, or its
- * catalog was not requested, so a model that loads may keep it busy.
+ * When a request to a host that has answered nothing fails. Undefined: the host has answered, or no
+ * GET request was sent, so a model that loads may keep it busy.
  */
 function silentAt({ hostState, timeoutMs }: GatewayAccess, started: number): number | undefined {
-  if (hostState?.firstRequestAt === undefined || hostState.hasAnswered) return undefined
-  return Math.max(
-    hostState.firstRequestAt + silentShare * timeoutMs,
-    started + minShare * timeoutMs,
-  )
+  if (hostState?.firstGetAt === undefined || hostState.hasAnswered) return undefined
+  return Math.max(hostState.firstGetAt + silentShare * timeoutMs, started + minShare * timeoutMs)
 }
 
 function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOptions {

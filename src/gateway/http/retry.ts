@@ -33,7 +33,8 @@ export function retryStyle(
   if (wasIdle && failure.stage === 'first-byte') return style
   if (!style.offersHttp2 && wantsHttp2(failure)) return { ...style, offersHttp2: true }
   // The client may trust more than the public authorities.
-  if (style.trust === 'public' && isUnknownAuthority(failure)) return { ...style, trust: 'client' }
+  if (style.trust === 'without-system' && isUnknownAuthority(failure))
+    return { ...style, trust: 'with-system' }
   // Every address timed out, except the last one, which this machine cannot reach.
   const isTooShort =
     error instanceof AggregateError && error.errors.some(({ code }) => code === 'ETIMEDOUT')

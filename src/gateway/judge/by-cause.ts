@@ -66,7 +66,7 @@ const concernsKey: Readonly<Record<Cause, boolean>> = {
   'model-not-allowed': false,
   'model-unpriced': false,
   protocol: false,
-  route: false,
+  'route-not-allowed': false,
   upstream: false,
   gateway: false,
 }
@@ -96,7 +96,7 @@ function canMean(evidence: Evidence, cause: Cause): boolean {
     case 'model-unpriced':
     case 'protocol':
       return requestsModel(evidence)
-    case 'route':
+    case 'route-not-allowed':
       return status === 401 || status === 403
     case 'upstream':
       return isRejection(evidence) || hundredsOf(status) === 5
@@ -149,7 +149,7 @@ function outcomeOf(evidence: Evidence, cause: Cause): Outcome {
       return modelUnpriced(evidence)
     case 'protocol':
       return protocolUnsupported(evidence)
-    case 'route':
+    case 'route-not-allowed':
       return routeNotAllowed(evidence)
     case 'upstream':
       return fault(evidence, 'cannot use the service behind it')

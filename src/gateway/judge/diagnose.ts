@@ -32,7 +32,7 @@
  *     model-unknown, provider-unknown     model-unknown          model     no
  *     model-not-allowed, model-unpriced   model-not-allowed      model     no
  *     protocol                            protocol-unsupported   model     no
- *     route                               route-not-allowed      route     no
+ *     route-not-allowed                   route-not-allowed      route     no
  *     upstream, gateway                   gateway-fault          gateway   no
  *
  * `forbidden` is also the outcome of a firewall and of a rejection without a known cause. Then the gateway may

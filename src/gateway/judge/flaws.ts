@@ -87,7 +87,8 @@ export const flawWords = {
   'no-role': 'sends an answer without a role',
 
   // Events of the responses protocol.
-  // Items begin (`response.output_item.added`), but none ends (`response.output_item.done`).
+  // Items begin (`response.output_item.added`), but none ends (`response.output_item.done`). Unlike in the
+  // names above, "finish" does not mean the reason.
   'no-finish': 'does not finish the items of its answer',
   // Text comes, but items neither begin nor end.
   'deltas-only': 'streams an answer without its items',

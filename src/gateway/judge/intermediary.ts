@@ -125,9 +125,9 @@ function redirected(evidence: Evidence): Outcome {
   })
 }
 
-/** The base URL that a redirect leads to. Undefined: the redirect changes the route too. */
-function redirectedAddress(from: URL, to: URL, baseUrl: string): string | undefined {
-  const prefix = new URL(baseUrl).pathname.replace(/\/$/, '')
+/** The address that a redirect leads to. Undefined: the redirect changes the route too. */
+function redirectedAddress(from: URL, to: URL, address: string): string | undefined {
+  const prefix = new URL(address).pathname.replace(/\/$/, '')
   const route = from.pathname.startsWith(prefix)
     ? from.pathname.slice(prefix.length)
     : from.pathname

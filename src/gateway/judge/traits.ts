@@ -46,7 +46,7 @@ export function deniesModel(outcome: WithCode): boolean {
   return ['no', 'not for this key'].includes(hasModel(outcome))
 }
 
-/** Whether the gateway has no route for this protocol, for any model. */
+/** Whether the API has no such path, of a protocol or of the list of models. */
 export function lacksRoute({ code }: WithCode): boolean {
   return code === 'wrong-route'
 }

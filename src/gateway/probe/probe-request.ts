@@ -33,7 +33,7 @@ export function hasLimit(clientRequest: FirstRequest | undefined): boolean {
 /** The probe's request for the gateway at `baseUrl`. */
 export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
   const { protocol, model, isLimited = false, needsEnd = false, tools, clientRequest } = form
-  const { headers, limit } = questions[protocol]
+  const { headers, limitName } = protocolDetails[protocol]
   const addsLimit = (isLimited || protocol === 'messages') && !hasLimit(clientRequest)
 
   return {
@@ -50,8 +50,8 @@ export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
     body: JSON.stringify({
       model,
       ...(clientRequest?.body ?? plainBody(protocol)),
-      ...(addsLimit ? { [limit]: maxTokens } : {}),
-      ...(tools ? { tools: tools === 'noop' ? [emptyTools[protocol]] : tools } : {}),
+      ...(addsLimit ? { [limitName]: maxTokens } : {}),
+      ...(tools ? { tools: tools === 'noop' ? [noopTools[protocol]] : tools } : {}),
       ...safeguardsMember(clientRequest),
     }),
     maxBytes: maxResponseBytes,
@@ -102,18 +102,18 @@ export function probeUrl(baseUrl: string, protocol: Protocol): string {
   return baseUrl + routes[protocol]
 }
 
-interface ProtocolQuestion {
+interface ProtocolDetails {
   readonly headers?: Readonly<Record<string, string>>
   /** The protocol's name for the token limit. */
-  readonly limit: (typeof limitNames)[number]
+  readonly limitName: (typeof limitNames)[number]
 }
 
-const questions: Readonly<Record<Protocol, ProtocolQuestion>> = {
-  chat: { limit: 'max_tokens' },
-  responses: { limit: 'max_output_tokens' },
+const protocolDetails: Readonly<Record<Protocol, ProtocolDetails>> = {
+  chat: { limitName: 'max_tokens' },
+  responses: { limitName: 'max_output_tokens' },
   messages: {
     headers: { 'anthropic-version': '2023-06-01' },
-    limit: 'max_tokens',
+    limitName: 'max_tokens',
   },
 }
 
@@ -121,7 +121,7 @@ const tool = { name: 'noop', description: 'Does nothing.' }
 const noParameters = { type: 'object', properties: {} }
 
 /** A tool that the model does not need, in the format of each protocol. */
-const emptyTools: Readonly<Record<Protocol, object>> = {
+const noopTools: Readonly<Record<Protocol, object>> = {
   chat: { type: 'function', function: { ...tool, parameters: noParameters } },
   responses: { type: 'function', ...tool, parameters: noParameters, strict: false },
   messages: { ...tool, input_schema: noParameters },

@@ -16,7 +16,7 @@ test.each([
       folders: [],
     }
     const shared = accessTo({ port: 1 }, { env, authorities: stores })
-    trustedContext(shared, 'public')
+    trustedContext(shared, 'without-system')
 
     const client = { ...shared, authorities: { ...stores, hidesSystem: 'SSL_CERT_FILE' } }
     expect(mayRejectCertificate(client, shared)).toBe(expected)

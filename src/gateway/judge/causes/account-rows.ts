@@ -8,7 +8,7 @@ import { type CauseRow, forged, github } from './row.ts'
 /** The key is valid, but not for this route. */
 const routeRows: readonly CauseRow[] = [
   {
-    cause: 'route',
+    cause: 'route-not-allowed',
     words: anyOf(
       // The key lacks a required scope.
       ...phrases`
@@ -19,7 +19,7 @@ const routeRows: readonly CauseRow[] = [
     source: 'restricted keys of OpenAI, LiteLLM and GitHub, 2026-11-22',
   },
   {
-    cause: 'route',
+    cause: 'route-not-allowed',
     // This key is not allowed to use the endpoint.
     words: anyOf(
       String.raw`\b(?:keys?|tokens?)\b${within(40)}\b(?:only|${notAllowed})${within(40)}(?:\/v\d|\broutes?\b|\bend ?points?\b)`,

@@ -15,14 +15,14 @@ import { keyRows } from './key-rows.ts'
 import { limitRows } from './limit-rows.ts'
 import { modelRows } from './model-rows.ts'
 import { paymentRows } from './payment-rows.ts'
-import { policyRows } from './policy-rows.ts'
 import { type Cause, type CauseRow, noStatus } from './row.ts'
+import { senderRows } from './sender-rows.ts'
 import { causeOfSubject } from './subjects.ts'
 
 /** All rows. The first one that matches counts, so the order is part of the rule. */
 export const causeRows: readonly CauseRow[] = [
   ...upstreamRows,
-  ...policyRows,
+  ...senderRows,
   // Before payment: "rate limit" and "quota limit" are both called a limit.
   ...limitRows,
   ...paymentRows,

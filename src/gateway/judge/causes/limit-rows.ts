@@ -1,4 +1,4 @@
-/** Rejections by a limit or a policy: too many requests, the data policy, a content filter. */
+/** Rejections by a limit: too many requests, the account's data policy, a content filter. */
 import { anyOf, near, phrases } from './patterns.ts'
 import { type CauseRow, noStatus } from './row.ts'
 

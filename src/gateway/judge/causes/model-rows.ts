@@ -15,7 +15,7 @@ import { anyModel, goneModel, notAllowed } from './english.ts'
 import { anyOf, near, within } from './patterns.ts'
 import { type CauseRow, forged, github, noStatus } from './row.ts'
 
-const wholeModelStatuses = [noStatus, 400, 401, 403, 404]
+const notAllowedStatuses = [noStatus, 400, 401, 403, 404]
 
 /** A code names the cause. */
 const modelCodeRows: readonly CauseRow[] = [
@@ -104,7 +104,7 @@ const notAllowedRows: readonly CauseRow[] = [
     cause: 'model-not-allowed',
     // You are not allowed to use this model.
     words: anyOf(near(notAllowed, anyModel, { before: 60, after: 40 })),
-    statuses: wholeModelStatuses,
+    statuses: notAllowedStatuses,
     source: `${github}/anthropics/claude-code/issues/536 (2025-03), ${github}/continuedev/continue/issues/10120 (2026-02)`,
   },
   {
@@ -123,7 +123,7 @@ const notAllowedRows: readonly CauseRow[] = [
       String.raw`${anyModel}.{0,40}\b(?:access not|not (?:enabled|activated|open(?:ed)?)|disabled|gated|requires? (?:access|approval))\b`,
       String.raw`\brequest access\b`,
     ),
-    statuses: wholeModelStatuses,
+    statuses: notAllowedStatuses,
     source: `${github}/Alishahryar1/free-claude-code/issues/1021 (2026-07), ${github}/dnakov/anon-kode/issues/13 (2025-03)`,
   },
   {
@@ -138,7 +138,7 @@ const notAllowedRows: readonly CauseRow[] = [
       `(?:仅|只)(?:可|能|允许|限).{0,8}${zh.model}`,
       `${zh.model}.{0,6}(?:白名单|范围|权限).{0,6}(?:没有|不含|不包|无)`,
     ),
-    statuses: wholeModelStatuses,
+    statuses: notAllowedStatuses,
     source: `${github}/QuantumNous/new-api; https://docs.siliconflow.cn/en/faqs/error-code (2026-11-23)`,
   },
 ]

@@ -14,7 +14,7 @@ export type Cause =
   | 'model-not-allowed'
   | 'model-unpriced'
   | 'protocol'
-  | 'route'
+  | 'route-not-allowed'
   | 'upstream'
   | 'gateway'
 

@@ -1,4 +1,4 @@
-/** Rejections by a policy of the gateway: it does not serve a program, a country or a network. */
+/** Rejections of the sender: the gateway does not serve its program, country or network. */
 
 import { zh } from './chinese.ts'
 import { client, clientName, country, denied, network, notAllowed } from './english.ts'
@@ -138,4 +138,4 @@ const networkRows: readonly CauseRow[] = [
   },
 ]
 
-export const policyRows = [...clientRows, ...regionRows, ...networkRows]
+export const senderRows = [...clientRows, ...regionRows, ...networkRows]
