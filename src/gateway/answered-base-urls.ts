@@ -58,8 +58,3 @@ function contradictionBetween(
     }
   return undefined
 }
-
-/** Which of the two base URLs a protocol uses. */
-export function sideOf(protocol: Protocol): keyof BaseUrls {
-  return protocol === 'messages' ? 'messages' : 'chat'
-}

@@ -86,11 +86,12 @@ function pathOf(address: string): string {
 
 /** The base URL that a client with this protocol is configured with. */
 export function baseUrlFor(gateway: Located, protocol: Protocol): string {
-  return ofProtocol(baseUrlsOf(gateway), protocol)
+  return baseUrlsOf(gateway)[sideOf(protocol)]
 }
 
-export function ofProtocol({ chat, messages }: BaseUrls, protocol: Protocol): string {
-  return protocol === 'messages' ? messages : chat
+/** Which of the two base URLs a protocol uses. */
+export function sideOf(protocol: Protocol): keyof BaseUrls {
+  return protocol === 'messages' ? 'messages' : 'chat'
 }
 
 type Located = Pick<Gateway, 'address' | 'baseUrls'>

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
-import { AnsweredBaseUrls, Contradiction, sideOf } from './answered-base-urls.ts'
-import { chatBaseUrls, messagesBaseUrls, sameBaseUrls } from './base-urls.ts'
+import { AnsweredBaseUrls, Contradiction } from './answered-base-urls.ts'
+import { chatBaseUrls, messagesBaseUrls, sameBaseUrls, sideOf } from './base-urls.ts'
 import { type CatalogOptions, catalogSpec, requestCatalog } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/types.ts'
-import { ofProtocol } from '../../gateway/base-urls.ts'
+import { sideOf } from '../../gateway/base-urls.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
@@ -93,7 +93,7 @@ function otherModelEntries(
     if (!entryId?.startsWith(prefix)) return []
     const id = entryId.slice(prefix.length)
     const protocol = protocolOfEntry(entry) ?? resolved.protocol
-    const isOtherGateway = hasOtherAddress(entry, ofProtocol(baseUrls, protocol))
+    const isOtherGateway = hasOtherAddress(entry, baseUrls[sideOf(protocol)])
     return [{ id, protocol, path: entryPath(entryId), isOtherGateway, isByRepoint: true as const }]
   })
 }
@@ -112,7 +112,7 @@ function modelChanges(
   const path = entryPath(entryId)
   const now = parseFile(file).table(path) ?? {}
   const { protocol } = model
-  const baseUrl = ofProtocol(target.baseUrls, protocol)
+  const baseUrl = target.baseUrls[sideOf(protocol)]
   const isOtherGateway = hasOtherAddress(now, baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
 

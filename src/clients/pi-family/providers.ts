@@ -1,6 +1,6 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
-import { isSameButVersion, ofProtocol } from '../../gateway/base-urls.ts'
+import { isSameButVersion, sideOf } from '../../gateway/base-urls.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
@@ -184,7 +184,7 @@ export function membersOf(
   const { id, protocol, displayName, outputLimit } = model
   const window = (id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
   const isOfProvider = protocol === resolved.protocol
-  const baseUrl = ofProtocol(baseUrls, protocol)
+  const baseUrl = baseUrls[sideOf(protocol)]
   const images = writtenAbility('images', model, target)
   const inputs = images ? ['text', 'image'] : ['text']
   const reasoning = writtenAbility('reasoning', model, target)

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
-import { isSameButVersion, ofProtocol } from '../../gateway/base-urls.ts'
+import { isSameButVersion, sideOf } from '../../gateway/base-urls.ts'
 import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
@@ -169,7 +169,7 @@ function unplannedRemovals(
     .filter((entry) => !isPlanned(entry))
     .map(({ id, protocol, table }) => ({
       path: entryPath(protocol, id),
-      isOtherGateway: hasOtherAddress(table, ofProtocol(target.baseUrls, protocol)),
+      isOtherGateway: hasOtherAddress(table, target.baseUrls[sideOf(protocol)]),
       isByRepoint: true as const,
     }))
   return removedEntries(file, unplanned, target)
@@ -187,7 +187,7 @@ function plannedChanges(
 ): readonly SettingChange[] {
   const { model, path, present } = planned
   const now = present?.table ?? {}
-  const baseUrl = ofProtocol(target.baseUrls, model.protocol)
+  const baseUrl = target.baseUrls[sideOf(model.protocol)]
   const isOtherGateway = present !== undefined && hasOtherAddress(now, baseUrl)
   const isOtherModel = present?.id !== model.id
   const members = membersOf(planned, target, isOtherGateway)
@@ -231,7 +231,7 @@ export function membersOf(
     // The first entry may get another ID. The others have theirs in their paths.
     ...(id === target.resolved.model ? [{ path: ['id'], value: id }] : []),
     ...(isNamed ? [] : [{ path: ['name'], value: name }]),
-    { path: ['baseUrl'], value: ofProtocol(target.baseUrls, protocol) },
+    { path: ['baseUrl'], value: target.baseUrls[sideOf(protocol)] },
     {
       path: paths.reasoning,
       value: hasRoomToThink(model, limit) ? undefined : false,
