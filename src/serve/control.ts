@@ -73,7 +73,7 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
       case 'GET faults':
         return send(200, faults.list())
       case 'DELETE faults':
-        faults.setConfigured([])
+        faults.set([])
         return send(200, faults.list())
       case 'PUT faults':
         return setFaults(request, send)
@@ -95,7 +95,7 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
     }
 
     try {
-      faults.setConfigured(readFaults(JSON.parse(body.toString())))
+      faults.set(readFaults(JSON.parse(body.toString())))
       send(200, faults.list())
     } catch (error) {
       if (!(error instanceof InvalidData || error instanceof SyntaxError)) throw error

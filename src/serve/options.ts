@@ -35,7 +35,7 @@ export interface ScopeOptions {
   readonly families?: 'vendor' | 'rewritten'
 }
 
-/** How to start a gateway. */
+/** How to start a gateway. With an upstream, options that decide what a gateway answers are refused. */
 export interface GatewayOptions extends ScopeOptions {
   /** 0, the default: any free port. */
   readonly port?: number
@@ -79,8 +79,26 @@ const gatewayOptions: Readonly<Record<keyof GatewayOptions, AllowedValues>> = {
   limits: 'checked-later',
 }
 
-/** @throws UserError `usage` for an unknown option or value, because a typo would go unnoticed */
-export function checkGatewayOptions(options: ScopeOptions, caller: 'startGateway' | 'scope'): void {
+/** They decide what a gateway answers, so they have no effect if an upstream answers. */
+const answerOptions: readonly string[] = [
+  'scenario',
+  'scenarioFile',
+  'answer',
+  'strict',
+  'faults',
+  'models',
+] satisfies (keyof GatewayOptions)[]
+
+/**
+ * @param hasUpstream whether an upstream answers the requests
+ * @throws UserError `usage` for an unknown option or value, and for one without an effect: a mistake would go
+ *   unnoticed
+ */
+export function checkGatewayOptions(
+  options: ScopeOptions,
+  caller: 'startGateway' | 'scope',
+  { hasUpstream }: { readonly hasUpstream: boolean },
+): void {
   const known = new Map(Object.entries(caller === 'scope' ? scopeOptions : gatewayOptions))
 
   for (const [name, value] of Object.entries(options)) {
@@ -97,6 +115,14 @@ export function checkGatewayOptions(options: ScopeOptions, caller: 'startGateway
         code: 'usage',
         message: `${caller}() does not know the value ${String(value)} of the option ${name}`,
         hint: `It knows ${allowed.join(', ')}.`,
+      })
+
+    const isSet = Array.isArray(value) ? value.length > 0 : Boolean(value)
+    if (hasUpstream && isSet && answerOptions.includes(name))
+      throw new UserError({
+        code: 'usage',
+        message: `The upstream answers every request, so ${name} would have no effect`,
+        hint: `Leave out the upstream or ${name}.`,
       })
   }
 }

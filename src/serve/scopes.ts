@@ -29,11 +29,11 @@ export class Scope {
   readonly families: NonNullable<ScopeOptions['families']>
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
-  #player = new ScenarioPlayer({ answers: [] })
+  readonly #player: ScenarioPlayer
   /** The models for which the scenario has recorded answers. */
-  models: readonly string[] = []
+  readonly recordedModels: readonly string[]
 
-  private constructor(options: ScopeOptions) {
+  private constructor(options: ScopeOptions, scenario: Scenario) {
     const { key = generateKey(), answer, strict = false, faults = [] } = options
     if (!isUsableKey(key))
       throw new UserError({
@@ -48,25 +48,19 @@ export class Scope {
     this.#isStrict = strict
     this.fragment = options.fragment ?? 'on'
     this.families = options.families ?? 'vendor'
-    this.setFaults(faults)
+    this.#player = new ScenarioPlayer(scenario)
+    this.recordedModels = recordedModels(scenario)
+    this.faults.set([...scenario.faults, ...checkedFaults(faults)])
   }
 
   /** @throws UserError `usage` for an invalid option, `config-invalid` for an invalid file */
   static async open(options: ScopeOptions): Promise<Scope> {
-    const scope = new Scope(options)
-    const { scenario } = options
-    if (typeof scenario === 'string') {
-      // Imported only if there is a file, because the YAML parser is large.
-      const { readScenarioFile } = await import('./scenarios/scenario-file.ts')
-      scope.#useScenario(readScenarioFile(scenario))
-    } else if (scenario !== undefined)
-      scope.#useScenario(withUsageErrors('The scenario', () => readScenario(scenario)))
-    return scope
+    return new Scope(options, await scenarioOf(options))
   }
 
   /** @throws UserError `usage` for an invalid fault */
   setFaults(faults: readonly Fault[]): void {
-    this.faults.setConfigured(withUsageErrors('A fault', () => readFaults(faults)))
+    this.faults.set(checkedFaults(faults))
   }
 
   /** The paths of the scenario's answers that no request used. */
@@ -104,12 +98,18 @@ export class Scope {
       return failures.answerFailed((error as Error).message)
     }
   }
+}
 
-  #useScenario(scenario: Scenario): void {
-    this.#player = new ScenarioPlayer(scenario)
-    this.faults.setScenario(scenario.faults)
-    this.models = recordedModels(scenario)
-  }
+async function scenarioOf({ scenario = { answers: [] } }: ScopeOptions): Promise<Scenario> {
+  if (typeof scenario !== 'string')
+    return withUsageErrors('The scenario', () => readScenario(scenario))
+  // Imported only if there is a file, because the YAML parser is large.
+  const { readScenarioFile } = await import('./scenarios/scenario-file.ts')
+  return readScenarioFile(scenario)
+}
+
+function checkedFaults(faults: readonly Fault[]): readonly Fault[] {
+  return withUsageErrors('A fault', () => readFaults(faults))
 }
 
 function describeQuestion({ text, protocol, model, afterTool }: GatewayQuestion): string {

@@ -28,12 +28,7 @@ import type { Fault } from './faults/faults.ts'
 import { Handler } from './handler.ts'
 import type { LoggedRequest } from './log/entry.ts'
 import { RequestLog } from './log/request-log.ts'
-import {
-  allEndpointTypes,
-  builtInCatalog,
-  type CatalogEntry,
-  createCatalog,
-} from './model/catalog.ts'
+import { builtInCatalog, type CatalogEntry, createCatalog, recordedModel } from './model/catalog.ts'
 import {
   checkGatewayOptions,
   defaultLimits,
@@ -94,7 +89,8 @@ const maxPipelined = 8
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
-  checkGatewayOptions(options, 'startGateway')
+  const hasUpstream = options.upstream !== undefined
+  checkGatewayOptions(options, 'startGateway', { hasUpstream })
   const { host = '127.0.0.1', upstream, onRequest, scenarioFile } = options
   const limits = { ...defaultLimits, ...options.limits }
   const mainScope = await Scope.open(
@@ -117,7 +113,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const handler = new Handler({
     host,
     limits,
-    catalog: createCatalog(models ?? addRecordedModels(mainScope.models)),
+    catalog: createCatalog(models ?? addRecordedModels(mainScope.recordedModels)),
     recorder,
     mainScope,
     scopes,
@@ -150,7 +146,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     refusedKeys: () => handler.refusedKeys,
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
-      checkGatewayOptions(scopeOptions, 'scope')
+      checkGatewayOptions(scopeOptions, 'scope', { hasUpstream })
       const { fragment, families } = mainScope
       const scope = await Scope.open({ fragment, families, ...scopeOptions })
       scopes.add(scope)
@@ -240,8 +236,7 @@ async function openRecorder(
 /** The built-in catalog with the models for which a scenario has recorded answers. */
 function addRecordedModels(ids: readonly string[]): readonly CatalogEntry[] {
   const missing = ids.filter((id) => !builtInCatalog.some((entry) => entry.id === id))
-  const added = missing.map((id) => ({ id, ownedBy: 'custom', endpointTypes: allEndpointTypes }))
-  return [...builtInCatalog, ...added]
+  return [...builtInCatalog, ...missing.map(recordedModel)]
 }
 
 const statusOfParserError: Readonly<Record<string, string>> = {

@@ -24,6 +24,13 @@ test('control: its own requests are not logged', async () => {
   expect(gateway.requests()).toEqual([])
 })
 
+test('control: faults replace those of the scenario too', async () => {
+  const gateway = await aGateway({ scenario: { answers: [], faults: [{ error: 'quota' }] } })
+  expect((await ask(gateway, '/v1/responses', input)).status).toBe(403)
+  gateway.setFaults([])
+  expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
+})
+
 test('control: faults are set, read and removed with the key', async () => {
   const gateway = await aGateway()
   const faults = (method: string, body: string | null = null, headers = {}) =>

@@ -57,6 +57,53 @@ test('the answers of an upstream are recorded and replayed to the byte', async (
   expect(first!.status).toBe(200)
 })
 
+/** A scenario with one recorded answer, a stream of three events. */
+const recordedStream = {
+  answers: [
+    {
+      when: { text: 'go', model: 'their-model' },
+      reply: [
+        {
+          raw: {
+            type: 'text/event-stream',
+            events: ['one', 'two', 'three'].map((word) => ({ text: `data: {"${word}":1}\n\n` })),
+          },
+        },
+      ],
+    },
+  ],
+}
+const go = { model: 'their-model', messages: messages('go'), stream: true }
+
+test('a model with a recorded answer is served in a scope, and beside a catalog without it', async () => {
+  const gateway = await aGateway({ models, scenario: recordedStream })
+  const other = await aGateway()
+  for (const one of [gateway, await other.scope({ scenario: recordedStream })]) {
+    const answer = await ask(one, '/v1/chat/completions', go)
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toContain('{"three":1}')
+  }
+  expect((await ask(other, '/v1/chat/completions', go)).status).toBe(503)
+})
+
+test('a fault ends a recorded stream too', async () => {
+  const gateway = await aGateway({ scenario: recordedStream, faults: [{ errorAfter: 1 }] })
+  const text = await (await ask(gateway, '/v1/chat/completions', go)).text()
+  expect(text).toContain('{"one":1}')
+  expect(text).not.toContain('{"two":1}')
+  expect(text).toContain('upstream error')
+  gateway.setFaults([{ cutAfter: 2 }])
+  const cut = await ask(gateway, '/v1/chat/completions', go)
+  await expect(cut.text()).rejects.toThrow('terminated')
+})
+
+test('the rule of a request that the log cuts has its whole condition', async () => {
+  const { recording, recordFile } = await aRecorder()
+  const long = chat('ping', { metadata: { long: 'x'.repeat(300_000) } })
+  await ask(recording, '/v1/chat/completions', long)
+  await expect.poll(() => readFile(recordFile, 'utf8')).toContain('text: ping')
+})
+
 test('a recording has no key and no header, and only its owner can read it', async () => {
   const { recording, recordFile } = await aRecorder()
   const prompt = `my keys are ${recording.key} and ${upstreamKey}`
@@ -101,6 +148,16 @@ test('thoughts with a vendor’s signature are accepted if the answer was record
   })
   expect((await ask(gateway, '/v1/messages', history('go on'))).status).toBe(200)
   expect((await ask(gateway, '/v1/messages', history('else'))).status).toBe(400)
+})
+
+test.each([
+  { faults: [{ status: 500 }] },
+  { scenario: { answers: [] } },
+  { strict: true },
+  { models },
+])('an upstream answers every request, so %j is refused', async (options) => {
+  const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
+  await expect(aGateway({ upstream, ...options })).rejects.toMatchObject({ code: 'usage' })
 })
 
 test('a recording needs an upstream, and never replaces a file', async () => {

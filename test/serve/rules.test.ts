@@ -263,3 +263,26 @@ test('refusals: the vendor checks last, after price, quota and protocol', async 
   expect(await status('a')).toBe(403)
   expect(await status('a')).toBe(400)
 })
+
+test('rules: definitions that refer to each other twice are searched once', async () => {
+  // Each of the ways from the first to the last one would be 2 ** 26 ways.
+  const names = Array.from({ length: 26 }, (_, index) => `d${index}`)
+  const definitions = names.map((name, index) => {
+    const reference = index === 25 ? { type: 'string' } : { $ref: `#/$defs/d${index + 1}` }
+    const properties = { a: reference, b: reference }
+    const required = ['a', 'b']
+    return [name, { type: 'object', additionalProperties: false, required, properties }] as const
+  })
+  const input_schema = {
+    type: 'object',
+    additionalProperties: false,
+    required: ['c'],
+    properties: { c: { $ref: '#/$defs/d0' } },
+    $defs: Object.fromEntries(definitions),
+  }
+  const answer = await ask(gateway, paths.messages, {
+    ...saying(paths.messages, 'ping', 'claude-opus-5-5'),
+    tools: [{ name: 'deep', strict: true, input_schema }],
+  })
+  expect(answer.status).toBe(200)
+})

@@ -11,7 +11,12 @@ import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
 import { type FaultEffects, faultFailure } from '../faults/faults.ts'
 import { buildAnswer } from '../model/build-answer.ts'
-import { type CatalogEntry, type ServedCatalog, servesProtocol } from '../model/catalog.ts'
+import {
+  type CatalogEntry,
+  recordedModel,
+  type ServedCatalog,
+  servesProtocol,
+} from '../model/catalog.ts'
 import { builtInAnswer } from '../model/model.ts'
 import { asString, isMissing, type JsonObject, readJson, toObject } from '../requests/json.ts'
 import {
@@ -20,6 +25,7 @@ import {
   type RequestHeaders,
 } from '../requests/model-request.ts'
 import { RequestRejection } from '../requests/rejection.ts'
+import type { RawReply } from '../scenarios/scenario.ts'
 import type { NoAnswer, ScriptedAnswer } from '../scenarios/scripted-answer.ts'
 import type { Scope } from '../scopes.ts'
 import type { MessageThreads } from '../store/message-threads.ts'
@@ -65,7 +71,10 @@ export interface Decision {
 }
 
 /** An answer that was recorded from an upstream. */
-type RecordedAnswer = Extract<ScriptedAnswer, { kind: 'recorded' }>
+export interface RecordedAnswer extends Pick<ModelAnswer, 'codec' | 'model'> {
+  readonly kind: 'recorded'
+  readonly raw: RawReply
+}
 
 export interface ModelAnswer {
   readonly kind: 'answer'
@@ -96,24 +105,25 @@ export async function decide(
 
   const earlyFailure =
     failureAt(parsed, 'before-model') ?? (data === undefined ? failures.notJson() : undefined)
-  const model = earlyFailure ?? findModel(context.catalog, parsed)
-  if (model.kind === 'failure') return { modelAsked, isStream, fault, result: model }
+  const found = earlyFailure ?? findModel(context, parsed)
+  if (found.kind === 'failure') return { modelAsked, isStream, fault, result: found }
 
-  const { entry } = model
+  const { entry } = found
   const answer = await answerModel(context, parsed, entry)
   return { modelAsked, modelServed: entry.id, isStream, ...answer }
 }
 
 /** Finds the model that the request names, if the key may use it. */
 function findModel(
-  catalog: ServedCatalog,
+  { catalog, scope }: DecisionContext,
   parsed: ParsedRequest,
 ): { readonly kind: 'found'; readonly entry: CatalogEntry } | Failure {
   const { json, modelAsked } = parsed
   if (modelAsked === undefined && !isMissing(json['model'])) return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
 
-  const entry = catalog.resolve(modelAsked)
+  const isRecorded = scope.recordedModels.includes(modelAsked)
+  const entry = catalog.resolve(modelAsked) ?? (isRecorded ? recordedModel(modelAsked) : undefined)
   if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
   if (entry === undefined) return failures.unknownModel(modelAsked)
   return failureAt(parsed, 'at-model') ?? { kind: 'found', entry }
@@ -196,7 +206,10 @@ function composeAnswer(
   { modelRequest, ...facts }: CheckedRequest & { readonly model: string },
   scriptedAnswer: ScriptedAnswer | NoAnswer,
 ): ModelAnswer | RecordedAnswer | Failure {
-  if (scriptedAnswer.kind === 'recorded') return scriptedAnswer
+  if (scriptedAnswer.kind === 'recorded') {
+    const { codec, model } = facts
+    return { kind: 'recorded', raw: scriptedAnswer.raw, codec, model }
+  }
   if (modelRequest.alteredThought !== undefined)
     return failures.rejected(modelRequest.alteredThought)
 

@@ -2,18 +2,17 @@ import type { Protocol } from '../../protocols.ts'
 import type { Codec } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
 import { type FaultEffects, faultFailure } from '../faults/faults.ts'
-import type { Reply } from '../http/reply.ts'
+import { jsonType, type Reply, type TextResponse } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
 import { failureReason } from '../log/reasons.ts'
 import type { ServedCatalog } from '../model/catalog.ts'
 import type { Limits } from '../options.ts'
 import type { StoredRoute } from '../routes.ts'
-import type { RawReply } from '../scenarios/scenario.ts'
 import type { Scope } from '../scopes.ts'
 import { MessageThreads } from '../store/message-threads.ts'
 import { StoredResponses } from '../store/stored-responses.ts'
-import { type Decision, decide, type ModelAnswer } from './decide.ts'
+import { type Decision, decide, type ModelAnswer, type RecordedAnswer } from './decide.ts'
 
 interface InferenceOptions {
   readonly catalog: ServedCatalog
@@ -57,7 +56,7 @@ export class InferenceHandler {
     if (!(await reply.delayOrReplace(decision.fault))) return
     switch (result.kind) {
       case 'recorded':
-        return this.#sendRecorded(reply, result.raw)
+        return this.#sendRecorded(reply, result, decision.fault)
       case 'failure':
         return reply.fail(result, failureReason(result, entry, type, catalog))
       case 'answer':
@@ -78,22 +77,30 @@ export class InferenceHandler {
     else reply.json(JSON.stringify(answer))
   }
 
+  /** Sends the bytes of a recorded answer, as it arrived. */
   async #sendRecorded(
     reply: Reply,
-    { status, type, afterMs, body = '', events = [] }: RawReply,
+    { raw, codec, model }: RecordedAnswer,
+    fault: FaultEffects,
   ): Promise<void> {
+    const { status, type, afterMs, body = '', events = [] } = raw
     if (afterMs > 0 && (await reply.wait(afterMs)) === 'stopped') return
     if (events.length === 0) {
-      reply.send({ status, type, text: body })
+      sendWhole({ status, type, text: body }, { reply, fault })
       return
     }
+    if (this.#refusesStream(reply)) return
 
+    const { betweenMs = 0 } = fault
     this.#write(reply, {
       status,
       type,
-      pieces: events.map(({ text }) => text),
-      delayMsBefore: (index) => events[index]!.afterMs,
-      ending: 'end',
+      pieces: endByFault(
+        events.map(({ text }) => text),
+        { codec, model, fault },
+      ),
+      delayMsBefore: (index) => betweenMs + (events[index]?.afterMs ?? 0),
+      ending: endingOf(fault),
     })
   }
 
@@ -104,10 +111,7 @@ export class InferenceHandler {
     { isStream, fault }: Decision,
     fragment: Scope['fragment'],
   ): void {
-    if (isStream && this.openStreams >= this.#options.limits.maxOpenStreams) {
-      reply.fail(failures.badVendorStatus(503, 'too many open streams'))
-      return
-    }
+    if (isStream && this.#refusesStream(reply)) return
 
     const { entry } = reply
     const { codec, body, model, answer, isInThread } = modelAnswer
@@ -122,13 +126,17 @@ export class InferenceHandler {
 
     const delivery = { reply, codec, model, fault, fragment }
     if (isStream) this.#sendFrames(codec.streamFrames(body, facts, answer), delivery)
-    else sendDocument(codec.document(body, facts, answer), delivery)
+    else {
+      const text = JSON.stringify(codec.document(body, facts, answer))
+      const headers = vendorHeaders(codec.protocol, entry)
+      sendWhole({ type: jsonType, text, headers }, delivery)
+    }
   }
 
   #sendFrames(allFrames: readonly string[], delivery: Delivery): void {
     const { reply, fault, fragment } = delivery
     const frames = endByFault(allFrames, delivery)
-    const ending = fault.cutAfter === undefined ? 'end' : 'cut'
+    const ending = endingOf(fault)
     const { betweenMs = 0 } = fault
 
     if (betweenMs > 0)
@@ -137,6 +145,13 @@ export class InferenceHandler {
       const pieces = fragment === 'off' ? [frames.join('')] : splitStream(frames)
       this.#write(reply, { pieces, ending })
     }
+  }
+
+  /** Whether too many streams are open, and this one fails. */
+  #refusesStream(reply: Reply): boolean {
+    if (this.openStreams < this.#options.limits.maxOpenStreams) return false
+    reply.fail(failures.badVendorStatus(503, 'too many open streams'))
+    return true
   }
 
   #write(reply: Reply, stream: Parameters<Reply['stream']>[0]): void {
@@ -156,17 +171,23 @@ interface Delivery {
 }
 
 /** Sends a whole answer. The faults that end a stream make it fail, or cut it in half. */
-function sendDocument(document: object, { reply, codec, fault }: Delivery): void {
-  const text = JSON.stringify(document)
+function sendWhole(
+  answer: TextResponse,
+  { reply, fault }: Pick<Delivery, 'reply' | 'fault'>,
+): void {
   if (fault.errorAfter !== undefined) reply.fail(failures.badVendorStatus(500))
-  else if (fault.cutAfter !== undefined) reply.sendHalf(text)
-  else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
+  else if (fault.cutAfter !== undefined) reply.sendHalf(answer)
+  else reply.send(answer)
+}
+
+function endingOf({ cutAfter }: FaultEffects): 'end' | 'cut' {
+  return cutAfter === undefined ? 'end' : 'cut'
 }
 
 /** The frames up to the point at which a fault ends the stream, and its error event, if it has one. */
 function endByFault(
   allFrames: readonly string[],
-  { codec, fault, model }: Delivery,
+  { codec, fault, model }: Pick<Delivery, 'codec' | 'fault' | 'model'>,
 ): readonly string[] {
   const { errorAfter = Infinity, cutAfter = Infinity } = fault
   const frames = allFrames.slice(0, Math.min(errorAfter, cutAfter))

@@ -120,31 +120,21 @@ function countMatch(state: FaultState): boolean {
 
 /** The active faults with their counters. */
 export class Faults {
-  #configured: FaultState[] = []
-  #fromScenario: FaultState[] = []
+  #states: readonly FaultState[] = []
 
-  /** Replaces the faults of the command line, the API and the control route. Resets the counters. */
-  setConfigured(faults: readonly Fault[]): void {
-    this.#configured = faults.map(createState)
-  }
-
-  /** Replaces the faults of the scenario file. Resets the counters. */
-  setScenario(faults: readonly Fault[]): void {
-    this.#fromScenario = faults.map(createState)
+  /** Replaces all faults and resets their counters. */
+  set(faults: readonly Fault[]): void {
+    this.#states = faults.map(createState)
   }
 
   list(): readonly Fault[] {
-    return this.#states().map(({ fault }) => fault)
+    return this.#states.map(({ fault }) => fault)
   }
 
   /** Combines the effects of all faults that apply to this request, and counts the request. */
   nextEffects(target: FaultTarget, body = ''): FaultEffects {
-    const matching = this.#states().filter(({ fault }) => matchesFault(fault, target, body))
+    const matching = this.#states.filter(({ fault }) => matchesFault(fault, target, body))
     const faults = matching.filter(countMatch).map(({ fault }) => fault)
     return Object.assign({}, ...faults)
-  }
-
-  #states(): readonly FaultState[] {
-    return [...this.#fromScenario, ...this.#configured]
   }
 }

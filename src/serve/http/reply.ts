@@ -13,9 +13,9 @@ import { page } from '../page/page.ts'
 import { type RemainingUpload, readRemainingUpload } from './body.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
-const jsonType = 'application/json; charset=utf-8'
+export const jsonType = 'application/json; charset=utf-8'
 
-interface TextResponse {
+export interface TextResponse {
   /** 200 if absent. */
   readonly status?: number
   /** Content-Type. */
@@ -137,8 +137,8 @@ export class Reply {
   }
 
   /** Announces a whole response, sends half of it and destroys the connection. */
-  sendHalf(text: string): void {
-    this.#writeHead(200, 'application/json', { 'Content-Length': Buffer.byteLength(text) })
+  sendHalf({ status = 200, type, text }: TextResponse): void {
+    this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text) })
     const half = text.slice(0, text.length / 2)
     this.#logPiece(half)
     this.#response.write(half)

@@ -21,6 +21,11 @@ export interface CatalogEntry {
 
 export const allEndpointTypes: readonly string[] = ['openai', 'openai-response', 'anthropic']
 
+/** A model that a scenario has recorded answers of. */
+export function recordedModel(id: string): CatalogEntry {
+  return { id, ownedBy: 'custom', endpointTypes: allEndpointTypes }
+}
+
 /**
  * The default catalog. The IDs of the Claude models are exactly those that Claude Code 2.1.54 to 2.1.330
  * send for their slots (run on Linux, 2026-11-22).

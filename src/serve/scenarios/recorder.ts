@@ -32,9 +32,16 @@ const maxQuestion = 200
 /** An answer of the upstream that is being forwarded. */
 interface RecordingAnswer {
   readonly entry: LogEntry
+  /** The condition of its rule. */
+  readonly when: RuleCondition
   /** Content-Type. */
   readonly type: string
   readonly pieces: { readonly atMs: number; readonly bytes: Buffer }[]
+}
+
+interface RecordedAnswer {
+  readonly when: RuleCondition
+  readonly raw: RawReply
 }
 
 /**
@@ -47,7 +54,8 @@ export class Recorder {
   readonly #file: number
   readonly #secrets: () => readonly string[]
   readonly #recording = new Map<string, RecordingAnswer>()
-  readonly #recorded = new Map<LoggedRequest, RawReply>()
+  /** In the order in which they ended. */
+  readonly #recorded: RecordedAnswer[] = []
 
   /**
    * @param secrets the keys of the gateway and of its upstream
@@ -79,7 +87,10 @@ export class Recorder {
   ): ((bytes: Buffer) => void) | undefined {
     if (entry.protocol === undefined || headers['content-encoding'] !== undefined) return undefined
     const pieces: RecordingAnswer['pieces'] = []
-    this.#recording.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
+    const type = String(headers['content-type'] ?? '')
+    // The log cuts a long body as soon as the answer has ended.
+    const when = ruleCondition(entry, this.#secretsOf(entry))
+    this.#recording.set(entry.id, { entry, when, type, pieces })
     return (bytes) => pieces.push({ atMs: performance.now(), bytes })
   }
 
@@ -91,13 +102,17 @@ export class Recorder {
 
     const size = recording.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
     if (size > maxRecordedBytes) return
-    const keys = [...this.#secrets(), recording.entry.key]
-    this.#recorded.set(request, toRawReply(recording, keys))
+    const raw = toRawReply(recording, this.#secretsOf(recording.entry))
+    this.#recorded.push({ when: recording.when, raw })
 
     const text = Buffer.from(formatScenario(this.#recorded))
     ftruncateSync(this.#file)
     for (let offset = 0; offset < text.length; )
       offset += writeSync(this.#file, text, offset, text.length - offset, offset)
+  }
+
+  #secretsOf({ key }: LogEntry): readonly string[] {
+    return [...this.#secrets(), key]
   }
 
   /** Closes the file. If nothing was recorded, it deletes the file that it created. */
@@ -107,7 +122,7 @@ export class Recorder {
     closeSync(this.#file)
     const current = lstatSync(this.#path, { throwIfNoEntry: false })
     const isOurs = current?.ino === ino && current.dev === dev
-    if (this.#recorded.size === 0 && isOurs) unlinkSync(this.#path)
+    if (this.#recorded.length === 0 && isOurs) unlinkSync(this.#path)
   }
 }
 
@@ -161,10 +176,9 @@ function arrivalTime(pieces: RecordingAnswer['pieces'], bytes: number): number {
  * Formats the recorded responses as a scenario file. A rule matches the question, the model, the
  * protocol and whether tool results came last. Requests that match get the responses in order.
  */
-function formatScenario(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
+function formatScenario(recorded: readonly RecordedAnswer[]): string {
   const rules = new Map<string, { when: RuleCondition; reply: { raw: RawReply }[] }>()
-  for (const [request, raw] of recorded) {
-    const when = ruleCondition(request)
+  for (const { when, raw } of recorded) {
     const key = JSON.stringify(when)
     const rule = rules.get(key) ?? { when, reply: [] }
     rules.set(key, rule)
@@ -179,12 +193,13 @@ function formatScenario(recorded: ReadonlyMap<LoggedRequest, RawReply>): string 
 
 type RuleCondition = ReturnType<typeof ruleCondition>
 
-function ruleCondition({ requestBody, modelAsked, protocol }: LoggedRequest) {
-  const turns = protocol === undefined ? [] : turnReaders[protocol](toObject(readJson(requestBody)))
+function ruleCondition({ requestBody, modelAsked, protocol }: LogEntry, keys: readonly string[]) {
+  const body = toObject(readJson(maskKeys(requestBody, keys)))
+  const turns = protocol === undefined ? [] : turnReaders[protocol](body)
   const text = lastUserText(turns).slice(0, maxQuestion)
   return {
     ...(text === '' ? {} : { text }),
-    model: modelAsked,
+    model: modelAsked && maskKeys(modelAsked, keys),
     protocol,
     afterTool: endsWithResults(turns),
   }

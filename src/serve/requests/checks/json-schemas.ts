@@ -209,19 +209,27 @@ function resolveReference(root: JsonObject, target: string): JsonObject | undefi
   return isObject(definition) ? definition : undefined
 }
 
-/** The references from a definition to itself, in their order. */
+/**
+ * The references from a definition to itself, in their order.
+ *
+ * @param path the references on the way from the root to this schema
+ * @param withoutCycle references that lead to no cycle, so that each definition is searched once
+ */
 function findCycle(
   root: JsonObject,
   schema = root,
   path: readonly string[] = ['#'],
+  withoutCycle = new Set<string>(),
 ): readonly string[] | undefined {
   for (const { schema: inner } of allSchemas(schema)) {
     const target = inner['$ref']
     if (typeof target !== 'string') continue
     if (path.includes(target)) return [...path.slice(path.indexOf(target)), target]
+    if (withoutCycle.has(target)) continue
     const definition = resolveReference(root, target)
-    const cycle = definition && findCycle(root, definition, [...path, target])
+    const cycle = definition && findCycle(root, definition, [...path, target], withoutCycle)
     if (cycle !== undefined) return cycle
+    withoutCycle.add(target)
   }
   return undefined
 }
