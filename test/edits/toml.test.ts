@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/types.ts'
+import {
+  addToList,
+  type Bytes,
+  type ConfigValue,
+  type SettingChange,
+} from '../../src/edits/types.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 import { undoOurs } from './undo-ours.ts'
 
@@ -66,6 +71,11 @@ describe('toml edit', () => {
   test('edits the syntax that is new in TOML 1.1', () => {
     const before = 't = { # why\n  a = "\\e",\n}\nb = 1\n'
     expect(edit(before, set('b', 2))).toBe(before.replace('b = 1', 'b = 2'))
+  })
+
+  test('adds to a list with a comment and CRLF', () => {
+    const before = 'l = [\r\n  "a", # one\r\n]\r\n'
+    expect(edit(before, addToList(['l'], 'b'))).toBe('l = [\r\n  "a", # one\r\n  "b",\r\n]\r\n')
   })
 
   test('keeps the bytes if nothing changes', () => {

@@ -30,7 +30,7 @@ export const tomlDialect: Dialect = {
   spellMember: (keys, value) => `${spellKey(keys)} = ${value}`,
   spellNewTables: spellTables,
   spellByHand: (settings) => tableBlocks(settings, '\n').toSorted(rootFirst).join('\n\n'),
-  comment: /#[^\n]*/y,
+  comment: /#[^\r\n]*/y,
   describeValue: (value) => (Array.isArray(value) ? 'a list' : 'a single value'),
   table: 'a table',
   isBlank: (text) => text.trim() === '',
