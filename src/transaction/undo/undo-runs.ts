@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isWholeFile } from '../../edits/types.ts'
+import { pathKey } from '../../edits/values/paths.ts'
 import type { AllFiles } from '../contents.ts'
 import {
   inWriteOrder,
@@ -123,8 +124,8 @@ export function mergeFiles(
 
 /** The settings of two runs. Those of the newer one win. */
 function mergeSettings(older: RecordedFile, newer: RecordedFile): RecordedFile['settings'] {
-  const newerNames = new Set(newer.settings.map(({ path }) => JSON.stringify(path)))
-  const onlyInOlder = older.settings.filter(({ path }) => !newerNames.has(JSON.stringify(path)))
+  const newerPaths = new Set(newer.settings.map(({ path }) => pathKey(path)))
+  const onlyInOlder = older.settings.filter(({ path }) => !newerPaths.has(pathKey(path)))
   return [...onlyInOlder, ...newer.settings]
 }
 
@@ -163,11 +164,11 @@ function stillKept(
   result: AllFiles,
 ): readonly KeptSetting[] {
   const { copies } = result
-  const byName = new Map<string, KeptSetting>()
+  const byPath = new Map<string, KeptSetting>()
   for (const setting of steps.flatMap(({ kept }) => kept))
-    byName.set(JSON.stringify([setting.file, setting.path]), setting)
+    byPath.set(pathKey([setting.file, ...setting.path]), setting)
 
-  return [...byName.values()].filter((setting) => {
+  return [...byPath.values()].filter((setting) => {
     const file = files.find(({ path }) => path === setting.file)
     const version = result.get(setting.file)
     if (file === undefined || isSameContent(file.before, version)) return false

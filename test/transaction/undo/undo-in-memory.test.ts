@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { KeptSetting, RecordedFile } from '../../../src/transaction/record.ts'
+import type { ListElement } from '../../../src/edits/types.ts'
+import type { KeptSetting, RecordedFile, RecordedSetting } from '../../../src/transaction/record.ts'
 import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoNewest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
 import type { FindSituations, UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
 import { undoFile } from '../../../src/transaction/undo/undo-file.ts'
-import type { UndoPlan } from '../../../src/transaction/undo/undo-runs.ts'
+import { mergeFiles, type UndoPlan } from '../../../src/transaction/undo/undo-runs.ts'
 import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
 
 const original = '{\n  "url": "vendor",\n  "model": "vendor-model",\n  "theme": "dark"\n}\n'
@@ -280,6 +281,16 @@ describe('a client with two files', () => {
     rollBack(machine)
     expect(machine.values()).toMatchObject({ model: 'elsewhere/x', plain: 'x' })
   })
+})
+
+test('an element that only one of two runs writes first is the same setting in both', () => {
+  const machine = aMachine()
+  machine.setUp({ limit: 3 })
+  const settings = [{ isFirst: true }, {}].map((options): RecordedSetting => {
+    return { path: ['models', { element: 'gw', ...options } as ListElement] }
+  })
+  const files = settings.map((setting) => [{ ...machine.runs[0]!.files[0]!, settings: [setting] }])
+  expect(mergeFiles(files)[0]!.settings).toEqual([settings[0]])
 })
 
 describe('no undo creates a problem', () => {
