@@ -5,6 +5,7 @@
  *     run 2           it was B before, and C after
  *     merged run 2    it was A before, and C after: its undo restores A, as the undo of both would
  */
+import { isDeepStrictEqual } from 'node:util'
 import { UserError, valueOrError } from '../../errors.ts'
 import { type AllFiles, type Copies, withChanges } from '../contents.ts'
 import {
@@ -58,7 +59,10 @@ function mergeFewest(copies: Copies, runs: Runs): Runs {
   return runs
 }
 
-/** Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing. */
+/**
+ * Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing but the place of the
+ * redone run, so they stay if the next rollback would undo another run without them.
+ */
 function dropRedone(runs: Runs): Runs {
   const undone = undoneParts(runs)
   const isRedone = ({ id, kind, undoes = [] }: RunRecord) =>
@@ -68,7 +72,8 @@ function dropRedone(runs: Runs): Runs {
 
   const isRedo = ({ kind, undoes = [] }: RunRecord) =>
     kind === 'redo' && undoes.every(({ run }) => run === undo.id)
-  return runs.filter((run) => run !== undo && !isRedo(run))
+  const others = runs.filter((run) => run !== undo && !isRedo(run))
+  return isDeepStrictEqual(activeRuns(others), activeRuns(runs)) ? others : runs
 }
 
 function undoesAny(runs: Runs, undone: Runs): boolean {

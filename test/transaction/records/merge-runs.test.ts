@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import { Copies } from '../../../src/transaction/contents.ts'
+import type { Runs } from '../../../src/transaction/record.ts'
 import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
+import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
+import { redo, undoNewest } from '../../../src/transaction/undo/choose-runs.ts'
 import { settingsPath, UndoMachine } from '../../support/undo-values.ts'
 
 const original = '{\n  "url": "vendor",\n  "theme": "dark"\n}\n'
@@ -91,5 +94,17 @@ describe('merged runs', () => {
     const { before } = merge(machine).files[0]!
     const text = new TextDecoder().decode(machine.copies.bytesOf(before)!)
     expect(JSON.parse(text)).toEqual({ url: 'vendor', theme: 'light' })
+  })
+
+  test('keep the place of a redone run', () => {
+    const machine = aMachine()
+    machine.setUp({ theme: 'light' })
+    machine.setUp(first)
+    machine.setUp(second, undefined, 'claude')
+    machine.apply(undoNewest(machine.runs, machine.contents, { clients: ['codex'] }))
+    machine.apply(redo(machine.runs, machine.contents, {}))
+    const newest = (runs: Runs) => activeRuns(runs)[0]?.id
+    expect(newest(machine.runs)).toBe('000002')
+    expect(newest(mergeOldest(machine.copies, machine.runs, 4))).toBe('000002')
   })
 })
