@@ -31,8 +31,8 @@ export interface Format {
   edit(bytes: Bytes | null, changes: readonly SettingChange[], fileName: string): Bytes
 
   /**
-   * Gives the settings at `restore` their earlier values, whatever they are now. Others stay, also those
-   * at `keep`: these are the settings of the run that the caller decided to keep.
+   * Gives the settings at `restore` their earlier values, whatever they are now. All others stay. Those
+   * at `keep` are the settings of the run that the caller decided to keep.
    *
    * The source text of `before` is restored. If there was none, the key is removed, together with the
    * tables that we created for it and that are empty now. If `now` has the same bytes as `written`

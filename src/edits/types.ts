@@ -56,7 +56,10 @@ export interface SettingChange {
   readonly value: ConfigValue | undefined
   /** Masked in every description. */
   readonly isSecret?: boolean
-  /** An undo restores all of a client's settings with a role, in all of its files, or none of them. */
+  /**
+   * An undo restores all of a client's settings with a role, in all of its files, or none of them. Only a model
+   * that the user chose can stay alone.
+   */
   readonly role?: SettingRole
   /** The client writes this setting at each start, so another value is not a change by the user. */
   readonly rewrittenByClient?: boolean

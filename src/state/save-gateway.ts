@@ -42,9 +42,7 @@ export function expectNameIsFree(world: World, name: string | undefined, address
   })
 }
 
-/**
- * Saves a gateway as the latest. A failure becomes a notice.
- */
+/** Saves a gateway as the latest. A failure becomes a warning. */
 export function saveGateway(world: World, gateway: GatewayToSave, lock?: Lock): readonly Finding[] {
   return saveFindings(() => changeList(world, gatewayList, promoteToFirst(world, gateway), lock))
 }
@@ -67,6 +65,7 @@ export function saveProof(
   )
 }
 
+/** Runs `save`. @returns a warning if it failed */
 function saveFindings(save: () => void): readonly Finding[] {
   const failure = valueOrError(save)
   if (!(failure instanceof UserError)) return []

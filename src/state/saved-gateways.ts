@@ -1,5 +1,5 @@
 /**
- * How commands find a saved gateway. Most of these mask its secrets in everything that the session prints.
+ * How commands find a saved gateway. Most of these make the session mask its secrets in everything that it prints.
  *
  *                                                             without a readable list
  *     savedGateway                by its name                 throws
@@ -9,7 +9,7 @@
  *     savedBaseUrls, caFileFor    by its address              none; masks nothing, because it shows no secret
  *     unmaskedGatewaysIfReadable  all of them                 none; masks nothing: for the other files here
  *
- * gateway-list.ts stores the list, and save-gateway.ts adds to it.
+ * gateway-list.ts describes the list, saved-list.ts stores it, and save-gateway.ts adds to it.
  */
 import { resolve } from 'node:path'
 import { UserError, valueOrError } from '../errors.ts'
@@ -56,7 +56,7 @@ export function isTypedAddress(session: MaskingSession, word: string): boolean {
   )
 }
 
-/** All saved gateways, the latest first, with their secrets masked. @throws as `readList` does */
+/** All saved gateways, the latest first. The session masks their secrets from now on. @throws as `readList` does */
 export function savedGateways(session: MaskingSession): readonly SavedGateway[] {
   return maskSecrets(session, readList(session.platform, gatewayList))
 }

@@ -101,7 +101,7 @@ export function pathExists(files: Files, path: string): boolean {
   return ignoreMissing(() => files.lstat(path))
 }
 
-/** Runs `work` and ignores file errors. For cleanup that may fail. */
+/** Runs `work` and ignores file errors, and every `UserError`. For cleanup that may fail. */
 export function ignoreFileErrors(work: () => void): void {
   try {
     work()

@@ -19,7 +19,7 @@
  *     A          B          B                          A, byte for byte
  *     A          B          B, and x by others         A, and x
  *
- * docs/transaction.md follows one undo of several runs through these steps.
+ * docs/transaction.md follows two rollbacks and a redo through these steps.
  */
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'

@@ -33,7 +33,7 @@ export interface RunRecord {
   readonly command: string
   /** IDs of the clients whose files the run changed. If it changed none: of all its clients. */
   readonly clients: readonly string[]
-  /** Absent: the run points no client at a gateway. */
+  /** Absent: the run is about no gateway. An undo has the address of the oldest run that it undoes. */
   readonly address?: string
   /** Absent: the usual base URLs of `address`. */
   readonly baseUrls?: Plan['baseUrls']
@@ -229,7 +229,7 @@ export interface RunDocument {
   readonly dropFolders: readonly string[]
 }
 
-/** The part of a rollback that its plan does not express. */
+/** What a rollback has in addition to the members of every plan. */
 export interface RollbackDetails {
   readonly undoes: readonly RunPart[]
   readonly kept: readonly KeptSetting[]

@@ -24,8 +24,8 @@ export function planForget(world: World, before?: Date): ForgetPlan {
   const { runs, damaged } = listRuns(world)
   const isSelected = (at: number) => before === undefined || at < before.getTime()
   // Runs are deleted from the old end only, because an undo starts with the newest run.
-  const newestKept = runs.findLastIndex(({ at }) => !isSelected(Date.parse(at)))
-  const forgotten = runs.slice(newestKept + 1)
+  const oldestKept = runs.findLastIndex(({ at }) => !isSelected(Date.parse(at)))
+  const forgotten = runs.slice(oldestKept + 1)
   const files = forgotten.flatMap((run) => run.files)
 
   return {

@@ -8,8 +8,9 @@
  *                                                      commands/rollback/
  *
  * If one situation is not safe, everything of the client stays, and `rollback-held` reports it. `--force` restores
- * the copies all the same. If one situation is `never`, it fails with `config-conflict`: `refuseUnsafe` checks a
- * forced undo, so only a situation that the command finds can be `never`.
+ * the copies all the same, because `undoClient` then checks nothing. Only commands/rollback/refuse.ts checks a forced
+ * undo: it fails with `config-conflict` if one situation of the client's files is `never`. So a situation that only
+ * run-situations.ts finds cannot be `never`.
  *
  * docs/transaction.md has the same table, and a test compares the two.
  */
