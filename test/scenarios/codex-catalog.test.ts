@@ -6,7 +6,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** Whole commands that write a catalog for Codex. The installed Codex is a stub that prints its model table. */
+/** Whole commands that write a catalog for Codex. The installed Codex is a stub that prints its models. */
 
 const key = 'sk-catalog-2b9d7e4f60c1a853'
 const file = '.codex/repoint-models.json'

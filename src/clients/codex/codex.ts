@@ -28,7 +28,7 @@ import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-/** For a model that is not in its own table, Codex assumes 272,000 tokens and warns. */
+/** For a model that is not in its own list, Codex assumes 272,000 tokens and warns. */
 const contextWindows: WindowHandling = {
   knows: (id) =>
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
@@ -65,7 +65,7 @@ export const codex: ClientModule = {
       folders: ['SSL_CERT_DIR'],
     }),
     // From 0.122.0 on; this command reads no file (2026-11-23).
-    modelTableArgs: ['debug', 'models', '--bundled'],
+    printModelsArgs: ['debug', 'models', '--bundled'],
     pingEnv: {},
     restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   },
@@ -139,8 +139,8 @@ export const codex: ClientModule = {
 
   checkNow,
 
-  resolve: (input, { modelTable } = {}) =>
-    withModelsFile(input, resolveOneModel(input, ['responses'], contextWindows), modelTable),
+  resolve: (input, { printedModels } = {}) =>
+    withModelsFile(input, resolveOneModel(input, ['responses'], contextWindows), printedModels),
   plan,
   checkSetup,
   loadRecordings: async () =>

@@ -15,7 +15,7 @@ import { effectiveOptions } from '../options/chosen-options.ts'
  */
 export const assumedWindow = 272_000
 
-/** An entry of the table that Codex prints, or of a models file: both have the same format. */
+/** An entry of the list of models that Codex prints, or of a models file: both have the same format. */
 export type Entry = Readonly<Record<string, unknown>> & { readonly slug: string }
 
 /**
@@ -41,7 +41,7 @@ const knownFields = [
 /** The efforts that all versions know: 0.142.5 exits with `max`. */
 const knownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
 
-/** The entries of Codex's table or of a models file. Empty: the text is neither. */
+/** The entries of what Codex prints or of a models file. Empty: the text is neither. */
 export function entriesIn(text: string | undefined): readonly Entry[] {
   const models = asObject(jsonIn(text ?? ''))?.['models']
   const entries = asList(models).map(asObject)
@@ -50,35 +50,35 @@ export function entriesIn(text: string | undefined): readonly Entry[] {
     : []
 }
 
-/** Codex searches its table by the beginning of an ID, without its vendor. */
-export function entryOf(table: readonly Entry[], id: string): Entry | undefined {
+/** Codex searches its list of models by the beginning of an ID, without its vendor. */
+export function entryOf(entries: readonly Entry[], id: string): Entry | undefined {
   const name = removeVendor(id)
-  const fitting = table.filter(({ slug }) => name.startsWith(slug))
+  const fitting = entries.filter(({ slug }) => name.startsWith(slug))
   const [longest] = fitting.toSorted((a, b) => b.slug.length - a.slug.length)
   return longest
 }
 
 /**
  * Adds the models file to the options, if the user wants one (`--catalog`). It describes the models of the
- * gateway's catalog, each like an entry of the table that Codex prints.
+ * gateway's catalog, each like an entry of the list that Codex prints.
  *
- * @param printedTable Absent: Codex printed none, so a setup leaves the file as it is
+ * @param printedModels Absent: Codex printed none, so a setup leaves the file as it is
  */
 export function withModelsFile(
   input: ResolveInput,
   resolved: ResolvedOptions,
-  printedTable: string | undefined,
+  printedModels: string | undefined,
 ): ResolvedOptions {
   const { requested, gatewayInfo } = input
-  const table = entriesIn(printedTable)
+  const entries = entriesIn(printedModels)
   if (!effectiveOptions(input).hasModelsFile)
     return {
       ...resolved,
-      findings: [...resolved.findings, ...cappedWindowFindings(table, resolved)],
+      findings: [...resolved.findings, ...cappedWindowFindings(entries, resolved)],
     }
 
   // Without the gateway's catalog, the existing file stays: nothing new is known about its models.
-  if (table.length === 0 || (catalogIn(gatewayInfo) === undefined && !requested.hasModelsFile))
+  if (entries.length === 0 || (catalogIn(gatewayInfo) === undefined && !requested.hasModelsFile))
     return resolved
 
   // The picker offers the models that the gateway lists for responses. If the gateway does not say that of
@@ -90,7 +90,7 @@ export function withModelsFile(
   const offered = offeredModels(input, resolved, ['responses']).offered.filter(
     (model) => model.id === resolved.model || canUse(model),
   )
-  const modelsFile = composeModelsFile(table, offered, resolved.contextWindow)
+  const modelsFile = composeModelsFile(entries, offered, resolved.contextWindow)
   const missing = offered.length - modelsFile.ids.length
   const cut: Finding = {
     code: 'codex-catalog-cut',
@@ -107,16 +107,16 @@ export function withModelsFile(
 
 /** Adds models until the file is full. @param window of the first model, in tokens */
 function composeModelsFile(
-  table: readonly Entry[],
+  entries: readonly Entry[],
   models: readonly CatalogModel[],
   window: number | undefined,
 ): NonNullable<ResolvedOptions['modelsFile']> {
-  const like = table.find(({ use_responses_lite }) => use_responses_lite !== true) ?? table[0]!
+  const like = entries.find(({ use_responses_lite }) => use_responses_lite !== true) ?? entries[0]!
   const entryTexts: string[] = []
   let room = maxConfigBytes - 100
 
   for (const [priority, model] of models.entries()) {
-    const own = entryOf(table, model.id)
+    const own = entryOf(entries, model.id)
     const entry = own ? ownEntry(own, model) : foreignEntry(like, model)
     const size = (priority === 0 ? window : undefined) ?? entry.context_window
     const most = Math.max(size, entry.max_context_window)
@@ -194,12 +194,12 @@ function numberOr(value: unknown, otherwise: number): number {
 
 /** Reports a window that Codex silently reduces (0.122.0 to 0.169.0, 2026-11-23). */
 function cappedWindowFindings(
-  table: readonly Entry[],
+  entries: readonly Entry[],
   { model, contextWindow = 0 }: ResolvedOptions,
 ): readonly Finding[] {
-  const own = entryOf(table, model)
+  const own = entryOf(entries, model)
   const most = own ? numberOr(own['max_context_window'], Number.POSITIVE_INFINITY) : assumedWindow
-  if (table.length === 0 || contextWindow <= most) return []
+  if (entries.length === 0 || contextWindow <= most) return []
   return [
     {
       code: 'codex-window-capped',

@@ -10,7 +10,7 @@ import { type Entry, entriesIn, entryOf } from './compose-models-file.ts'
 import { effortPath } from './flags.ts'
 import { usesModelsFile } from './models-file.ts'
 
-/** Responses Lite: without a catalog, Codex sends its tools to some models in an item of the input. */
+/** Responses Lite: without a models file, Codex sends its tools to some models in an item of the input. */
 const liteParts = ['additional_tools', 'input', 'x-openai-internal-codex-responses-lite']
 const liteCure = 'With a catalog, Codex sends ordinary requests. Add --catalog'
 const searchCure = 'Set web_search = "disabled" in config.toml, then run the command again.'
@@ -22,14 +22,14 @@ const searchCure = 'Set web_search = "disabled" in config.toml, then run the com
 export function firstRequest(
   recordings: Recordings,
   files: LoadedFiles,
-  { protocol, version, model, modelTable }: FirstRequestInput,
+  { protocol, version, model, printedModels }: FirstRequestInput,
 ): FirstRequest {
   const config = parseKind(files, 'config')
-  // The file that a setup with --catalog writes replaces the table in the program.
+  // The file that a setup with --catalog writes replaces the models in the program.
   const hasModelsFile = usesModelsFile(files, config)
-  const table = hasModelsFile ? textOf(fileOf(files, 'models')) : modelTable
-  const entry = entryOf(entriesIn(table), model)
-  const kind = kindOf(model, { table, entry, hasModelsFile })
+  const models = hasModelsFile ? textOf(fileOf(files, 'models')) : printedModels
+  const entry = entryOf(entriesIn(models), model)
+  const kind = kindOf(model, { models, entry, hasModelsFile })
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
 
   return {
@@ -48,16 +48,16 @@ export function firstRequest(
   }
 }
 
-/** Without a table, Codex knows the models of its own family. */
+/** Without a list of models, Codex counts as knowing those of its own family. */
 function kindOf(
   model: string,
   by: {
-    readonly table: string | undefined
+    readonly models: string | undefined
     readonly entry: Entry | undefined
     readonly hasModelsFile: boolean
   },
 ): string {
-  if (by.table === undefined) return removeVendor(model).startsWith('gpt-5') ? 'known' : 'unknown'
+  if (by.models === undefined) return removeVendor(model).startsWith('gpt-5') ? 'known' : 'unknown'
   if (by.entry === undefined) return 'unknown'
   if (by.hasModelsFile) return 'catalog'
   return by.entry['use_responses_lite'] === true ? 'lite' : 'known'

@@ -9,8 +9,8 @@ import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.
 import { entriesIn, isForAll } from './compose-models-file.ts'
 
 /**
- * Codex reads its models from the models file, which `model_catalog_json` names, instead of its table. It exits at
- * its start if the file is missing, cut or in another format. Versions before 0.105.0 do not read it. Run on
+ * Codex reads its models from the models file, which `model_catalog_json` names, instead of its own list. It exits
+ * at its start if the file is missing, cut or in another format. Versions before 0.105.0 do not read it. Run on
  * 0.98.0 to 0.169.0, 2026-11-23.
  */
 export const modelsFilePath = ['model_catalog_json']

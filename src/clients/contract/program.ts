@@ -36,7 +36,7 @@ export interface Program {
   /** Finds the answer in the client's output. Absent: the whole output is the answer. */
   readonly answerIn?: (stdout: string) => string | undefined
   /** The arguments with which the client prints the models that it knows. */
-  readonly modelTableArgs?: readonly string[]
+  readonly printModelsArgs?: readonly string[]
   /** The working folders that the client's arguments name, as typed. */
   readonly foldersIn?: (args: readonly string[]) => readonly string[]
 
@@ -85,7 +85,7 @@ export interface ProgramFacts {
   /** Absent: it is not installed, or unknown; then the newest counts. */
   readonly version?: string | undefined
   /** The list of models that it prints. */
-  readonly modelTable?: string | undefined
+  readonly printedModels?: string | undefined
 }
 
 /** The request that `firstRequest` describes. */

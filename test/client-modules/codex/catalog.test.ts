@@ -30,7 +30,7 @@ const list = gateway(
 )
 
 function setUp(disk: Disk, setup: Setup & { options?: object } = {}) {
-  const program = { modelTable: codexTable }
+  const program = { printedModels: codexTable }
   const { edits, target } = planOn(codex, disk, { catalog: list, program, ...setup })
   return { edits, target, disk: written(disk, aMachine(), edits) }
 }
@@ -125,7 +125,7 @@ describe('the catalog file', () => {
     const models = Array.from({ length: 120 }, (_, index) => ({ id: `model-${index}` }))
     const { disk, target } = setUp(
       {},
-      { ...withCatalog, catalog: gateway(...models), program: { modelTable: long } },
+      { ...withCatalog, catalog: gateway(...models), program: { printedModels: long } },
     )
     expect(disk[path]?.length).toBeLessThan(2_000_000)
     expect(entriesOn(disk).length).toBeGreaterThan(80)
@@ -199,7 +199,7 @@ test("the user's userDisk catalog stays without the flag, and is replaced only w
   expect(text(setUp(userDisk).disk[config] as Uint8Array)).toContain('"/srv/models.json"')
   const { findings } = planOn(codex, userDisk, {
     catalog: list,
-    program: { modelTable: codexTable },
+    program: { printedModels: codexTable },
     ...withCatalog,
   })
   expect(findings.find(({ code }) => code === 'codex-other-catalog')?.needsConsentTo).toContain(
@@ -208,9 +208,9 @@ test("the user's userDisk catalog stays without the flag, and is replaced only w
 })
 
 test('--catalog is rejected if Codex does not print its table of models', () => {
-  expect(() => setUp({}, { ...withCatalog, program: { modelTable: 'codex-cli 0.105.0' } })).toThrow(
-    '--catalog needs Codex',
-  )
+  expect(() =>
+    setUp({}, { ...withCatalog, program: { printedModels: 'codex-cli 0.105.0' } }),
+  ).toThrow('--catalog needs Codex')
 })
 
 test.each([

@@ -21,7 +21,7 @@ export type ProgramVersion = Pick<InstalledProgram, 'version' | 'versionProblem'
 const versionTimeoutMs = 20_000
 
 /** How long a client may take to print its models. Best effort. */
-const tableTimeoutMs = 10_000
+const printTimeoutMs = 10_000
 
 /** Whether a client's command is in PATH. */
 export function isInstalled({ platform }: Session, { program }: Pick<Client, 'program'>): boolean {
@@ -112,11 +112,11 @@ export async function programOf(
   client: Client,
   purpose: Purpose,
 ): Promise<InstalledProgram> {
-  const [version, modelTable] = await Promise.all([
+  const [version, printedModels] = await Promise.all([
     installedVersion(session, client, purpose),
-    tableOf(session, client),
+    readPrintedModels(session, client),
   ])
-  return { ...version, modelTable }
+  return { ...version, printedModels }
 }
 
 /** What `repoint run` needs to know of the versions of several clients, by their command. */
@@ -181,15 +181,15 @@ export function* versionFindings(
 }
 
 /** The list of models that the client prints. */
-async function tableOf(
+async function readPrintedModels(
   { platform: { processes, machine } }: Session,
-  { program: { command, modelTableArgs } }: Client,
+  { program: { command, printModelsArgs } }: Client,
 ): Promise<string | undefined> {
-  if (modelTableArgs === undefined) return undefined
+  if (printModelsArgs === undefined) return undefined
   const path = processes.which(command)
   if (path === undefined) return undefined
-  const options = { timeoutMs: tableTimeoutMs, cwd: machine.home }
-  const { exitStatus, stdout } = await processes.run(path, modelTableArgs, options)
+  const options = { timeoutMs: printTimeoutMs, cwd: machine.home }
+  const { exitStatus, stdout } = await processes.run(path, printModelsArgs, options)
   return exitStatus === 0 ? stdout : undefined
 }
 
