@@ -172,7 +172,7 @@ describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
   test.skipIf(spawnSync(shell, ['--version']).error !== undefined)(
     'starts clients at the gateway of the folder, unchanged elsewhere, and not at all if repoint fails',
     // Each shell starts the program a dozen times.
-    { timeout: 90_000 },
+    { timeout: 240_000 },
     async () => {
       const home = await aHomeBetween()
       const proj = aFolder(home, `-pro j'"\n$x`)
@@ -190,7 +190,7 @@ describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
         STATE: home.at('.local/state/repoint'),
         LANG: 'C.UTF-8',
       }
-      const options = { env, cwd: home.path, timeout: 60_000 }
+      const options = { env, cwd: home.path, timeout: 200_000 }
       const { stdout, stderr } = await promisify(execFile)(shell, [home.at('typed')], options)
 
       const [asIs, first, ...rest] = stdout.split(/^status 7\n/m)

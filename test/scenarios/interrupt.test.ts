@@ -12,7 +12,7 @@ const gateway = await withGateway({ key: canary })
 
 /** A home with a `codex` that prints its version slowly. */
 function homeWithSlowCodex(): Home {
-  const home = aHome({ 'bin/codex': '#!/bin/sh\nsleep 5\necho codex-cli 0.169.0\n' })
+  const home = aHome({ 'bin/codex': '#!/bin/sh\nexec sleep 120\necho codex-cli 0.169.0\n' })
   chmodSync(home.at('bin/codex'), 0o755)
   return home
 }
@@ -21,7 +21,7 @@ test('Ctrl-C while the gateway does not answer: status 130, nothing changed', as
   const slow = await withGateway(
     {
       key: canary,
-      faults: [{ delayMs: 15_000 }],
+      faults: [{ delayMs: 120_000 }],
     },
     onTestFinished,
   )
@@ -47,10 +47,8 @@ test('Ctrl-C ends repoint while it reads an absurdly large answer', async () => 
     env: { REPOINT_API_KEY: canary },
   })
   await run.shows('Asking the gateway')
-  const typedAt = performance.now()
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
-  expect(performance.now() - typedAt).toBeLessThan(5_000)
 })
 
 test('Ctrl-C at the question of a rollback: status 130, nothing changed', async () => {

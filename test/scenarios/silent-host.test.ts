@@ -24,6 +24,9 @@ const model = ['--model', 'gpt-5.6-sol']
 /** The default limit is 30 s: with it, the catalog and the model share 12 s. */
 const scaled = ['--timeout', '3', '--json']
 
+/** Leaves 3 s between the request for the model and the end of the one for the catalog. */
+const ordered = ['--timeout', '9', '--json']
+
 // The tests only wait, so they wait together.
 test.concurrent.for<readonly [string, readonly string[]]>([
   ['models', ['models', '--base-url']],
@@ -58,7 +61,7 @@ test.concurrent.for<readonly [string, readonly string[]]>([
     const env = { REPOINT_API_KEY: 'sk-canary-51e9c7a3b8f0d264' }
     const run = await runInProcess(
       aHome({}, context.onTestFinished),
-      [...args, url, ...model, ...scaled],
+      [...args, url, ...model, ...ordered],
       { env },
     )
     expect(run).toMatchObject({ status: 6, json: { error: { code: 'timeout' } } })

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { request as ask, createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { KeyHeader } from '../../src/gateway/types.ts'
@@ -34,6 +35,8 @@ export interface Front {
 export async function startFront(gateway: Gateway, demands: Demands): Promise<Front> {
   const seen: IncomingHttpHeaders[] = []
   const urls: string[] = []
+  const answered = new EventEmitter().setMaxListeners(0)
+  let isBalanceDue = false
   const server = createServer((request, response) => {
     seen.push(request.headers)
     urls.push(request.url!)
@@ -55,13 +58,18 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
     }
 
     const { balance } = demands
+    // A model answers later than the balance, which repoint requests after the list.
+    if (isList) isBalanceDue = balance !== undefined && balance.left !== 'silent'
     if (balance !== undefined) response.setHeader('x-new-api-version', 'v1.0.0')
     if (request.url === '/api/usage/token/' && balance !== undefined) {
       const { left, isUnlimited = false } = balance
       if (left === 'silent') return
       const data = { object: 'token_usage', total_available: left, unlimited_quota: isUnlimited }
       response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ code: true, data }))
+      response.end(JSON.stringify({ code: true, data }), () => {
+        isBalanceDue = false
+        answered.emit('balance')
+      })
       return
     }
 
@@ -75,8 +83,9 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
       answer.pipe(response)
     })
     onward.on('error', () => response.destroy())
-    // A model answers later than a lookup of the balance.
-    setTimeout(() => request.pipe(onward), request.method === 'POST' && balance ? 150 : 0)
+    if (request.method === 'POST' && isBalanceDue)
+      answered.once('balance', () => request.pipe(onward))
+    else request.pipe(onward)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   return {
