@@ -101,12 +101,13 @@ function nameToExport(name: string | undefined): string {
 
 /**
  * Prints a file that sets up another machine in the same way. It contains the options as flags, and no
- * key.
+ * secret. A note names the flags that each machine needs in addition. The setup there finds the chat base
+ * URL.
  */
 async function exportTeamFile(session: Session, name: string): Promise<number> {
   recoverAndReport(session)
   const saved = savedGateway(session, name)
-  const { address } = saved
+  const { address, headers = [], caFile } = saved
   if (saved.query !== undefined)
     throw new UserError({
       code: 'usage',
@@ -121,9 +122,19 @@ async function exportTeamFile(session: Session, name: string): Promise<number> {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
 
+  const publicHeaders = headers.filter(({ isSecret }) => !isSecret)
   session.platform.terminal.out(
-    session.redact(formatTeamFile({ name, baseUrl: address, messagesUrl, clients })),
+    session.redact(
+      formatTeamFile({ name, baseUrl: address, messagesUrl, headers: publicHeaders, clients }),
+    ),
   )
+
+  const flags = [
+    ...headers.flatMap(({ name, isSecret }) => (isSecret ? `--header '${name}: $VARIABLE'` : [])),
+    ...(caFile === undefined ? [] : ['--ca-file PATH']),
+  ]
+  if (flags.length > 0)
+    session.remark(`note: Each machine also needs: repoint setup --from FILE ${flags.join(' ')}`)
   return 0
 }
 

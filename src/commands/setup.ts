@@ -8,7 +8,7 @@ import { gatewayCommand, type SetupFlags, withSetupFlags } from './command-line/
 import { importLinkFor } from './find-gateway/find-key.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
-import { fetchTeamFile, formatTeamFile, type TeamFile } from './setup/team-file.ts'
+import { fetchTeamFile, formatTeamFile, headerFlags, type TeamFile } from './setup/team-file.ts'
 
 function define() {
   const command = gatewayCommand('setup')
@@ -51,7 +51,11 @@ export const command = commandOf(define, async (session, ids, flags) => {
     command: 'setup',
     clientIds: clients,
     // The user's flags override the team file.
-    flags: { ...compact({ baseUrl, messagesUrl, name }), ...flags },
+    flags: {
+      ...compact({ baseUrl, messagesUrl, name }),
+      ...flags,
+      ...(team && { header: headerFlags(team, flags.header) }),
+    },
     preset: { link },
     optionsOf: (id) => team?.clients.find((client) => client.id === id)?.options,
   })

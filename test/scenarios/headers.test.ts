@@ -5,7 +5,7 @@ import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { type Front, startFront } from '../support/front.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 const key = 'sk-canary-key-5e6f708192a3b47f'
 const secret = 'pk-canary-header-d1c0b9a8f7e6d5c4'
@@ -108,6 +108,26 @@ describe('a gateway that wants headers', () => {
       expect(particular.seen.length).toBeGreaterThan(0)
       for (const headers of particular.seen) expect(headers).toMatchObject(wanted)
     }
+  })
+
+  test("a team's file has the headers that are no secret, and the export names the other flags", async () => {
+    const home = aHome()
+    await setUp(home, ...asked, '--name', 'pk')
+    const { stdout, stderr } = await runInProcess(home, ['gateways', 'export', 'pk'])
+    expect(JSON.parse(stdout)).toMatchObject({ headers: ['x-portkey-provider: openai'] })
+    expect(stdout + stderr).not.toContain(secret)
+    expect(stderr).toContain(`--header 'x-portkey-api-key: $VARIABLE'`)
+
+    const other = aHome({ 'team.json': stdout })
+    const from = ['setup', '--from', other.at('team.json'), '--yes']
+    expect((await repoint(other, from)).status).not.toBe(0)
+    const { status } = await repoint(other, [...from, '--header', 'x-portkey-api-key: $PK'])
+    expect(status).toBe(0)
+    expect(other.text('.codex/config.toml')).toContain(secret)
+
+    particular.seen.length = 0
+    await repoint(other, [...from, '--header', 'X-Portkey-Provider: azure'])
+    expect(particular.seen[0]).toMatchObject({ 'x-portkey-provider': 'azure' })
   })
 
   test.each([

@@ -13,7 +13,9 @@ import { usualBaseUrls } from '../../gateway/base-urls.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
 import { type AddressOptions, normaliseAddress } from '../../gateway/input/address.ts'
+import { formatHeader, readHeader } from '../../gateway/input/header.ts'
 import { errorFor, judge } from '../../gateway/judge/judge.ts'
+import type { ExtraHeader } from '../../gateway/types.ts'
 import { InvalidData, object, parseData, text } from '../../schema.ts'
 import { expectGatewayName } from '../../state/saved-gateways.ts'
 import { printableLine } from '../../text.ts'
@@ -23,14 +25,15 @@ import { accessTo } from '../find-gateway/access.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * What an operator publishes for a team: an address, and for each client the values of its command's
- * flags. The file can contain nothing else, and never a key.
+ * What an operator publishes for a team: an address, its headers, and for each client the values of its
+ * command's flags. The file can contain nothing else, and never a key or another secret.
  */
 export interface TeamFile {
   readonly baseUrl: string
   /** The messages base URL, if it is not `baseUrl`. */
   readonly messagesUrl?: string | undefined
   readonly name?: string | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
   readonly clients: readonly TeamClient[]
 }
 
@@ -126,7 +129,7 @@ async function download(
   })
 }
 
-/** @throws UserError `config-invalid` with the place in the file; `usage` for a rejected address or name */
+/** @throws UserError `config-invalid` with the place in the file; `usage` for a rejected address, name or header */
 function readTeamFile(bytes: Uint8Array, place: string, allowed: AddressOptions): TeamFile {
   const refusal = (what: string) =>
     new UserError({
@@ -141,12 +144,23 @@ function readTeamFile(bytes: Uint8Array, place: string, allowed: AddressOptions)
     return address
   }
 
-  const { name, clients, ...addresses } = parseTeamFile(bytes, refusal)
+  // A variable or a file of this machine could be a secret.
+  const refuseSource = () => {
+    throw refusal('a header in it names a variable or a file')
+  }
+  const readFileHeader = (text: string) => {
+    const header = readHeader(text, { variable: refuseSource, file: refuseSource })
+    if (header.value === undefined) throw refusal('a header in it has no value')
+    return header
+  }
+
+  const { name, headers = [], clients, ...addresses } = parseTeamFile(bytes, refusal)
   if (name !== undefined) expectGatewayName(name)
   return {
     baseUrl: readAddress(addresses.baseUrl),
     messagesUrl: addresses.messagesUrl && readAddress(addresses.messagesUrl),
     name,
+    headers: headers.map(readFileHeader),
     clients: clientRows.flatMap((row) => {
       const flags = clients[row.id]
       return flags === undefined ? [] : [{ id: row.id, flags, options: optionsOfFlags(row, flags) }]
@@ -168,6 +182,7 @@ const fileSchema = object({
   name: v.optional(text),
   baseUrl: text,
   messagesUrl: v.optional(text),
+  headers: v.optional(v.array(text, 'must be a list of headers')),
   clients: object(
     Object.fromEntries(clientRows.map((row) => [row.id, v.optional(flagsSchema(row))])),
   ),
@@ -194,10 +209,28 @@ function nameOfFlag({ flag }: ClientFlag): string {
   return flag.replace(/^--(?:no-)?/, '').replace(/ .*/, '')
 }
 
+/** The values of `--header` for a setup with a team file. A header that the user typed replaces the file's. */
+export function headerFlags(
+  { headers = [] }: TeamFile,
+  typed: readonly string[] = [],
+): readonly string[] {
+  const typedNames = typed.map((header) => header.replace(/:.*/s, '').trim().toLowerCase())
+  const ofFile = headers.filter(({ name }) => !typedNames.includes(name))
+  return [...ofFile.map(formatHeader), ...typed]
+}
+
 /** The file's text, for display and for writing. */
-export function formatTeamFile({ baseUrl, messagesUrl, name, clients }: TeamFile): string {
+export function formatTeamFile(team: TeamFile): string {
+  const { baseUrl, messagesUrl, name, headers = [], clients } = team
   const byId = Object.fromEntries(clients.map(({ id, flags }) => [id, flags]))
-  const document = compact({ version: 1, name, baseUrl, messagesUrl, clients: byId })
+  const document = compact({
+    version: 1,
+    name,
+    baseUrl,
+    messagesUrl,
+    headers: headers.length > 0 ? headers.map(formatHeader) : undefined,
+    clients: byId,
+  })
   return `${JSON.stringify(document, undefined, 2)}\n`
 }
 
