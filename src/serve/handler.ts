@@ -4,7 +4,7 @@ import { InferenceHandler } from './answers/inference-handler.ts'
 import { type RequestKey, readRequestKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isAllowedHost } from './control.ts'
-import { faultFailure } from './faults/faults.ts'
+import { failureOf } from './faults/faults.ts'
 import { decompress, readBody } from './http/body.ts'
 import { Reply } from './http/reply.ts'
 import { requestIds } from './ids.ts'
@@ -157,14 +157,14 @@ export class Handler {
   ): Promise<void> {
     const { catalog } = this.#options
     const target = { route: 'models', model: undefined } as const
-    const fault = scope.faults.nextEffects(target)
-    if (!(await reply.delayOrReplace(fault))) return
+    const effects = scope.faults.nextEffects(target)
+    if (!(await reply.delayOrReplace(effects))) return
 
     // Claude Code sends a Bearer key and accepts the OpenAI shape.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers
     const isMessagesShape = Boolean(apiKey && version)
 
-    const failure = faultFailure(fault, target)
+    const failure = failureOf(effects, target)
     if (failure !== undefined) return reply.fail(failure)
     if (route.kind === 'models')
       return reply.json(isMessagesShape ? catalog.messagesList : catalog.list)

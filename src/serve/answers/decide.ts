@@ -9,7 +9,7 @@ import type { Codec } from '../codecs/codec.ts'
 import { type Failure, failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
-import { type FaultEffects, faultFailure } from '../faults/faults.ts'
+import { type FaultEffects, failureOf } from '../faults/faults.ts'
 import { buildAnswer } from '../model/build-answer.ts'
 import {
   type CatalogEntry,
@@ -58,7 +58,7 @@ interface ParsedRequest extends InferenceRequest {
   readonly modelAsked: string | undefined
   readonly isStream: boolean
   /** The effects of all faults for this request. An error in it becomes the result. */
-  readonly fault: FaultEffects
+  readonly effects: FaultEffects
 }
 
 export interface Decision {
@@ -66,7 +66,7 @@ export interface Decision {
   readonly modelServed?: string
   readonly isStream: boolean
   /** The effects of the faults for the request, and of those of its written answer. */
-  readonly fault: FaultEffects
+  readonly effects: FaultEffects
   readonly result: ModelAnswer | RecordedAnswer | Failure
 }
 
@@ -100,13 +100,13 @@ export async function decide(
   const modelAsked = asString(json['model'])
   const isStream = json['stream'] === true
   const target = { route: protocol, model: modelAsked }
-  const fault = context.scope.faults.nextEffects(target, inference.body)
-  const parsed = { ...inference, json, modelAsked, isStream, fault }
+  const effects = context.scope.faults.nextEffects(target, inference.body)
+  const parsed = { ...inference, json, modelAsked, isStream, effects }
 
   const earlyFailure =
-    failureAt(parsed, 'before-model') ?? (data === undefined ? failures.notJson() : undefined)
+    failureAtCheck(parsed, 'before-model') ?? (data === undefined ? failures.notJson() : undefined)
   const found = earlyFailure ?? findModel(context, parsed)
-  if (found.kind === 'failure') return { modelAsked, isStream, fault, result: found }
+  if (found.kind === 'failure') return { modelAsked, isStream, effects, result: found }
 
   const { entry } = found
   const answer = await answerModel(context, parsed, entry)
@@ -126,7 +126,7 @@ function findModel(
   const entry = catalog.resolve(modelAsked) ?? (isRecorded ? recordedModel(modelAsked) : undefined)
   if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
   if (entry === undefined) return failures.unknownModel(modelAsked)
-  return failureAt(parsed, 'at-model') ?? { kind: 'found', entry }
+  return failureAtCheck(parsed, 'at-model') ?? { kind: 'found', entry }
 }
 
 /** Answers with the written answer for the request, else with the built-in model. */
@@ -134,27 +134,27 @@ async function answerModel(
   context: DecisionContext,
   parsed: ParsedRequest,
   entry: CatalogEntry,
-): Promise<Pick<Decision, 'result' | 'fault'>> {
+): Promise<Pick<Decision, 'result' | 'effects'>> {
   const request = checkRequest(context, parsed, entry)
-  if (request.kind === 'failure') return { result: request, fault: parsed.fault }
+  if (request.kind === 'failure') return { result: request, effects: parsed.effects }
 
   const scriptedAnswer = await context.scope.play(
     request.modelRequest,
     parsed.protocol,
     parsed.headers,
   )
-  if (scriptedAnswer.kind === 'failure') return { result: scriptedAnswer, fault: parsed.fault }
+  if (scriptedAnswer.kind === 'failure') return { result: scriptedAnswer, effects: parsed.effects }
 
-  const scriptedFault = scriptedAnswer.kind === 'none' ? {} : scriptedAnswer.fault
-  const fault = { ...parsed.fault, ...scriptedFault }
+  const scriptedEffects = scriptedAnswer.kind === 'none' ? {} : scriptedAnswer.effects
+  const effects = { ...parsed.effects, ...scriptedEffects }
   const result =
-    faultResult({ ...parsed, fault }) ??
+    failureBeforeStream({ ...parsed, effects }) ??
     composeAnswer(context, { ...request, model: entry.id }, scriptedAnswer)
-  return { result, fault }
+  return { result, effects }
 }
 
-interface CheckedRequest extends Pick<ModelAnswer, 'codec' | 'body' | 'input' | 'isInThread'> {
-  readonly kind: 'checked'
+interface ReadRequest extends Pick<ModelAnswer, 'codec' | 'body' | 'input' | 'isInThread'> {
+  readonly kind: 'read'
   readonly modelRequest: ModelRequest
 }
 
@@ -166,7 +166,7 @@ function checkRequest(
   context: DecisionContext,
   parsed: ParsedRequest,
   entry: CatalogEntry,
-): CheckedRequest | Failure {
+): ReadRequest | Failure {
   const request = catchRejection(() => readRequest(context, parsed))
   if (request instanceof InvalidRequest) return failures.invalidRequest(request.message)
   const failure = checkServedModel(entry, parsed)
@@ -182,19 +182,19 @@ function checkRequest(
 function readRequest(
   { responses, threads, scope: { families } }: DecisionContext,
   { protocol, headers, json }: ParsedRequest,
-): CheckedRequest {
+): ReadRequest {
   const codec = codecs[protocol]
   const input = protocol === 'responses' ? responses.wholeInput(json) : undefined
   const thread = protocol === 'messages' ? threads.wholeRequest(json) : undefined
   const body = thread ?? json
   const modelRequest = codec.readRequest(body, { input, headers, families })
-  return { kind: 'checked', codec, modelRequest, body, input, isInThread: thread !== undefined }
+  return { kind: 'read', codec, modelRequest, body, input, isInThread: thread !== undefined }
 }
 
 /** Checks price, quota and protocol of a model. */
 function checkServedModel(entry: CatalogEntry, parsed: ParsedRequest): Failure | undefined {
   if (entry.hasNoPrice) return failures.noPrice(parsed.modelAsked!)
-  const failure = failureAt(parsed, 'after-body')
+  const failure = failureAtCheck(parsed, 'after-body')
   if (failure !== undefined) return failure
   if (!servesProtocol(entry, parsed.protocol)) return failures.protocolUnsupported()
   return entry.isNotForChat ? failures.notAChatModel() : undefined
@@ -203,7 +203,7 @@ function checkServedModel(entry: CatalogEntry, parsed: ParsedRequest): Failure |
 /** The written answer, else that of the built-in model. */
 function composeAnswer(
   { newCallId }: DecisionContext,
-  { modelRequest, ...facts }: CheckedRequest & { readonly model: string },
+  { modelRequest, ...facts }: ReadRequest & { readonly model: string },
   scriptedAnswer: ScriptedAnswer | NoAnswer,
 ): ModelAnswer | RecordedAnswer | Failure {
   if (scriptedAnswer.kind === 'recorded') {
@@ -219,26 +219,26 @@ function composeAnswer(
   return { ...facts, kind: 'answer', answer: buildAnswer(script, modelRequest, newCallId) }
 }
 
-/** The failure that the fault causes at this point, if it causes one here. */
-function failureAt(parsed: ParsedRequest, point: FailurePoint): Failure | undefined {
-  return failurePoint(parsed.fault) === point ? faultResult(parsed) : undefined
+/** The failure that the fault causes at this check, if it causes one there. */
+function failureAtCheck(parsed: ParsedRequest, check: GatewayCheck): Failure | undefined {
+  return checkOf(parsed.effects) === check ? failureBeforeStream(parsed) : undefined
 }
 
 /** The failure that a fault causes, unless it occurs inside the stream. */
-function faultResult({
-  fault,
+function failureBeforeStream({
+  effects,
   isStream,
   protocol,
   modelAsked,
 }: ParsedRequest): Failure | undefined {
-  const isInStream = isStream && fault.errorAfter !== undefined
-  return isInStream ? undefined : faultFailure(fault, { route: protocol, model: modelAsked })
+  const isInStream = isStream && effects.errorAfter !== undefined
+  return isInStream ? undefined : failureOf(effects, { route: protocol, model: modelAsked })
 }
 
 /** The check of the imitated gateway at which the error of a fault becomes the result. */
-type FailurePoint = 'before-model' | 'at-model' | 'after-body'
+type GatewayCheck = 'before-model' | 'at-model' | 'after-body'
 
-function failurePoint({ error }: FaultEffects): FailurePoint {
+function checkOf({ error }: FaultEffects): GatewayCheck {
   switch (error) {
     case 'invalid-token':
     case 'rate-limited':

@@ -1,7 +1,7 @@
 import type { Protocol } from '../../protocols.ts'
 import type { Codec } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
-import { type FaultEffects, faultFailure } from '../faults/faults.ts'
+import { type FaultEffects, failureOf } from '../faults/faults.ts'
 import { jsonType, type Reply, type TextResponse } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
@@ -53,10 +53,10 @@ export class InferenceHandler {
     entry.modelServed = decision.modelServed
     entry.stream = decision.isStream
 
-    if (!(await reply.delayOrReplace(decision.fault))) return
+    if (!(await reply.delayOrReplace(decision.effects))) return
     switch (result.kind) {
       case 'recorded':
-        return this.#sendRecorded(reply, result, decision.fault)
+        return this.#sendRecorded(reply, result, decision.effects)
       case 'failure':
         return reply.fail(result, failureReason(result, entry, type, catalog))
       case 'answer':
@@ -81,26 +81,26 @@ export class InferenceHandler {
   async #sendRecorded(
     reply: Reply,
     { raw, codec, model }: RecordedAnswer,
-    fault: FaultEffects,
+    effects: FaultEffects,
   ): Promise<void> {
     const { status, type, afterMs, body = '', events = [] } = raw
     if (afterMs > 0 && (await reply.wait(afterMs)) === 'stopped') return
     if (events.length === 0) {
-      sendWhole({ status, type, text: body }, { reply, fault })
+      sendWhole({ status, type, text: body }, { reply, effects })
       return
     }
     if (this.#refusesStream(reply)) return
 
-    const { betweenMs = 0 } = fault
+    const { betweenMs = 0 } = effects
     this.#write(reply, {
       status,
       type,
       pieces: endByFault(
         events.map(({ text }) => text),
-        { codec, model, fault },
+        { codec, model, effects },
       ),
       delayMsBefore: (index) => betweenMs + (events[index]?.afterMs ?? 0),
-      ending: endingOf(fault),
+      ending: endingOf(effects),
     })
   }
 
@@ -108,7 +108,7 @@ export class InferenceHandler {
   #sendAnswer(
     reply: Reply,
     modelAnswer: ModelAnswer,
-    { isStream, fault }: Decision,
+    { isStream, effects }: Decision,
     fragment: Scope['fragment'],
   ): void {
     if (isStream && this.#refusesStream(reply)) return
@@ -124,7 +124,7 @@ export class InferenceHandler {
     if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.add(storedAnswer)
     if (isInThread) this.#threads.add(storedAnswer)
 
-    const delivery = { reply, codec, model, fault, fragment }
+    const delivery = { reply, codec, model, effects, fragment }
     if (isStream) this.#sendFrames(codec.streamFrames(body, facts, answer), delivery)
     else {
       const text = JSON.stringify(codec.document(body, facts, answer))
@@ -134,10 +134,10 @@ export class InferenceHandler {
   }
 
   #sendFrames(allFrames: readonly string[], delivery: Delivery): void {
-    const { reply, fault, fragment } = delivery
+    const { reply, effects, fragment } = delivery
     const frames = endByFault(allFrames, delivery)
-    const ending = endingOf(fault)
-    const { betweenMs = 0 } = fault
+    const ending = endingOf(effects)
+    const { betweenMs = 0 } = effects
 
     if (betweenMs > 0)
       this.#write(reply, { pieces: frames, delayMsBefore: () => betweenMs, ending })
@@ -166,17 +166,17 @@ interface Delivery {
   readonly reply: Reply
   readonly codec: Codec
   readonly model: string
-  readonly fault: FaultEffects
+  readonly effects: FaultEffects
   readonly fragment: Scope['fragment']
 }
 
 /** Sends a whole answer. The faults that end a stream make it fail, or cut it in half. */
 function sendWhole(
   answer: TextResponse,
-  { reply, fault }: Pick<Delivery, 'reply' | 'fault'>,
+  { reply, effects }: Pick<Delivery, 'reply' | 'effects'>,
 ): void {
-  if (fault.errorAfter !== undefined) reply.fail(failures.badVendorStatus(500))
-  else if (fault.cutAfter !== undefined) reply.sendHalf(answer)
+  if (effects.errorAfter !== undefined) reply.fail(failures.badVendorStatus(500))
+  else if (effects.cutAfter !== undefined) reply.sendHalf(answer)
   else reply.send(answer)
 }
 
@@ -187,14 +187,14 @@ function endingOf({ cutAfter }: FaultEffects): 'end' | 'cut' {
 /** The frames up to the point at which a fault ends the stream, and its error event, if it has one. */
 function endByFault(
   allFrames: readonly string[],
-  { codec, fault, model }: Pick<Delivery, 'codec' | 'fault' | 'model'>,
+  { codec, effects, model }: Pick<Delivery, 'codec' | 'effects' | 'model'>,
 ): readonly string[] {
-  const { errorAfter = Infinity, cutAfter = Infinity } = fault
+  const { errorAfter = Infinity, cutAfter = Infinity } = effects
   const frames = allFrames.slice(0, Math.min(errorAfter, cutAfter))
-  if (fault.errorAfter === undefined) return frames
+  if (effects.errorAfter === undefined) return frames
 
   const { protocol } = codec
-  const failure = faultFailure(fault, { route: protocol, model }) ?? {
+  const failure = failureOf(effects, { route: protocol, model }) ?? {
     message: 'upstream error',
     type: protocol === 'messages' ? 'api_error' : 'new_api_error',
     code: 'bad_response',

@@ -69,7 +69,7 @@ export const faultNames = [
 export type FaultName = GatewayErrorName | VendorErrorName
 
 /** The failure that a fault causes. Undefined if it has a different effect. */
-export function faultFailure(
+export function failureOf(
   { error, status, message, retryAfter }: FaultEffects,
   { route, model = '' }: FaultTarget,
 ): Failure | undefined {

@@ -118,15 +118,16 @@ export class Reply {
    * Carries out what a fault does before or in place of a response: a delay, a reset or a web page. Returns
    * whether the response should follow. `inference-handler.ts` carries out the other effects.
    */
-  async delayOrReplace(fault: FaultEffects): Promise<boolean> {
+  async delayOrReplace(effects: FaultEffects): Promise<boolean> {
     // The client may have disconnected while an answer function was running.
     if (this.#hasEnded) return false
-    this.entry.fault = describeFault(fault) || undefined
-    if (fault.delayMs !== undefined && (await this.wait(fault.delayMs)) === 'stopped') return false
+    this.entry.fault = describeFault(effects) || undefined
+    if (effects.delayMs !== undefined && (await this.wait(effects.delayMs)) === 'stopped')
+      return false
 
-    if (fault.reset) this.reset()
-    else if (fault.webPage) this.page()
-    return !fault.reset && !fault.webPage
+    if (effects.reset) this.reset()
+    else if (effects.webPage) this.page()
+    return !effects.reset && !effects.webPage
   }
 
   /** Reports a bug in repoint: with a 500, or by ending a response that has begun. */

@@ -15,7 +15,7 @@ interface Arrival {
   readonly path: string
   readonly protocol: Protocol | undefined
   readonly auth: AuthHeaders
-  /** The effective key, masked. */
+  /** The key that counts. Raw in a `LogEntry`, masked in the copies that others see. */
   readonly key: string
   readonly keyMatches: boolean
 }

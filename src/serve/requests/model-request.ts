@@ -54,7 +54,10 @@ export interface Tool {
   readonly nested?: readonly string[]
 }
 
-/** A JSON body that the imitated gateway itself rejects, with 500. */
+/**
+ * A JSON body that the imitated gateway itself rejects. It gets a 500, whereas a `RequestRejection` of the vendor
+ * usually gets a 400, so code that tells the two apart checks this class first.
+ */
 export class InvalidRequest extends RequestRejection {}
 
 /** Whether a conversation ends with the results of tools. */

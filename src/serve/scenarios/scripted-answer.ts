@@ -7,7 +7,7 @@ import type { ModelRequest, Tool } from '../requests/model-request.ts'
 import { type RawReply, replyOrTextSchema, type ScenarioReply } from './scenario.ts'
 
 /** An answer from a scenario or a function: its contents, or the bytes of a recorded answer. */
-export type ScriptedAnswer = { readonly fault: FaultEffects } & (
+export type ScriptedAnswer = { readonly effects: FaultEffects } & (
   | { readonly kind: 'script'; readonly script: Script }
   | { readonly kind: 'recorded'; readonly raw: RawReply }
 )
@@ -31,8 +31,8 @@ export function toScriptedAnswer(result: unknown, request: ModelRequest): Script
 
 /** Fits a written answer to a request. The request must offer the tools that it calls. */
 export function fitReply(reply: ScenarioReply, request: ModelRequest): ScriptedAnswer | NoAnswer {
-  const { text, thinking, refusal, finish, usage, raw, ...callsAndFault } = reply
-  const { call, with: input, calls = [], ...fault } = callsAndFault
+  const { text, thinking, refusal, finish, usage, raw, ...callsAndEffects } = reply
+  const { call, with: input, calls = [], ...effects } = callsAndEffects
   const writtenCalls = call === undefined ? calls : [{ tool: call, with: input }, ...calls]
 
   const offeredTools = request.toolChoice === 'none' ? [] : request.tools
@@ -54,8 +54,8 @@ export function fitReply(reply: ScenarioReply, request: ModelRequest): ScriptedA
   for (const writtenCall of writtenCalls)
     utterances.push(toCall(toolsByName.get(writtenCall.tool)!, writtenCall.with))
 
-  if (raw !== undefined) return { kind: 'recorded', raw, fault }
-  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, fault }
+  if (raw !== undefined) return { kind: 'recorded', raw, effects }
+  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, effects }
 }
 
 /** A custom tool gets text, and a function gets an object, no matter which of them the file has. */

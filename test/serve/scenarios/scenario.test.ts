@@ -154,7 +154,7 @@ describe('an invalid scenario', () => {
     expect(new ScenarioPlayer(scenario).play(request, 'chat')).toEqual({
       kind: 'script',
       script: { utterances: [{ type: 'call', tool, text: '{"input":"oops {"}' }] },
-      fault: {},
+      effects: {},
     })
   })
 })

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts'
 import { unsupportedFeature } from '../rejection.ts'
 
 /**
- * Tools that the vendor executes and that a model need not call. This gateway ignores them if a request
+ * Types of tools that the vendors define. A model need not call them. This gateway ignores them if a request
  * also offers other tools, as Codex 0.169.0 (2026-11-23) and Claude Code do.
  */
 const skippedTypePattern = /^(web_search|web_fetch|tool_search|local_shell|apply_patch)/
