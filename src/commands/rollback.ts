@@ -156,7 +156,7 @@ async function askToUndo(
   consent: Consent,
 ): Promise<void> {
   const message = kind === 'redo' ? 'Set it up again?' : 'Undo this?'
-  await session.requireConsent(consent, { message, default: true })
+  await session.askIfPossible(consent, { message, default: true })
   session.stopAsking()
 }
 

@@ -137,7 +137,8 @@ function* checkUselessAuth(files: LoadedFiles, { needsAuthFile }: AuthFileUse): 
       message: `Codex uses a ${auth.login} in auth.json, and sends its token to the gateway`,
       location,
       hint: 'Replace the login by the key: repoint codex',
-      needsConsentTo: `Remove your ${auth.login} from auth.json. repoint rollback restores it.`,
+      // A rollback would let Codex send the login to the gateway, so it is refused.
+      needsConsentTo: `Remove your ${auth.login} from auth.json. To use it again later, log in again.`,
       ...(auth.shadowedKey === undefined ? {} : { fix: withoutLogin }),
       severity: 'error',
       topic: 'key-missing',

@@ -46,7 +46,7 @@ export async function fixProblems(
 
   // A user who agreed to a fix is not asked again.
   if (accepted.some(({ asks }) => asks === undefined))
-    await session.requireConsent(consent, { message: 'Apply these fixes?', default: true })
+    await session.askIfPossible(consent, { message: 'Apply these fixes?', default: true })
 
   const applied = applyPlan(session.platform, planOf(edits, clients, runs))
   session.noteApplied(applied)

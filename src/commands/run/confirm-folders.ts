@@ -47,7 +47,7 @@ export async function confirmFolders(
         message: `${problem}. Start it anyway?`,
         default: false,
       }
-      await session.requireConsent('ask', question)
+      await session.askIfPossible('ask', question)
     }
     // `repoint run` chooses the model, whatever these files say.
     const others = findings.filter(({ code }) => code === 'folder-settings')

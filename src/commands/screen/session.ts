@@ -69,20 +69,23 @@ export class Session {
     return this.platform.ask.confirm(question)
   }
 
+  /** Asks the question if it must and can be asked. @throws Declined if the user says No */
+  async askIfPossible(consent: Consent, question: ConfirmQuestion): Promise<void> {
+    if (consent === 'ask' && !(await this.platform.ask.confirm(question))) throw new Declined()
+  }
+
   /**
    * Goes on only with consent. Asks the question if needed.
    *
-   * @param refusal the error for `none`; absent: then the command goes on
-   * @throws UserError `confirmation-needed` if repoint cannot ask; `Declined` if the user says No
+   * @throws UserError `confirmation-needed` with this refusal if repoint cannot ask; `Declined` if the user says No
    */
   async requireConsent(
     consent: Consent,
     question: ConfirmQuestion,
-    refusal?: { readonly message: string; readonly hint: string },
+    refusal: { readonly message: string; readonly hint: string },
   ): Promise<void> {
-    if (consent === 'none') {
-      if (refusal) throw new UserError({ code: 'confirmation-needed', ...refusal })
-    } else if (!(await this.hasConsent(consent, question))) throw new Declined()
+    if (consent === 'none') throw new UserError({ code: 'confirmation-needed', ...refusal })
+    await this.askIfPossible(consent, question)
   }
 
   /**
