@@ -15,7 +15,7 @@ fs.renameSync = (from, to) => {
 }
 fs.rmdirSync = (path) => {
   rmdirSync(path)
-  if (!hasCommitted || !/repoint\.lock$/.test(path)) return
+  if (!hasCommitted || !/repoint[\\/]lock$/.test(path)) return
   hasCommitted = false
   spawnSync(program, args, { env: { ...env, NODE_OPTIONS: '' }, stdio: 'inherit' })
 }
