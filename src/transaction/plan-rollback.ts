@@ -6,7 +6,7 @@
  *     3. undo them in memory     Runs, AllFiles ─▶  UndoPlan        undo/undo-runs.ts
  *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts
  *          each file             FileHistory    ─▶  UndoneFile      undo/undo-file.ts
- *          each setting          FileHistory    ─▶  UndoneFile      undo/undo-settings.ts, edits/undo.ts
+ *          its settings          FileHistory    ─▶  UndoneFile      undo/undo-settings.ts, edits/undo.ts
  *          safe?                 its files      ─▶  Situation[]     undo/run-situations.ts, undo/undo-safety.ts
  *     4. make it a plan          UndoPlan       ─▶  RollbackPlan    here
  *     5. show and ask            RollbackPlan                       commands/rollback.ts

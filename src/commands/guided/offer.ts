@@ -49,7 +49,7 @@ export function offerOf(
   program: InstalledProgram | undefined,
 ): Offer {
   const { session } = context
-  const now = {
+  const offer = {
     client,
     program,
     needsModel: false,
@@ -63,11 +63,11 @@ export function offerOf(
   const problem =
     localProblem(context, client, access, program) ??
     (catalog && missingProtocol(client, access, catalog))
-  if (problem !== undefined) return { ...now, problem }
+  if (problem !== undefined) return { ...offer, problem }
 
   const resolution = resolveClient({ client, program: program ?? {}, input })
-  if (resolution.kind === 'impossible') return { ...now, problem: findingFrom(resolution.error) }
-  return { ...now, needsModel: resolution.kind === 'undecided' }
+  if (resolution.kind === 'impossible') return { ...offer, problem: findingFrom(resolution.error) }
+  return { ...offer, needsModel: resolution.kind === 'undecided' }
 }
 
 /** Reports that the client's files cannot be read, or that something in them blocks the gateway. */
@@ -77,18 +77,18 @@ function localProblem(
   access: GatewayAccess,
   program: InstalledProgram = {},
 ): Finding | undefined {
-  const now = valueOrError(() => factsOf(session, client, runs))
-  if (now instanceof UserError) return findingFrom(now)
-  const { state, files } = now
+  const facts = valueOrError(() => factsOf(session, client, runs))
+  if (facts instanceof UserError) return findingFrom(facts)
+  const { state, files } = facts
   const message = whyUnreadable(state)
   if (message !== undefined) return { code: 'config-invalid', severity: 'error', message }
 
-  const context = contextOf(session, client, files, runs)
+  const clientContext = contextOf(session, client, files, runs)
   const configured = configuredGateway(state)
   const findings = [
     ...versionFindings(client, program),
     ...sendingFindings(client, access),
-    ...checkFiles(session, client, context, { configured }),
+    ...checkFiles(session, client, clientContext, { configured }),
   ]
   return findings.find(blocksSetup)
 }

@@ -147,8 +147,8 @@ async function proveAccess(
       session.addFindings(...saveProof(session.platform, saved.name, proof, requester.access))
     session.showFindings()
   } catch (error) {
-    const isApi = error instanceof UserError && !mayBeElsewhere(error)
-    if (!isApi || saved === undefined) throw error
+    const hasApiAnswered = error instanceof UserError && !mayBeElsewhere(error)
+    if (!hasApiAnswered || saved === undefined) throw error
     // The client will report this failure itself.
   } finally {
     await requester.hangUp()
@@ -201,7 +201,7 @@ function resolveForLaunch(
   }
 
   const resolutions = clients.map((client) => resolve(client, model))
-  // Tried last: for these the rules would choose no model.
+  // The proven model comes last: it helps only if the rules choose no model.
   if (model === undefined && provenModel !== undefined)
     resolutions.push(...clients.map((client) => resolve(client, provenModel.model)))
   const best = resolutions.find(({ kind }) => kind === 'decided') ?? resolutions[0]!

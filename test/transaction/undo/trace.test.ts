@@ -46,7 +46,7 @@ function now(home: Home) {
   return valuesIn(home, new Map([text(config), text(auth)]))
 }
 
-test('the undo of several runs in docs/transaction.md', () => {
+test('the two rollbacks and the redo in docs/transaction.md', () => {
   const login = '{"tokens": {"access_token": "login"}}\n'
   const home = aHome({ [config]: 'model = "gpt-5.5"\n', [auth]: login })
   setUpGateway(home, 'a', 128_000)
