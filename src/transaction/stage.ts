@@ -39,12 +39,14 @@ export function versionOnDisk(
  * Replaces a file by its new version, or deletes it, and flushes the folder. In both cases `temp` exists until then:
  * recovery tells by it that a file was not switched.
  */
-export function switchFile(world: World, { file, temp }: StagedFile): void {
-  const { files } = world
+export function switchFile({ files }: World, { file, temp }: StagedFile): void {
   if (file.written === null) {
-    // First the stage: if the process dies between the two, recovery must not take a later file at this path
-    // for one that was not switched.
-    removeStage(world, temp)
+    // First `temp`, to the disk: if the process dies between the two, recovery must not take a later file at this
+    // path for one that was not switched. `removeStage` removes the folder later.
+    ignoreMissing(() => {
+      files.unlink(temp)
+      files.fsyncFolder(dirname(temp))
+    })
     ignoreMissing(() => files.unlink(file.realPath))
   } else files.rename(temp, file.realPath)
   files.fsyncFolder(dirname(file.realPath))
