@@ -23,7 +23,7 @@ const options = { connections: 16, durationMs: 700 }
 const key = 'sk-bench-0123456789abcdefghijklmnop'
 
 const question = [{ role: 'user', content: 'ping' }]
-// With what the model puts before them and what a protocol puts around them: fifty events.
+// With the model's own words and the protocol's frames, these give fifty events.
 const words = (count) => Array.from({ length: count }, (_, index) => `w${index}`).join(' ')
 const stream = (content) => ({ model: 'gpt-5.6', stream: true, ...content })
 const messages = [{ role: 'user', content: words(37) }]

@@ -33,7 +33,7 @@ const { metafile } = await build({
   bundle: true,
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
-  // Of a file named so Node need not ask package.json what it is: a start takes some 6 % less.
+  // With `.mjs`, Node need not look for package.json: a start takes some 6 % less.
   outExtension: { '.js': '.mjs' },
   format: 'esm',
   platform: 'node',

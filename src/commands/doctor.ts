@@ -124,7 +124,7 @@ function asRecordCheck(finding: Finding): CheckResult {
 interface ChecksToRun {
   readonly clients: readonly CheckedClient[]
   readonly flags: DoctorFlags
-  /** `doctor --fix` has run already, so that no hint names it again. */
+  /** `doctor --fix` could make every fix already, so that no hint names it again. */
   readonly isFixTried: boolean
   /** The user named the client. */
   readonly isNamed: boolean

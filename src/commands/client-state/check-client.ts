@@ -47,7 +47,7 @@ export function isReadable(checked: CheckedClient): checked is ReadableClient {
 /**
  * Reads a client's files and checks them.
  *
- * @param isFixTried `doctor --fix` has run already, so that no hint names it again
+ * @param isFixTried `doctor --fix` could make every fix already, so that no hint names it again
  */
 export function checkClient(
   session: Session,
