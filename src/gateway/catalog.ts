@@ -159,9 +159,10 @@ export async function requestCatalog(
 
 /**
  * Whether a gateway may serve a model although its catalog failed with this error. A probe decides then,
- * even after a web page: the model may be at another path. `mayLackList` decides whether to ask for a model. Some gateways have no catalog, or reject the keys that may use the models: OpenAI's restricted keys
- * ("Missing scopes: api.model.read"), LiteLLM's virtual keys ("not allowed to call this route"),
- * 2026-11-22.
+ * even after a web page: the model may be at another path. `mayLackList` decides whether to ask for a model.
+ *
+ * Some gateways have no catalog, or reject the keys that may use the models: OpenAI's restricted keys ("Missing
+ * scopes: api.model.read"), LiteLLM's virtual keys ("not allowed to call this route"), 2026-11-22.
  */
 export function mayStillServe(error: UserError): boolean {
   const traits = traitsOf(error)

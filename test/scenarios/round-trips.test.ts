@@ -57,7 +57,7 @@ async function aPatientGateway() {
   }
 }
 
-/** With this time limit no list is slow, even on a machine that stands still for seconds. */
+/** With this time limit no list is slow, even on a machine that pauses for seconds. */
 const patiently = ['--yes', '--timeout', '600']
 
 async function succeeds(home: Home, args: string[], env: Record<string, string>): Promise<void> {

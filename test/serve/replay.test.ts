@@ -75,7 +75,7 @@ const recordedStream = {
 }
 const go = { model: 'their-model', messages: messages('go'), stream: true }
 
-test('a model with a recorded answer is served in a scope, and beside a catalog without it', async () => {
+test('a model with a recorded answer is served in a scope, and next to a catalog that lacks it', async () => {
   const gateway = await aGateway({ models, scenario: recordedStream })
   const other = await aGateway()
   for (const one of [gateway, await other.scope({ scenario: recordedStream })]) {

@@ -85,6 +85,6 @@ async function firstAnsweredModel(
 function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): ModelAndProtocol {
   const input = { requested: { model }, gatewayInfo }
   const resolved = resolveOneModel(input, protocols, { ifUnknown: '' })
-  const { probeModel, protocol = protocols[0] } = resolved
+  const { probeModel, protocol } = resolved
   return { model: probeModel, protocol }
 }

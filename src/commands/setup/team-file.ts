@@ -16,7 +16,7 @@ import { type AddressOptions, normaliseAddress } from '../../gateway/input/addre
 import { formatHeader, readHeader } from '../../gateway/input/header.ts'
 import { errorFor, judge } from '../../gateway/judge/judge.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
-import { InvalidData, object, parseData, text } from '../../schema.ts'
+import { InvalidData, list, object, parseData, text } from '../../schema.ts'
 import { expectGatewayName } from '../../state/saved-gateways.ts'
 import { printableLine } from '../../text.ts'
 import { type FlagValue, isValidFor } from '../command-line/client-flags.ts'
@@ -182,7 +182,7 @@ const fileSchema = object({
   name: v.optional(text),
   baseUrl: text,
   messagesUrl: v.optional(text),
-  headers: v.optional(v.array(text, 'must be a list of headers')),
+  headers: v.optional(list(text)),
   clients: object(
     Object.fromEntries(clientRows.map((row) => [row.id, v.optional(flagsSchema(row))])),
   ),

@@ -33,11 +33,9 @@ export function mayRejectCertificate(
   clientAccess: GatewayAccess,
   sharedAccess: GatewayAccess,
 ): boolean {
+  if (!isPrivatelyTrusted(sharedAccess)) return false
   const clientSources = certificateSources(clientAccess)
-  return (
-    isPrivatelyTrusted(sharedAccess) &&
-    certificateSources(sharedAccess).some((source) => !clientSources.includes(source))
-  )
+  return certificateSources(sharedAccess).some((source) => !clientSources.includes(source))
 }
 
 function certificateSources(access: GatewayAccess): readonly unknown[] {
