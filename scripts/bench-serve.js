@@ -1,7 +1,6 @@
 /**
  * Measures the local gateway against a bare HTTP server. Run it after a change of the path that each
- * request takes through src/serve. Exits with 1 if a goal is missed by more than 15 %, because two runs
- * differ by that much.
+ * request takes through src/serve. Exits with 1 if a ratio is below its guard.
  *
  *   npm run bench:serve
  *
@@ -16,10 +15,10 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { load, oneAnswer } from './bench/load.js'
 
-const tolerance = 1.15
-const rounds = 4
-const warmUps = 4
-const options = { connections: 16, durationMs: 700 }
+const rounds = 6
+const options = { connections: 16, answers: 2000 }
+/** V8 compiles again and again until then. On a busy machine, a time says little about what it has compiled. */
+const warmUps = { connections: 16, answers: 10_000 }
 const key = 'sk-bench-0123456789abcdefghijklmnop'
 
 const question = [{ role: 'user', content: 'ping' }]
@@ -28,23 +27,25 @@ const words = (count) => Array.from({ length: count }, (_, index) => `w${index}`
 const stream = (content) => ({ model: 'gpt-5.6', stream: true, ...content })
 const messages = [{ role: 'user', content: words(37) }]
 
-// Guards just below what was measured (2026-11-23). Against a server that only wrote bytes made beforehand
-// the same code had chat at 0.19 on one machine and at 0.53 on another: system calls cost a part of their own.
+// A guard catches a request that takes twice the time, and nothing smaller. One machine measured 1.3, 0.34, 0.53 and
+// 0.53 when idle, and 1.2, 0.33, 0.38 and 0.39 with ten to twelve busy processes on its two cores (2026-11-28). CI's
+// machine was about 25 % lower. The list of models is made once, and so it is faster than a server that writes
+// it for each request.
 const rows = [
-  { label: 'GET /v1/models', least: 0.75, request: get('/v1/models') },
+  { label: 'GET /v1/models', least: 0.65, request: get('/v1/models') },
   {
     label: 'chat, not streamed',
-    least: 0.27,
+    least: 0.17,
     request: post('/v1/chat/completions', { model: 'gpt-5.6', messages: question }),
   },
   {
     label: 'messages, 50 events',
-    least: 0.6,
+    least: 0.27,
     request: post('/v1/messages', stream({ max_tokens: 1000, messages })),
   },
   {
     label: 'responses, 50 events',
-    least: 0.55,
+    least: 0.27,
     request: post('/v1/responses', stream({ input: words(35) })),
   },
 ]
@@ -59,22 +60,17 @@ const [{ port: barePort }] = await once(bare, 'message')
 for (const [index, { label, least, request }] of rows.entries()) {
   const ours = { child: gateway, port, request }
   const theirs = { child: bare, port: barePort, request: request.replace(/ \S+ /, ` /${index} `) }
-  // What comes first warms both up and does not count: V8 compiles for some seconds.
-  for (let round = 0; round < warmUps; round++) {
-    await costOf(ours)
-    await costOf(theirs)
-  }
+  for (const server of [ours, theirs]) await costOf(server, warmUps)
   const costs = []
   for (let round = 0; round < rounds; round++)
     costs.push([await costOf(ours), await costOf(theirs)])
   // Whatever else the machine does only adds to a cost.
   const [our, their] = [0, 1].map((side) => Math.min(...costs.map((pair) => pair[side])))
   const ratio = their / our
-  const isMissed = ratio * tolerance < least
+  const isMissed = ratio < least
   if (isMissed) process.exitCode = 1
-  const mark = isMissed ? 'MISSED' : ratio < least ? 'within 15 %' : 'ok'
   console.log(
-    `${mark.padEnd(12)}${label.padEnd(24)}${ratio.toFixed(2)} (>= ${least})  ${our.toFixed(1)} µs; bare ${their.toFixed(1)} µs`,
+    `${(isMissed ? 'MISSED' : 'ok').padEnd(8)}${label.padEnd(24)}${ratio.toFixed(2)} (>= ${least})  ${our.toFixed(1)} µs; bare ${their.toFixed(1)} µs`,
   )
 }
 gateway.kill()
@@ -86,11 +82,11 @@ function start(name) {
 }
 
 /** Processor time of one answer, in µs. */
-async function costOf({ child, port, request }) {
+async function costOf({ child, port, request }, { answers, connections } = options) {
   const answerBytes = (await oneAnswer(port, request)).length
   const before = await cpuOf(child)
-  const count = await load(port, request, { ...options, answerBytes })
-  return ((await cpuOf(child)) - before) / count
+  await load(port, request, { answers, connections, answerBytes })
+  return ((await cpuOf(child)) - before) / answers
 }
 
 async function cpuOf(child) {

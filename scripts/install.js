@@ -30,8 +30,11 @@ export const packageSets = {
     'ollama-api-proxy': '1.0.4',
   },
   sdk: {
-    openai: '7.57.0',
-    '@anthropic-ai/sdk': '1.12.0',
+    // scripts/write-sdk-data.js makes rules of the types of these two. test/sdk/sdk-data.test.ts fails if a newer
+    // version within the range would change them.
+    openai: '^7.59.0',
+    '@anthropic-ai/sdk': '^1.14.0',
+    'ts-json-schema-generator': '2.9.0',
     ai: '7.0.173',
     '@ai-sdk/openai': '4.0.118',
     '@ai-sdk/anthropic': '4.0.105',
@@ -47,12 +50,6 @@ export const packageSets = {
     '@openai/agents': '0.20.0',
     '@mastra/core': '1.71.0',
     '@mariozechner/pi-ai': '0.73.1',
-  },
-  // Their types become the shapes of requests: scripts/write-schemas.js.
-  schemas: {
-    openai: '7.57.0',
-    '@anthropic-ai/sdk': '1.12.0',
-    'ts-json-schema-generator': '2.9.0',
   },
   // Stryker 10 needs Node 22. It drives our own vitest.
   mutation: {

@@ -6,6 +6,7 @@ const gateway = await startGateway({
   key: process.env.KEY,
   faults: JSON.parse(process.env.FAULTS ?? '[]'),
   fragment: process.env.FRAGMENT ?? 'on',
+  ...(process.env.MODELS && { models: JSON.parse(process.env.MODELS) }),
 })
 
 const answers = {

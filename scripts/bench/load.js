@@ -25,14 +25,14 @@ function isWhole(text) {
 }
 
 /**
- * Asks for `durationMs` and counts whole answers. All answers to one request have the same length,
- * so that counting bytes is enough, and costs the counting process next to nothing.
+ * Asks until `answers` requests were sent, and reads their answers. All answers to one request have the same
+ * length, so that counting bytes is enough, and costs the counting process next to nothing.
  */
-export async function load(port, request, { connections, durationMs, answerBytes }) {
-  const deadline = performance.now() + durationMs
+export async function load(port, request, { connections, answers, answerBytes }) {
+  let unsent = answers - connections
   const bytes = Buffer.from(request)
   const letSleep = keepAwake()
-  const counts = await Promise.all(
+  await Promise.all(
     Array.from(
       { length: connections },
       () =>
@@ -41,23 +41,20 @@ export async function load(port, request, { connections, durationMs, answerBytes
             socket.write(bytes)
           })
           let received = 0
-          let answers = 0
           socket.on('data', (piece) => {
             received += piece.length
             if (received < answerBytes) return
             if (received > answerBytes) reject(new Error('the answers differ in length'))
             received = 0
-            answers++
-            if (performance.now() < deadline) socket.write(bytes)
+            if (unsent-- > 0) socket.write(bytes)
             else socket.destroy()
           })
           socket.once('error', reject)
-          socket.once('close', () => resolve(answers))
+          socket.once('close', resolve)
         }),
     ),
   )
   letSleep()
-  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /**

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 /** The members to remove, by the name of the file. */
 const forDevelopers = [
-  [/[\\/](?:hosts|rules|families)\.json$/, ['source']],
+  [/[\\/](?:hosts|rules|families|combinations)\.json$/, ['source']],
   [/[\\/]first-requests\.json$/, ['date']],
   [
     /[\\/]tested\.json$/,

@@ -12,9 +12,8 @@ import { createEntry, type LogEntry } from './log/entry.ts'
 import { keyReason, routeReason } from './log/reasons.ts'
 import type { RequestLog } from './log/request-log.ts'
 import { anthropicModel, openaiModel, type ServedCatalog } from './model/catalog.ts'
-import type { Limits, Upstream } from './options.ts'
+import type { Limits } from './options.ts'
 import { findRoute, type Route, requestPath } from './routes.ts'
-import type { Recorder } from './scenarios/recorder.ts'
 import type { Scope, Scopes } from './scopes.ts'
 import { forwardRequest } from './upstream.ts'
 
@@ -26,8 +25,6 @@ interface HandlerOptions {
   /** The scope of the gateway itself. Its key may change the faults. */
   readonly mainScope: Scope
   readonly scopes: Scopes
-  readonly upstream: Upstream | undefined
-  readonly recorder: Recorder | undefined
 }
 
 /** Handles a request, with the checks in the imitated gateway's order. */
@@ -86,7 +83,7 @@ export class Handler {
       at,
       method: request.method ?? 'GET',
       path: request.url ?? '/',
-      protocol: route.kind === 'inference' ? route.protocol : undefined,
+      protocol: 'protocol' in route ? route.protocol : undefined,
       auth,
       key,
       keyMatches: scope !== undefined,
@@ -102,16 +99,20 @@ export class Handler {
     if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
       return reply.send({ status: 204, type: plainTextType, text: '', headers: preflightHeaders })
 
-    const { upstream } = this.#options
+    const { upstream } = scope ?? this.#options.mainScope
     const isForwarded = upstream !== undefined && path.startsWith('/v1/')
     if (route.kind === 'unknown' && !isForwarded)
       return reply.fail(failures.wrongRoute(entry.method, path), routeReason(entry.method, path))
 
     if (scope === undefined) return this.#rejectKey(reply, path)
     if (upstream === undefined) return this.#answerLocally(reply, route, scope)
+
     const body = await this.#readBody(reply)
-    if (body !== undefined)
-      forwardRequest({ reply, upstream, body, recorder: this.#options.recorder })
+    if (body === undefined) return
+    const isAnswered =
+      route.kind === 'inference' &&
+      (await this.#inference.answerIfWritten(reply, route.protocol, scope))
+    if (!isAnswered) forwardRequest({ reply, upstream, body, recording: scope.recording })
   }
 
   async #answerLocally(reply: Reply, route: Route, scope: Scope): Promise<void> {
@@ -126,6 +127,9 @@ export class Handler {
         return reply.fail(failures.unsupportedRoute(method, path))
       case 'not-implemented':
         return reply.fail(failures.notImplemented())
+      case 'count-tokens':
+        if ((await this.#readBody(reply)) === undefined) return
+        return this.#inference.sendCount(reply, route.protocol, scope)
       case 'inference':
         if ((await this.#readBody(reply)) === undefined) return
         await this.#inference.answer(reply, route.protocol, scope)
@@ -166,8 +170,10 @@ export class Handler {
 
     const failure = failureOf(effects, target)
     if (failure !== undefined) return reply.fail(failure)
-    if (route.kind === 'models')
-      return reply.json(isMessagesShape ? catalog.messagesList : catalog.list)
+    if (route.kind === 'models') {
+      const query = reply.entry.path.split('?')[1]
+      return reply.json(isMessagesShape ? catalog.messagesList(query) : catalog.list(query))
+    }
 
     const model = catalog.find(route.id)
     if (model === undefined) return reply.fail(failures.noSuchModel(route.id))

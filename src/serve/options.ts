@@ -26,16 +26,26 @@ export interface ScopeOptions {
   readonly strict?: boolean
   /** The faults at the start. `setFaults` replaces them. */
   readonly faults?: readonly Fault[]
-  /** `off` writes a stream at once. By default, it is written in pieces that end inside a frame. */
+  /**
+   * `off` writes a stream at once, a recorded answer without its pauses. By default, a stream is written in pieces
+   * that end inside a frame.
+   */
   readonly fragment?: 'on' | 'off'
   /**
    * `vendor`, the default, rejects what a model's family rejects. `rewritten` accepts it, as gateways do
    * that rewrite such requests.
    */
   readonly families?: 'vendor' | 'rewritten'
+  /** A real gateway that gets every request without a written or recorded answer. */
+  readonly upstream?: Upstream
+  /**
+   * A scenario file with recorded answers. They are replayed, and the answers of the upstream are added. One
+   * scope at a time can record into a file.
+   */
+  readonly record?: string
 }
 
-/** How to start a gateway. With an upstream, options that decide what a gateway answers are refused. */
+/** How to start a gateway. Scopes have its `fragment`, `families` and `upstream` unless they set their own. */
 export interface GatewayOptions extends ScopeOptions {
   /** 0, the default: any free port. */
   readonly port?: number
@@ -45,10 +55,6 @@ export interface GatewayOptions extends ScopeOptions {
   readonly models?: readonly (string | CatalogEntry)[]
   /** The same as `scenario`. */
   readonly scenarioFile?: string
-  /** Forwards requests to a real gateway instead of answering them. */
-  readonly upstream?: Upstream
-  /** Writes the upstream's answers to this new file as a scenario. The file must not exist yet. */
-  readonly recordFile?: string
   /** Called at the end of each request. */
   readonly onRequest?: (request: LoggedRequest) => void
   readonly limits?: Partial<Limits>
@@ -65,6 +71,8 @@ const scopeOptions: Readonly<Record<keyof ScopeOptions, AllowedValues>> = {
   faults: 'checked-later',
   fragment: ['on', 'off'],
   families: ['vendor', 'rewritten'],
+  upstream: 'checked-later',
+  record: 'checked-later',
 }
 
 const gatewayOptions: Readonly<Record<keyof GatewayOptions, AllowedValues>> = {
@@ -73,32 +81,23 @@ const gatewayOptions: Readonly<Record<keyof GatewayOptions, AllowedValues>> = {
   host: 'checked-later',
   models: 'checked-later',
   scenarioFile: 'checked-later',
-  upstream: 'checked-later',
-  recordFile: 'checked-later',
   onRequest: 'checked-later',
   limits: 'checked-later',
 }
 
-/** They decide what a gateway answers, so they have no effect if an upstream answers. */
-const answerOptions: readonly string[] = [
-  'scenario',
-  'scenarioFile',
-  'answer',
+/** They have no effect if an upstream answers what nobody wrote an answer for. */
+const localOptions: readonly string[] = [
   'strict',
   'faults',
   'models',
 ] satisfies (keyof GatewayOptions)[]
 
 /**
- * @param hasUpstream whether an upstream answers the requests
  * @throws UserError `usage` for an unknown option or value, and for one without an effect: a mistake would go
  *   unnoticed
  */
-export function checkGatewayOptions(
-  options: ScopeOptions,
-  caller: 'startGateway' | 'scope',
-  { hasUpstream }: { readonly hasUpstream: boolean },
-): void {
+export function checkGatewayOptions(options: ScopeOptions, caller: 'startGateway' | 'scope'): void {
+  const hasUpstream = options.upstream !== undefined
   const known = new Map(Object.entries(caller === 'scope' ? scopeOptions : gatewayOptions))
 
   for (const [name, value] of Object.entries(options)) {
@@ -118,10 +117,10 @@ export function checkGatewayOptions(
       })
 
     const isSet = Array.isArray(value) ? value.length > 0 : Boolean(value)
-    if (hasUpstream && isSet && answerOptions.includes(name))
+    if (hasUpstream && isSet && localOptions.includes(name))
       throw new UserError({
         code: 'usage',
-        message: `The upstream answers every request, so ${name} would have no effect`,
+        message: `The upstream answers the other requests, so ${name} would have no effect`,
         hint: `Leave out the upstream or ${name}.`,
       })
   }

@@ -4,6 +4,8 @@ import type { Protocol } from '../protocols.ts'
 /** The route of a request. */
 export type Route =
   | { readonly kind: 'inference'; readonly protocol: Protocol }
+  /** Counts the tokens of a request, and answers nothing. */
+  | { readonly kind: 'count-tokens'; readonly protocol: Protocol }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly id: string }
   | {
@@ -25,6 +27,8 @@ const apiRoutes: readonly (readonly [pattern: RegExp, routeOf: (part: string) =>
   [/^POST \/v1\/chat\/completions$/, () => ({ kind: 'inference', protocol: 'chat' })],
   [/^POST \/v1\/responses$/, () => ({ kind: 'inference', protocol: 'responses' })],
   [/^POST \/v1\/messages$/, () => ({ kind: 'inference', protocol: 'messages' })],
+  [/^POST \/v1\/messages\/count_tokens$/, () => ({ kind: 'count-tokens', protocol: 'messages' })],
+  [/^POST \/v1\/responses\/input_tokens$/, () => ({ kind: 'count-tokens', protocol: 'responses' })],
   [/^GET \/v1\/models$/, () => ({ kind: 'models' })],
   [/^GET \/v1\/models\/([^/]+)$/, (id) => ({ kind: 'model', id: decodeId(id) })],
   [/^GET \/v1\/responses\/(resp_[^/]+)$/, (id) => stored('read', id)],

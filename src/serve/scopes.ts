@@ -6,11 +6,12 @@ import { readFaults } from './faults/fault-members.ts'
 import { type Fault, Faults } from './faults/faults.ts'
 import { generateKey } from './ids.ts'
 import { findMismatch } from './model/sample.ts'
-import { type ScopeOptions, withUsageErrors } from './options.ts'
+import { type ScopeOptions, type Upstream, withUsageErrors } from './options.ts'
 import { readJson } from './requests/json.ts'
 import type { ModelRequest, RequestHeaders } from './requests/model-request.ts'
 import { ScenarioPlayer } from './scenarios/player.ts'
 import { toQuestion } from './scenarios/question.ts'
+import type { Recording } from './scenarios/recording.ts'
 import { readScenario, recordedModels, type Scenario } from './scenarios/scenario.ts'
 import {
   type NoAnswer,
@@ -30,10 +31,19 @@ export class Scope {
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
   readonly #player: ScenarioPlayer
-  /** The models for which the scenario has recorded answers. */
+  /** The real gateway that answers what nobody wrote an answer for. */
+  readonly upstream: Upstream | undefined
+  readonly recording: Recording | undefined
+  /** Whether somebody wrote an answer, in a scenario or as a function. */
+  readonly hasAnswers: boolean
+  /** The models with recorded answers. */
   readonly recordedModels: readonly string[]
 
-  private constructor(options: ScopeOptions, scenario: Scenario) {
+  private constructor(
+    options: ScopeOptions,
+    scenario: Scenario,
+    createRecording: (() => Recording) | undefined,
+  ) {
     const { key = generateKey(), answer, strict = false, faults = [] } = options
     if (!isUsableKey(key))
       throw new UserError({
@@ -49,13 +59,37 @@ export class Scope {
     this.fragment = options.fragment ?? 'on'
     this.families = options.families ?? 'vendor'
     this.#player = new ScenarioPlayer(scenario)
-    this.recordedModels = recordedModels(scenario)
     this.faults.set([...scenario.faults, ...checkedFaults(faults)])
+    this.upstream = options.upstream
+    this.hasAnswers = answer !== undefined || scenario.answers.length > 0
+    this.recording = createRecording?.()
+    this.recordedModels = [...recordedModels(scenario), ...(this.recording?.models ?? [])]
   }
 
-  /** @throws UserError `usage` for an invalid option, `config-invalid` for an invalid file */
-  static async open(options: ScopeOptions): Promise<Scope> {
-    return new Scope(options, await scenarioOf(options))
+  /**
+   * @param secrets returns the keys that a recording must not have
+   * @throws UserError `usage` for an invalid option, `config-invalid` for an invalid file
+   */
+  static async open(options: ScopeOptions, secrets: () => readonly string[]): Promise<Scope> {
+    const scenario = await scenarioOf(options)
+    const { record, upstream } = options
+    if (upstream !== undefined && scenario.faults.length > 0)
+      throw new UserError({
+        code: 'usage',
+        message:
+          'The upstream answers the other requests, so the faults of the scenario would have no effect',
+        hint: 'Leave out the upstream or the faults.',
+      })
+    if (record === undefined) return new Scope(options, scenario, undefined)
+
+    // Imported only if there is something to record or to replay, because the YAML parser is large.
+    const { Recording } = await import('./scenarios/recording.ts')
+    const hasUpstream = upstream !== undefined
+    return new Scope(options, scenario, () => new Recording(record, hasUpstream, secrets))
+  }
+
+  async close(): Promise<void> {
+    await this.recording?.close()
   }
 
   /** @throws UserError `usage` for an invalid fault */
@@ -79,7 +113,7 @@ export class Scope {
     if (answer.kind !== 'none') return checkCalls(answer)
 
     const question = describeQuestion(toQuestion(request, protocol))
-    return failures.unanswered(question + answer.problem)
+    return failures.unanswered(question, answer.problem)
   }
 
   /** The answer of the function, else of the scenario. */
@@ -88,12 +122,18 @@ export class Scope {
     protocol: Protocol,
     headers: RequestHeaders,
   ): Promise<ScriptedAnswer | Failure | NoAnswer> {
+    let reply: unknown
     try {
-      if (this.#answer !== undefined) {
-        const reply = await this.#answer(toQuestion(request, protocol, headers))
-        if (reply !== undefined) return toScriptedAnswer(reply, request)
-      }
-      return this.#player.play(request, protocol, headers)
+      reply = await this.#answer?.(toQuestion(request, protocol, headers))
+      if (reply === undefined) return this.#player.play(request, protocol, headers)
+    } catch (error) {
+      // The response cannot hold the stack, and the author of the test looks for it in the terminal.
+      console.error(error)
+      return failures.answerThrew(error instanceof Error ? error : new Error(String(error)))
+    }
+
+    try {
+      return toScriptedAnswer(reply, request)
     } catch (error) {
       return failures.answerFailed((error as Error).message)
     }
@@ -125,7 +165,7 @@ function checkCalls(answer: ScriptedAnswer | Failure): ScriptedAnswer | Failure 
     const { name, parameters } = utterance.tool
     const problem = findMismatch(parameters, readJson(utterance.text))
     if (problem !== undefined)
-      return failures.answerFailed(`The arguments of ${name} do not fit its schema: ${problem}`)
+      return failures.answerFailed(`The arguments of ${name} do not fit its schema: ${problem}.`)
   }
   return answer
 }
@@ -133,20 +173,26 @@ function checkCalls(answer: ScriptedAnswer | Failure): ScriptedAnswer | Failure 
 /** The scopes of a gateway. */
 export class Scopes {
   readonly #all = new Set<Scope>()
+  /** Also of closed scopes: an answer in the log may repeat them. */
+  readonly #upstreamKeys = new Set<string>()
 
-  /** @throws UserError `usage` if another scope has the same key */
+  /** @throws UserError `usage` if another scope has the same key. The new one is closed then. */
   add(scope: Scope): void {
-    if (this.find(scope.key) !== undefined)
+    if (this.find(scope.key) !== undefined) {
+      scope.close()
       throw new UserError({
         code: 'usage',
         message: 'Another scope of this gateway has the same key',
         hint: 'Leave `key` out: then one is made.',
       })
+    }
     this.#all.add(scope)
+    if (scope.upstream !== undefined) this.#upstreamKeys.add(scope.upstream.key)
   }
 
-  remove(scope: Scope): void {
-    this.#all.delete(scope)
+  /** Invalidates the key of a scope, and closes the file into which it records. */
+  async remove(scope: Scope): Promise<void> {
+    if (this.#all.delete(scope)) await scope.close()
   }
 
   /** Finds the scope of a key. Undefined if no scope has it. */
@@ -155,7 +201,13 @@ export class Scopes {
     return undefined
   }
 
-  get keys(): readonly string[] {
-    return [...this.#all].map(({ key }) => key)
+  /** The keys to mask: those of the scopes and of their upstreams. */
+  get secrets(): readonly string[] {
+    return [...[...this.#all].map(({ key }) => key), ...this.#upstreamKeys]
+  }
+
+  /** Closes the recordings. */
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#all].map((scope) => scope.close()))
   }
 }

@@ -19,11 +19,10 @@
  * 5. `http/reply.ts` writes the bytes. Nothing else writes to a response, except `control.ts` and
  *    its `log/log-stream.ts`, which answer our own routes for the page, the log and the faults.
  *
- * With an upstream, `upstream.ts` replaces steps 2 to 4.
+ * With an upstream, `upstream.ts` forwards every request for which step 3 finds no recorded or written answer.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { UserError } from '../errors.ts'
 import type { Fault } from './faults/faults.ts'
 import { Handler } from './handler.ts'
 import type { LoggedRequest } from './log/entry.ts'
@@ -34,10 +33,8 @@ import {
   defaultLimits,
   type GatewayOptions,
   type ScopeOptions,
-  type Upstream,
   withUsageErrors,
 } from './options.ts'
-import type { Recorder } from './scenarios/recorder.ts'
 import { Scope, Scopes } from './scopes.ts'
 import { readCatalogFile } from './settings/catalog-file.ts'
 
@@ -89,42 +86,37 @@ const maxPipelined = 8
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
-  const hasUpstream = options.upstream !== undefined
-  checkGatewayOptions(options, 'startGateway', { hasUpstream })
-  const { host = '127.0.0.1', upstream, onRequest, scenarioFile } = options
+  checkGatewayOptions(options, 'startGateway')
+  const { host = '127.0.0.1', onRequest, scenarioFile } = options
   const limits = { ...defaultLimits, ...options.limits }
+  const models = options.models && withUsageErrors('models', () => readCatalogFile(options.models))
+  const scopes = new Scopes()
+  const secrets = () => scopes.secrets
   const mainScope = await Scope.open(
     scenarioFile === undefined ? options : { ...options, scenario: scenarioFile },
+    secrets,
   )
-  const scopes = new Scopes()
   scopes.add(mainScope)
 
-  const models = options.models && withUsageErrors('models', () => readCatalogFile(options.models))
-  const secrets = () => [...scopes.keys, ...(upstream === undefined ? [] : [upstream.key])]
   const log = new RequestLog(secrets, limits)
-  const recorder = await openRecorder(options.recordFile, upstream, secrets)
-
-  for (const onFinished of [onRequest, recorder?.finish.bind(recorder)])
-    if (onFinished !== undefined)
-      log.listen((entry) => {
-        if (entry.state !== 'open') onFinished(log.describe(entry))
-      })
+  if (onRequest !== undefined)
+    log.listen((entry) => {
+      if (entry.state !== 'open') onRequest(log.describe(entry))
+    })
 
   const handler = new Handler({
     host,
     limits,
     catalog: createCatalog(models ?? addRecordedModels(mainScope.recordedModels)),
-    recorder,
     mainScope,
     scopes,
     log,
-    upstream,
   })
 
   const server = createHttpServer(handler, limits)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
-      recorder?.close()
+      void scopes.closeAll()
       reject(error)
     })
     server.listen(options.port ?? 0, host, resolve)
@@ -146,9 +138,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     refusedKeys: () => handler.refusedKeys,
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
-      checkGatewayOptions(scopeOptions, 'scope', { hasUpstream })
-      const { fragment, families } = mainScope
-      const scope = await Scope.open({ fragment, families, ...scopeOptions })
+      const { fragment, families, upstream } = mainScope
+      const inherited = { fragment, families, ...(upstream && { upstream }) }
+      checkGatewayOptions({ ...inherited, ...scopeOptions }, 'scope')
+      const scope = await Scope.open({ ...inherited, ...scopeOptions }, secrets)
       scopes.add(scope)
 
       return {
@@ -157,14 +150,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
         requests: () => log.list(({ key }) => scope.hasKey(key)),
         unused: () => scope.unused(),
         setFaults: (faults) => scope.setFaults(faults),
-        close: async () => scopes.remove(scope),
+        close: () => scopes.remove(scope),
       }
     },
     close() {
       closing ??= new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
-      }).then(() => recorder?.close())
+      }).then(() => scopes.closeAll())
       return closing
     },
   }
@@ -213,24 +206,6 @@ function createHttpServer(handler: Handler, limits: typeof defaultLimits) {
   })
 
   return server
-}
-
-async function openRecorder(
-  path: string | undefined,
-  upstream: Upstream | undefined,
-  secrets: () => readonly string[],
-): Promise<Recorder | undefined> {
-  if (path === undefined) return undefined
-  if (upstream === undefined)
-    throw new UserError({
-      code: 'usage',
-      message: 'There is nothing to record without an upstream',
-      hint: 'Add --upstream with the address of a real gateway.',
-    })
-
-  // Loaded only when there is something to record.
-  const { Recorder } = await import('./scenarios/recorder.ts')
-  return new Recorder(path, secrets)
 }
 
 /** The built-in catalog with the models for which a scenario has recorded answers. */

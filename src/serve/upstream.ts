@@ -9,7 +9,7 @@ import { maskKeys } from './log/secrets.ts'
 import type { Upstream } from './options.ts'
 import { asString, parseJsonObject } from './requests/json.ts'
 import { requestPath } from './routes.ts'
-import type { Recorder } from './scenarios/recorder.ts'
+import type { Recording } from './scenarios/recording.ts'
 
 /**
  * The client's headers that are sent upstream: they describe the response to send and the client. Other
@@ -32,14 +32,14 @@ interface ForwardedRequest {
   readonly reply: Reply
   readonly upstream: Upstream
   readonly body: Buffer
-  readonly recorder: Recorder | undefined
+  readonly recording: Recording | undefined
 }
 
 /**
  * Forwards a request to a real gateway, and its response to the client as it arrives. The client's key
  * is replaced by the upstream's key, in the same headers. A redirect is forwarded, not followed.
  */
-export function forwardRequest({ reply, upstream, body, recorder }: ForwardedRequest): void {
+export function forwardRequest({ reply, upstream, body, recording }: ForwardedRequest): void {
   const { request, entry } = reply
   logModel(entry)
   const address = new URL(upstream.url)
@@ -77,7 +77,8 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
       return
     }
 
-    const recordPiece = recorder?.startRecording(entry, answer.headers)
+    const recordPiece = recording?.startRecording(entry, answer.headers)
+    if (recordPiece !== undefined) reply.onFinish(() => recording?.finish(entry))
     const headers = Object.entries(answer.headers).filter(([name]) => !connectionHeaders.has(name))
     reply.relay(answer, Object.fromEntries(headers), (piece) => recordPiece?.(piece))
   })

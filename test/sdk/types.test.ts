@@ -50,6 +50,8 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
     const claude = { model: 'claude-opus-5-5', max_tokens: limit, messages, tools: namedTools }
     await plain('SentMessage', '/v1/messages', claude)
     await stream('SentMessageEvent', '/v1/messages', claude)
+    await plain('SentBetaMessage', '/v1/messages?beta=true', claude)
+    await stream('SentBetaEvent', '/v1/messages?beta=true', claude)
   }
 
   const thought = '#think Hm. So.\nping'
@@ -63,6 +65,18 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
   const claude = { model: 'claude-opus-5-5', max_tokens: 100, messages, thinking }
   await plain('SentMessage', '/v1/messages', claude)
   await stream('SentMessageEvent', '/v1/messages', claude)
+  const clientTools = {
+    shell: { commands: ['ls', 'pwd'] },
+    local_shell: { command: ['ls'] },
+    apply_patch: { type: 'create_file', path: 'a', diff: '+b' },
+    computer: { type: 'screenshot' },
+  }
+  for (const [type, input] of Object.entries(clientTools)) {
+    const line = `#call ${type} ${JSON.stringify(input)}`
+    const body = { model: 'gpt-6-sol', input: line, tools: [{ type }] }
+    await plain('Sent<OpenAI.Responses.Response>', '/v1/responses', body)
+    await stream('SentEvent', '/v1/responses', body)
+  }
   const functions = [{ name: 'weather', parameters: {} }]
   const legacy = { model: 'gpt-5.6', messages: [{ role: 'user', content: call }], functions }
   await plain('OpenAI.ChatCompletion', '/v1/chat/completions', legacy)
@@ -72,12 +86,11 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
 
 /**
  * Intentional differences. The SDK adds `output_text` itself; the vendor sends no usage and no user as null and
- * says `store` again, which the types lack; so do the penalties of Open Responses. Members of `Response` that are newer than the gateways of this
- * family are left out, and a text block has no citations, as at the vendor.
+ * says `store` again, which the types lack; so do the penalties of Open Responses. A text block has no citations, as at the vendor.
  */
 const exceptions = `
 type Optional<Type, Keys extends PropertyKey> = Omit<Type, Keys> & Partial<Pick<Type, Keys & keyof Type>>
-type Sent<Type> = Optional<Omit<Type, 'usage' | 'user'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, user: string | null, store: boolean, presence_penalty: number, frequency_penalty: number }
+type Sent<Type> = Optional<Omit<Type, 'usage' | 'user'>, 'output_text'> & { usage: OpenAI.Responses.ResponseUsage | null, user: string | null, store: boolean, presence_penalty: number, frequency_penalty: number }
 type SentEvent = OpenAI.Responses.ResponseStreamEvent extends infer Event
   ? Event extends { response: infer Response } ? Omit<Event, 'response'> & { response: Sent<Response> }
   : Event
@@ -87,6 +100,12 @@ type SentMessage = Omit<Anthropic.Message, 'content'> & { content: SentBlock[] }
 type SentMessageEvent = { type: 'ping' } | (Anthropic.RawMessageStreamEvent extends infer Event
   ? Event extends { message: unknown } ? Omit<Event, 'message'> & { message: SentMessage }
   : Event extends { content_block: unknown } ? Omit<Event, 'content_block'> & { content_block: SentBlock }
+  : Event : never)
+type SentBetaBlock = Anthropic.Beta.BetaContentBlock extends infer Block ? Block extends unknown ? Optional<Block, 'citations'> : never : never
+type SentBetaMessage = Omit<Anthropic.Beta.BetaMessage, 'content'> & { content: SentBetaBlock[] }
+type SentBetaEvent = { type: 'ping' } | (Anthropic.Beta.BetaRawMessageStreamEvent extends infer Event
+  ? Event extends { message: unknown } ? Omit<Event, 'message'> & { message: SentBetaMessage }
+  : Event extends { content_block: unknown } ? Omit<Event, 'content_block'> & { content_block: SentBetaBlock }
   : Event : never)
 `
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { vendorErrorNames } from '../../src/serve/faults/vendor-errors.ts'
 import type {
   GatewayOptions,
@@ -118,8 +118,26 @@ describe('an answer function', () => {
 
   test.each<[string, () => unknown, string]>([
     ['throws', fail, 'expected 1 to be 2'],
-    ['returns an invalid answer', () => ({ txt: 'x' }), 'txt is unknown'],
     ['rejects', () => Promise.reject(new Error('no luck')), 'no luck'],
+  ])(
+    'a function that %s: 500, with the stack on stderr and in the log',
+    async (_, answer, problem) => {
+      const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+      onTestFinished(() => printed.mockRestore())
+      const gateway = await aGateway({ answer: answer as () => string })
+      const refused = await say(gateway, 'hello', { tools })
+      expect(refused.status).toBe(500)
+      expect((await jsonOf(refused)).error).toMatchObject({
+        code: 'answer_failed',
+        message: expect.stringContaining(problem),
+      })
+      expect(gateway.requests()[0]!.reason).toMatch(/authors\.test\.ts:\d+/)
+      expect((printed.mock.calls[0]![0] as Error).stack).toContain('authors.test.ts')
+    },
+  )
+
+  test.each<[string, () => unknown, string]>([
+    ['returns an invalid answer', () => ({ txt: 'x' }), 'txt is unknown'],
     [
       'calls no tool of it',
       () => ({ call: 'no' }),
@@ -263,7 +281,9 @@ test('strict: an answer whose arguments do not fit the schema of the tool is an 
   expect((await say(gateway, 'right', { tools })).status).toBe(200)
   const { error } = await jsonOf(say(gateway, 'wrong', { tools }))
   expect(error.code).toBe('answer_failed')
-  expect(error.message).toContain('The arguments of weather do not fit its schema: city: ')
+  expect(error.message).toContain(
+    'The arguments of weather do not fit its schema: city: it must be of type string, not number.',
+  )
   const lenient = await gateway.scope({ scenario: { answers } })
   expect((await say(lenient, 'wrong', { tools })).status).toBe(200)
 })

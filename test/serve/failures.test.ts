@@ -29,7 +29,7 @@ describe('failures: routes', () => {
     ['POST', '/v1/models'],
     ['PUT', '/v1/chat/completions'],
     ['POST', '/v1/v1/responses'],
-    ['POST', '/v1/messages/count_tokens'],
+    ['POST', '/v1/messages/batches'],
     ['GET', '/v1'],
     ['POST', '/v1/chat/completions/'],
     ['GET', '/api/x'],
@@ -82,7 +82,7 @@ test.each([
   expect((await jsonOf(answer)).error).toEqual({ message, type, param: '', code })
 })
 
-test.each(['/v1/messages/batches', '/v1/messages/count_tokens', '/v1/conversations'])(
+test.each(['/v1/messages/batches', '/v1/conversations'])(
   'failures: %s is 404 as at the imitated gateway, and the log says why',
   async (path) => {
     const gateway = await aGateway()

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { aGateway, ask, askJson, jsonOf, sseEvents } from './support/gateway.ts'
+import { aGateway, ask as askPlainly, jsonOf, sseEvents } from './support/gateway.ts'
+
+/** As the tool runner of @anthropic-ai/sdk sends it. */
+const headers = { 'anthropic-beta': 'message-threads-2026-08-12' }
+const ask = (gateway: Gateway, path: string, body: object) =>
+  askPlainly(gateway, path, body, headers)
+const askJson = (gateway: Gateway, path: string, body: object) => jsonOf(ask(gateway, path, body))
 
 const base = { model: 'claude-opus-5-5', max_tokens: 200 }
 const tools = [{ name: 'weather', input_schema: { type: 'object' } }]

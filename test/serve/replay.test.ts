@@ -23,13 +23,13 @@ async function aRecorder(betweenMs = 0) {
     models,
     faults: [{ betweenMs }, { route: 'chat', status: 429, message: 'slow down', every: 4 }],
   })
-  const recordFile = await aFile()
+  const record = await aFile()
   const upstream = { url: real.url, key: upstreamKey }
-  return { recording: await aGateway({ upstream, recordFile }), recordFile }
+  return { recording: await aGateway({ upstream, record }), record }
 }
 
 test('the answers of an upstream are recorded and replayed to the byte', async () => {
-  const { recording, recordFile } = await aRecorder(40)
+  const { recording, record } = await aRecorder(40)
   const questions: [string, object][] = [
     ['/v1/chat/completions', chat('#call weather {"city":"Paris"}', { tools, stream: true })],
     ['/v1/chat/completions', chat('ping')],
@@ -46,7 +46,7 @@ test('the answers of an upstream are recorded and replayed to the byte', async (
   expect(given[3]![0]).toBe(429)
   await expect.poll(() => recording.requests().every(({ state }) => state === 'done')).toBe(true)
 
-  const again = await aGateway({ scenarioFile: recordFile })
+  const again = await aGateway({ scenarioFile: record })
   for (const [index, [path, body]] of questions.entries()) {
     const answer = await ask(again, path, body)
     const came = [answer.status, answer.headers.get('content-type'), await answer.text()]
@@ -98,27 +98,27 @@ test('a fault ends a recorded stream too', async () => {
 })
 
 test('the rule of a request that the log cuts has its whole condition', async () => {
-  const { recording, recordFile } = await aRecorder()
+  const { recording, record } = await aRecorder()
   const long = chat('ping', { metadata: { long: 'x'.repeat(300_000) } })
   await ask(recording, '/v1/chat/completions', long)
-  await expect.poll(() => readFile(recordFile, 'utf8')).toContain('text: ping')
+  await expect.poll(() => readFile(record, 'utf8')).toContain('text: ping')
 })
 
 test('a recording has no key and no header, and only its owner can read it', async () => {
-  const { recording, recordFile } = await aRecorder()
+  const { recording, record } = await aRecorder()
   const prompt = `my keys are ${recording.key} and ${upstreamKey}`
   await ask(recording, '/v1/chat/completions', chat(prompt))
   await (await ask(recording, '/v1/chat/completions', chat(prompt, { stream: true }))).text()
-  await expect.poll(async () => (await readFile(recordFile, 'utf8')).match(/raw:/g)?.length).toBe(2)
-  const text = await readFile(recordFile, 'utf8')
+  await expect.poll(async () => (await readFile(record, 'utf8')).match(/raw:/g)?.length).toBe(2)
+  const text = await readFile(record, 'utf8')
   for (const key of [recording.key, upstreamKey]) expect(text).not.toContain(key)
   expect(text).not.toMatch(/ratelimit|request-id:|date:/i)
-  expect((await stat(recordFile)).mode & 0o777).toBe(0o600)
+  expect((await stat(record)).mode & 0o777).toBe(0o600)
   expect(text).toContain('    text: |')
 })
 
 test('a repeated question gets the next answer, and then the last one', async () => {
-  const { recording, recordFile } = await aRecorder()
+  const { recording, record } = await aRecorder()
   const ids = async (gateway: typeof recording, count: number) => {
     const found: string[] = []
     for (let round = 0; round < count; round++)
@@ -126,8 +126,8 @@ test('a repeated question gets the next answer, and then the last one', async ()
     return found
   }
   const [one, two] = await ids(recording, 2)
-  await expect.poll(async () => (await readFile(recordFile, 'utf8')).includes(two!)).toBe(true)
-  const again = await aGateway({ scenarioFile: recordFile })
+  await expect.poll(async () => (await readFile(record, 'utf8')).includes(two!)).toBe(true)
+  const again = await aGateway({ scenarioFile: record })
   expect(await ids(again, 3)).toEqual([one, two, two])
 })
 
@@ -150,39 +150,39 @@ test('thoughts with a vendor’s signature are accepted if the answer was record
   expect((await ask(gateway, '/v1/messages', history('else'))).status).toBe(400)
 })
 
-test.each([
-  { faults: [{ status: 500 }] },
-  { scenario: { answers: [] } },
-  { strict: true },
-  { models },
-])('an upstream answers every request, so %j is refused', async (options) => {
-  const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
-  await expect(aGateway({ upstream, ...options })).rejects.toMatchObject({ code: 'usage' })
-})
+test.each([{ faults: [{ status: 500 }] }, { strict: true }, { models }])(
+  'an upstream answers the other requests, so %j is refused',
+  async (options) => {
+    const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
+    await expect(aGateway({ upstream, ...options })).rejects.toMatchObject({ code: 'usage' })
+  },
+)
 
-test('a recording needs an upstream, and never replaces a file', async () => {
-  await expect(aGateway({ recordFile: await aFile() })).rejects.toMatchObject({ code: 'usage' })
-  const recordFile = await aFile('mine')
+test('a new recording needs an upstream, and a recording never replaces another file', async () => {
+  await expect(aGateway({ record: await aFile() })).rejects.toMatchObject({ code: 'usage' })
+  const mixed = await aFile('answers: [{ when: hi, reply: hello }]')
+  await expect(aGateway({ record: mixed })).rejects.toThrow('an answer that is not recorded')
+  const record = await aFile('mine')
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
-  await expect(aGateway({ recordFile, upstream })).rejects.toThrow('there is a file already')
-  expect(await readFile(recordFile, 'utf8')).toBe('mine')
+  await expect(aGateway({ record, upstream })).rejects.toThrow('it has no recorded answers')
+  expect(await readFile(record, 'utf8')).toBe('mine')
 })
 
 test('a link that replaces a recording is not followed', async () => {
-  const { recording, recordFile } = await aRecorder()
-  const [elsewhere, aside] = [await aFile('mine'), `${recordFile}.aside`]
-  await rename(recordFile, aside)
-  await symlink(elsewhere, recordFile)
+  const { recording, record } = await aRecorder()
+  const [elsewhere, aside] = [await aFile('mine'), `${record}.aside`]
+  await rename(record, aside)
+  await symlink(elsewhere, record)
   await ask(recording, '/v1/chat/completions', chat('ping'))
   await expect.poll(async () => readFile(aside, 'utf8')).toContain('pong')
   expect(await readFile(elsewhere, 'utf8')).toBe('mine')
   await recording.close()
-  expect(existsSync(recordFile)).toBe(true)
+  expect(existsSync(record)).toBe(true)
 
   const dangling = await aFile()
   await symlink(`${dangling}.target`, dangling)
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
-  await expect(aGateway({ recordFile: dangling, upstream })).rejects.toThrow('already')
+  await expect(aGateway({ record: dangling, upstream })).rejects.toThrow('it is a link')
   expect(existsSync(`${dangling}.target`)).toBe(false)
 })
 
@@ -192,28 +192,28 @@ test('no header and no body of a recording has the key of the upstream', async (
     response.writeHead(200, { 'content-type': `application/json; note="${key}"` })
     response.end(JSON.stringify({ text: key }))
   })
-  const recordFile = await aFile()
-  const recording = await aGateway({ upstream: { url, key }, recordFile })
+  const record = await aFile()
+  const recording = await aGateway({ upstream: { url, key }, record })
   await ask(recording, '/v1/chat/completions', chat('ping'))
-  await expect.poll(() => readFile(recordFile, 'utf8')).toContain('raw:')
-  expect(await readFile(recordFile, 'utf8')).not.toContain(key)
+  await expect.poll(() => readFile(record, 'utf8')).toContain('raw:')
+  expect(await readFile(record, 'utf8')).not.toContain(key)
   expect(JSON.stringify(recording.requests())).not.toContain(key)
 })
 
 test('an empty recording leaves no file', async () => {
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
-  const recordFile = await aFile()
-  await (await aGateway({ upstream, recordFile })).close()
-  expect(existsSync(recordFile)).toBe(false)
+  const record = await aFile()
+  await (await aGateway({ upstream, record })).close()
+  expect(existsSync(record)).toBe(false)
 
   const existing = await aGateway()
   const port = existing.port
-  await expect(aGateway({ upstream, recordFile, port })).rejects.toThrow('EADDRINUSE')
-  expect(existsSync(recordFile)).toBe(false)
+  await expect(aGateway({ upstream, record, port })).rejects.toThrow('EADDRINUSE')
+  expect(existsSync(record)).toBe(false)
 
-  const renamed = await aGateway({ upstream, recordFile })
-  await rename(recordFile, `${recordFile}.aside`)
-  await writeFile(recordFile, 'mine')
+  const renamed = await aGateway({ upstream, record })
+  await rename(record, `${record}.aside`)
+  await writeFile(record, 'mine')
   await renamed.close()
-  expect(await readFile(recordFile, 'utf8')).toBe('mine')
+  expect(await readFile(record, 'utf8')).toBe('mine')
 })

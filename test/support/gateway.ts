@@ -1,7 +1,13 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, onTestFinished } from 'vitest'
-import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import {
+  type CatalogEntry,
+  type Gateway,
+  type GatewayOptions,
+  startGateway,
+} from '../../src/serve/index.ts'
 
 /**
  * A free port. Unlike a port that the system chooses, it stays free after its server is closed: systems choose the
@@ -23,16 +29,32 @@ export async function aFreePort(): Promise<number> {
   }
 }
 
+/** The models of 2026-11-23. The built-in catalog changes with the SDKs, and what a setup chooses with it. */
+export const fixtureCatalog: CatalogEntry[] = JSON.parse(
+  readFileSync('test/fixtures/gateway/catalog.json', 'utf8'),
+)
+
 /**
  * Starts a local gateway for the tests of a file. It is closed after the last test, or after the current test if its
  * `onTestFinished` is passed. Like most gateways, it rewrites requests unless `options` say otherwise.
  */
-export async function withGateway(
+export function withGateway(
   options: GatewayOptions = {},
-  whenFinished: (close: () => Promise<void>) => unknown = afterAll,
+  whenFinished?: WhenFinished,
+): Promise<Gateway> {
+  const models = options.upstream === undefined ? { models: fixtureCatalog } : {}
+  return openGateway({ families: 'rewritten', ...models, ...options }, whenFinished)
+}
+
+type WhenFinished = (close: () => Promise<void>) => unknown
+
+/** Starts a local gateway with its own defaults. It is closed as `withGateway` says. */
+export async function openGateway(
+  options: GatewayOptions,
+  whenFinished: WhenFinished = afterAll,
 ): Promise<Gateway> {
   const port = options.port ?? (await aFreePort())
-  const gateway = await startGateway({ families: 'rewritten', ...options, port })
+  const gateway = await startGateway({ ...options, port })
   whenFinished(() => gateway.close())
   return gateway
 }

@@ -18,15 +18,23 @@ import {
   servesProtocol,
 } from '../model/catalog.ts'
 import { builtInAnswer } from '../model/model.ts'
-import { asString, isMissing, type JsonObject, readJson, toObject } from '../requests/json.ts'
 import {
+  asString,
+  isMissing,
+  type JsonObject,
+  parseJsonObject,
+  readJson,
+  toObject,
+} from '../requests/json.ts'
+import {
+  countInputTokens,
   InvalidRequest,
   type ModelRequest,
   type RequestHeaders,
 } from '../requests/model-request.ts'
 import { RequestRejection } from '../requests/rejection.ts'
 import type { RawReply } from '../scenarios/scenario.ts'
-import type { NoAnswer, ScriptedAnswer } from '../scenarios/scripted-answer.ts'
+import type { ScriptedAnswer } from '../scenarios/scripted-answer.ts'
 import type { Scope } from '../scopes.ts'
 import type { MessageThreads } from '../store/message-threads.ts'
 import type { StoredResponses } from '../store/stored-responses.ts'
@@ -46,6 +54,8 @@ interface DecisionContext {
 /** An unparsed inference request. */
 interface InferenceRequest {
   readonly protocol: Protocol
+  /** The client's key. */
+  readonly key: string
   readonly body: string
   /** Whether the Content-Type is JSON. */
   readonly isJson: boolean
@@ -88,6 +98,24 @@ export interface ModelAnswer {
   readonly isInThread: boolean
 }
 
+/** Reads and checks a request as `decide` does, and counts its tokens instead of answering it. */
+export function countTokens(
+  context: DecisionContext,
+  inference: InferenceRequest,
+): { readonly kind: 'count'; readonly tokens: number } | Failure {
+  const data = inference.isJson ? readJson(inference.body) : {}
+  if (data === undefined) return failures.notJson()
+  const json = toObject(data)
+  const modelAsked = asString(json['model'])
+  const parsed = { ...inference, json, modelAsked, isStream: false, effects: {} }
+
+  const found = findModel(context, parsed)
+  if (found.kind === 'failure') return found
+  const request = checkRequest(context, parsed, found.entry)
+  if (request.kind === 'failure') return request
+  return { kind: 'count', tokens: countInputTokens(request.modelRequest) }
+}
+
 /** Decides in the order: rate limit, model, body, price, quota, vendor. Sends nothing. */
 export async function decide(
   context: DecisionContext,
@@ -105,12 +133,51 @@ export async function decide(
 
   const earlyFailure =
     failureAtCheck(parsed, 'before-model') ?? (data === undefined ? failures.notJson() : undefined)
+  const recorded = earlyFailure ?? replay(context.scope, parsed)
+  if (recorded?.kind === 'recorded')
+    return { modelAsked, isStream, effects, result: failureBeforeStream(parsed) ?? recorded }
+
   const found = earlyFailure ?? findModel(context, parsed)
   if (found.kind === 'failure') return { modelAsked, isStream, effects, result: found }
 
   const { entry } = found
   const answer = await answerModel(context, parsed, entry)
   return { modelAsked, modelServed: entry.id, isStream, ...answer }
+}
+
+/**
+ * Decides like `decide` if there is a recorded or a written answer. Undefined: an upstream decides, which may
+ * know other models and accept other requests than this gateway.
+ */
+export async function decideIfWritten(
+  context: DecisionContext,
+  inference: InferenceRequest,
+): Promise<Decision | undefined> {
+  const json = parseJsonObject(inference.body)
+  const modelAsked = asString(json?.['model'])
+  if (json === undefined || modelAsked === undefined) return undefined
+  const isStream = json['stream'] === true
+  const parsed = { ...inference, json, modelAsked, isStream, effects: {} }
+  const decision = { modelAsked, isStream, effects: {} }
+
+  const recorded = replay(context.scope, parsed)
+  if (recorded !== undefined) return { ...decision, result: recorded }
+  if (!context.scope.hasAnswers) return undefined
+
+  const entry = context.catalog.resolve(modelAsked) ?? recordedModel(modelAsked)
+  const request = catchRejection(() => readRequest(context, parsed))
+  if (request instanceof RequestRejection) return undefined
+  const answer = await answerRead(context, parsed, request, entry)
+  return answer && { ...decision, modelServed: entry.id, ...answer }
+}
+
+/** The recorded answer for a request. It does not depend on whether this gateway would accept the request. */
+function replay(
+  { recording }: Scope,
+  { protocol, key, body, modelAsked }: ParsedRequest,
+): RecordedAnswer | undefined {
+  const raw = recording?.replay({ protocol, key, requestBody: body, modelAsked })
+  return raw && { kind: 'recorded', raw, codec: codecs[protocol], model: modelAsked ?? '' }
 }
 
 /** Finds the model that the request names, if the key may use it. */
@@ -138,15 +205,26 @@ async function answerModel(
   const request = checkRequest(context, parsed, entry)
   if (request.kind === 'failure') return { result: request, effects: parsed.effects }
 
-  const scriptedAnswer = await context.scope.play(
-    request.modelRequest,
-    parsed.protocol,
-    parsed.headers,
-  )
+  const written = await answerRead(context, parsed, request, entry)
+  if (written !== undefined) return written
+  const result =
+    failureBeforeStream(parsed) ?? composeAnswer(context, { ...request, model: entry.id })
+  return { result, effects: parsed.effects }
+}
+
+/** The written answer for a request. Undefined: there is none. */
+async function answerRead(
+  context: DecisionContext,
+  parsed: ParsedRequest,
+  request: ReadRequest,
+  entry: CatalogEntry,
+): Promise<Pick<Decision, 'result' | 'effects'> | undefined> {
+  const { protocol, headers } = parsed
+  const scriptedAnswer = await context.scope.play(request.modelRequest, protocol, headers)
+  if (scriptedAnswer.kind === 'none') return undefined
   if (scriptedAnswer.kind === 'failure') return { result: scriptedAnswer, effects: parsed.effects }
 
-  const scriptedEffects = scriptedAnswer.kind === 'none' ? {} : scriptedAnswer.effects
-  const effects = { ...parsed.effects, ...scriptedEffects }
+  const effects = { ...parsed.effects, ...scriptedAnswer.effects }
   const result =
     failureBeforeStream({ ...parsed, effects }) ??
     composeAnswer(context, { ...request, model: entry.id }, scriptedAnswer)
@@ -204,9 +282,9 @@ function checkServedModel(entry: CatalogEntry, parsed: ParsedRequest): Failure |
 function composeAnswer(
   { newCallId }: DecisionContext,
   { modelRequest, ...facts }: ReadRequest & { readonly model: string },
-  scriptedAnswer: ScriptedAnswer | NoAnswer,
+  scriptedAnswer?: ScriptedAnswer,
 ): ModelAnswer | RecordedAnswer | Failure {
-  if (scriptedAnswer.kind === 'recorded') {
+  if (scriptedAnswer?.kind === 'recorded') {
     const { codec, model } = facts
     return { kind: 'recorded', raw: scriptedAnswer.raw, codec, model }
   }
@@ -214,7 +292,7 @@ function composeAnswer(
     return failures.rejected(modelRequest.alteredThought)
 
   const builtIn = () => ({ utterances: builtInAnswer(modelRequest, facts.model) })
-  const script = scriptedAnswer.kind === 'script' ? scriptedAnswer.script : catchRejection(builtIn)
+  const script = scriptedAnswer?.kind === 'script' ? scriptedAnswer.script : catchRejection(builtIn)
   if (script instanceof RequestRejection) return failures.rejected(script)
   return { ...facts, kind: 'answer', answer: buildAnswer(script, modelRequest, newCallId) }
 }

@@ -12,7 +12,14 @@ import type { StoredRoute } from '../routes.ts'
 import type { Scope } from '../scopes.ts'
 import { MessageThreads } from '../store/message-threads.ts'
 import { StoredResponses } from '../store/stored-responses.ts'
-import { type Decision, decide, type ModelAnswer, type RecordedAnswer } from './decide.ts'
+import {
+  countTokens,
+  type Decision,
+  decide,
+  decideIfWritten,
+  type ModelAnswer,
+  type RecordedAnswer,
+} from './decide.ts'
 
 interface InferenceOptions {
   readonly catalog: ServedCatalog
@@ -32,21 +39,21 @@ export class InferenceHandler {
   }
 
   async answer(reply: Reply, protocol: Protocol, scope: Scope): Promise<void> {
-    const { request, entry } = reply
+    const decision = await decide(...this.#question(reply, protocol, scope))
+    await this.#send(reply, decision, scope)
+  }
+
+  /** Answers with a recorded or written answer. Returns whether there was one. */
+  async answerIfWritten(reply: Reply, protocol: Protocol, scope: Scope): Promise<boolean> {
+    const decision = await decideIfWritten(...this.#question(reply, protocol, scope))
+    if (decision !== undefined) await this.#send(reply, decision, scope)
+    return decision !== undefined
+  }
+
+  async #send(reply: Reply, decision: Decision, scope: Scope): Promise<void> {
+    const { entry } = reply
     const { catalog } = this.#options
-    const type = request.headers['content-type']
-    const isJson = type?.startsWith('application/json') ?? false
-    const callPrefix = protocol === 'messages' ? 'toolu_' : 'call_'
-    const decision = await decide(
-      {
-        catalog,
-        scope,
-        responses: this.#responses,
-        threads: this.#threads,
-        newCallId: () => callPrefix + this.#newAnswerId(),
-      },
-      { protocol, body: entry.requestBody, isJson, headers: request.headers },
-    )
+    const type = reply.request.headers['content-type']
 
     const { result } = decision
     entry.modelAsked = decision.modelAsked
@@ -56,12 +63,43 @@ export class InferenceHandler {
     if (!(await reply.delayOrReplace(decision.effects))) return
     switch (result.kind) {
       case 'recorded':
-        return this.#sendRecorded(reply, result, decision.effects)
+        return this.#sendRecorded(reply, result, decision.effects, scope.fragment)
       case 'failure':
         return reply.fail(result, failureReason(result, entry, type, catalog))
       case 'answer':
         return this.#sendAnswer(reply, result, decision, scope.fragment)
     }
+  }
+
+  /** Answers how many tokens a request has. */
+  sendCount(reply: Reply, protocol: Protocol, scope: Scope): void {
+    const { entry } = reply
+    const count = countTokens(...this.#question(reply, protocol, scope))
+    if (count.kind === 'failure') {
+      const type = reply.request.headers['content-type']
+      reply.fail(count, failureReason(count, entry, type, this.#options.catalog))
+    } else {
+      const object = protocol === 'responses' ? { object: 'response.input_tokens' } : {}
+      reply.json(JSON.stringify({ ...object, input_tokens: count.tokens }))
+    }
+  }
+
+  #question(
+    { request, entry }: Reply,
+    protocol: Protocol,
+    scope: Scope,
+  ): Parameters<typeof decide> {
+    const isJson = request.headers['content-type']?.startsWith('application/json') ?? false
+    const callPrefix = protocol === 'messages' ? 'toolu_' : 'call_'
+    const context = {
+      catalog: this.#options.catalog,
+      scope,
+      responses: this.#responses,
+      threads: this.#threads,
+      newCallId: () => callPrefix + this.#newAnswerId(),
+    }
+    const { key, requestBody } = entry
+    return [context, { protocol, key, body: requestBody, isJson, headers: request.headers }]
   }
 
   sendStored(reply: Reply, { action, id }: StoredRoute): void {
@@ -77,13 +115,16 @@ export class InferenceHandler {
     else reply.json(JSON.stringify(answer))
   }
 
-  /** Sends the bytes of a recorded answer, as it arrived. */
+  /** Sends the bytes of a recorded answer, as it arrived, or at once. */
   async #sendRecorded(
     reply: Reply,
     { raw, codec, model }: RecordedAnswer,
     effects: FaultEffects,
+    fragment: Scope['fragment'],
   ): Promise<void> {
-    const { status, type, afterMs, body = '', events = [] } = raw
+    const { status, type, body = '', events = [] } = raw
+    const isAtOnce = fragment === 'off'
+    const afterMs = isAtOnce ? 0 : raw.afterMs
     if (afterMs > 0 && (await reply.wait(afterMs)) === 'stopped') return
     if (events.length === 0) {
       sendWhole({ status, type, text: body }, { reply, effects })
@@ -92,16 +133,16 @@ export class InferenceHandler {
     if (this.#refusesStream(reply)) return
 
     const { betweenMs = 0 } = effects
-    this.#write(reply, {
-      status,
-      type,
-      pieces: endByFault(
-        events.map(({ text }) => text),
-        { codec, model, effects },
-      ),
-      delayMsBefore: (index) => betweenMs + (events[index]?.afterMs ?? 0),
-      ending: endingOf(effects),
-    })
+    const frames = endByFault(
+      events.map(({ text }) => text),
+      { codec, model, effects },
+    )
+    const ending = endingOf(effects)
+    if (isAtOnce && betweenMs === 0)
+      return this.#write(reply, { status, type, pieces: [frames.join('')], ending })
+    const pauseMs = (index: number) => (isAtOnce ? 0 : (events[index]?.afterMs ?? 0))
+    const delayMsBefore = (index: number) => betweenMs + pauseMs(index)
+    this.#write(reply, { status, type, pieces: frames, delayMsBefore, ending })
   }
 
   /** Sends an answer of the model, and stores it if later requests can continue it. */
@@ -118,7 +159,8 @@ export class InferenceHandler {
     entry.inputTokens = answer.usage.inputTokens
     entry.outputTokens = answer.usage.outputTokens
     const createdAt = Math.floor(entry.at.getTime() / 1000)
-    const facts = { id: this.#newAnswerId(), model, createdAt }
+    const isBeta = new URLSearchParams(entry.path.split('?')[1]).get('beta') === 'true'
+    const facts = { id: this.#newAnswerId(), model, createdAt, isBeta }
 
     const storedAnswer = { ...modelAnswer, facts, size: entry.requestBody.length }
     if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.add(storedAnswer)
@@ -134,16 +176,17 @@ export class InferenceHandler {
   }
 
   #sendFrames(allFrames: readonly string[], delivery: Delivery): void {
-    const { reply, effects, fragment } = delivery
+    const { reply, codec, effects, fragment } = delivery
+    const headers = vendorHeaders(codec.protocol, reply.entry)
     const frames = endByFault(allFrames, delivery)
     const ending = endingOf(effects)
     const { betweenMs = 0 } = effects
 
     if (betweenMs > 0)
-      this.#write(reply, { pieces: frames, delayMsBefore: () => betweenMs, ending })
+      this.#write(reply, { pieces: frames, delayMsBefore: () => betweenMs, ending, headers })
     else {
       const pieces = fragment === 'off' ? [frames.join('')] : splitStream(frames)
-      this.#write(reply, { pieces, ending })
+      this.#write(reply, { pieces, ending, headers })
     }
   }
 

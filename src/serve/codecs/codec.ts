@@ -40,6 +40,8 @@ export interface AnswerFacts {
   readonly model: string
   /** Seconds since 1970. */
   readonly createdAt: number
+  /** For messages: the request has `?beta=true`, and the answer has the members of betas. */
+  readonly isBeta?: boolean
 }
 
 export type StreamFailure = Pick<Failure, 'message' | 'type' | 'code' | 'param'>

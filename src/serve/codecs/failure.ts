@@ -19,6 +19,8 @@ export interface Failure {
   readonly param?: string
   /** The value of the header Retry-After, in whole seconds. */
   readonly retryAfter?: number
+  /** What the log adds to the message. */
+  readonly hint?: string
 }
 
 const failureWithShape =
@@ -65,8 +67,10 @@ export const failures = {
     ),
   bodyTooLarge: () => relayFailure(413, 'read_request_body_failed', 'request body too large'),
   invalidRequest: (message: string) => relayFailure(500, 'invalid_request', message),
-  rejected: ({ message, param, code, status }: RequestRejection) =>
-    forwardedFailure(status, code, message, param),
+  rejected: ({ message, param, code, status, hint }: RequestRejection): Failure => ({
+    ...forwardedFailure(status, code, message, param),
+    ...(hint === undefined ? {} : { hint }),
+  }),
   noSuchResponse: (id: string) =>
     forwardedFailure(404, null, `Response with id '${id}' not found.`),
   noPrice: (model: string) =>
@@ -81,9 +85,14 @@ export const failures = {
     relayFailure(status, 'bad_response_status_code', message),
   upstreamUnreachable: (message: string) => relayFailure(500, 'do_request_failed', message),
   /** No answer is written for this request. The status is 400, because SDKs would retry a 500. */
-  unanswered: (question: string) =>
-    forwardedFailure(400, 'no_answer', `No answer is written for ${question}.`),
-  /** The answer function threw an error, or returned an invalid answer. The status is 400 too. */
+  unanswered: (question: string, problem: string) =>
+    forwardedFailure(400, 'no_answer', `No answer is written for ${question}.${problem}`),
+  /** A function of the test threw an error. The log has its stack. */
+  answerThrew: ({ message, stack = '' }: Error): Failure => ({
+    ...relayFailure(500, 'answer_failed', `The answer function threw an error: ${message}`),
+    hint: stack.slice(stack.indexOf('\n')),
+  }),
+  /** The answer function returned an invalid answer. The status is 400 too. */
   answerFailed: (problem: string) =>
     forwardedFailure(400, 'answer_failed', `The answer is invalid: ${problem}`),
   /** A bug in repoint. */

@@ -62,7 +62,7 @@ function messageFrames(
     frames.push(sseFrame({ type: 'content_block_stop', index }))
   }
 
-  frames.push(sseFrame(messageDelta(body, answer)), sseFrame({ type: 'message_stop' }))
+  frames.push(sseFrame(messageDelta(body, facts, answer)), sseFrame({ type: 'message_stop' }))
   return frames
 }
 
@@ -96,10 +96,22 @@ function signatureDelta(thought: string): object {
   return { type: 'signature_delta', signature: createSeal(thought) }
 }
 
-function messageDelta(body: JsonObject, { blocks, reason, usage }: WholeAnswer): StreamEvent {
+function messageDelta(
+  body: JsonObject,
+  { isBeta }: AnswerFacts,
+  { blocks, reason, usage }: WholeAnswer,
+): StreamEvent {
   const delta = { container: null, ...stopMembers(reason), ...safeguardResults(body, blocks) }
-  return { type: 'message_delta', delta, usage: tokenCounts(usage) }
+  return {
+    type: 'message_delta',
+    delta,
+    ...(isBeta ? { context_management: null } : {}),
+    usage: { ...tokenCounts(usage), ...(isBeta ? betaUsage : {}) },
+  }
 }
+
+/** The client's beta.messages requires these members of the usage (@anthropic-ai/sdk 1.14.0). */
+const betaUsage = { fallback_credit: null, iterations: null }
 
 function messageDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
   const content = answer.blocks.map((block) => contentBlock(block, body))
@@ -157,9 +169,11 @@ function buildMessage(
     content,
     container: null,
     diagnostics: null,
+    ...(facts.isBeta ? { context_management: null } : {}),
     ...stopMembers(reason),
     usage: {
       ...tokenCounts(usage),
+      ...(facts.isBeta ? betaUsage : {}),
       cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
       inference_geo: null,
       service_tier: 'standard',

@@ -18,6 +18,7 @@ export function responseDocument(body: JsonObject, facts: AnswerFacts, answer?: 
   return {
     id: `resp_${facts.id}`,
     object: 'response',
+    access_programs: null,
     created_at: facts.createdAt,
     status,
     background: false,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../requests/json.ts'
+import { asList, type JsonObject, parseJsonObject } from '../requests/json.ts'
 import { readResponsesRequest } from '../requests/responses-request.ts'
 import type { Block, WholeAnswer } from './answer.ts'
 import type { AnswerFacts, Codec } from './codec.ts'
@@ -71,8 +71,19 @@ function responseFrames(
     const itemAt = (stage: 'start' | 'end') => outputItem(indexed, context, stage)
 
     addEvent('response.output_item.added', { output_index: index, item: itemAt('start') })
+    if (block.type === 'call' && block.tool.vendorType === 'shell') addCommands(indexed)
     if (events !== undefined) addText(indexed, events)
     addEvent('response.output_item.done', { output_index: index, item: itemAt('end') })
+  }
+
+  function addCommands({ block, index }: IndexedBlock): void {
+    const { commands } = parseJsonObject(block.text) ?? {}
+    for (const [command_index, command] of asList(commands).entries()) {
+      const place = { output_index: index, command_index }
+      addEvent('response.shell_call_command.added', { ...place, command: '' })
+      addEvent('response.shell_call_command.delta', { ...place, delta: command })
+      addEvent('response.shell_call_command.done', { ...place, command })
+    }
   }
 
   function addText(indexed: IndexedBlock, events: TextEvents): void {
@@ -140,7 +151,10 @@ const refusalEvents: TextEvents = {
   partPlace: { content_index: 0 },
 }
 
-/** Undefined: the client gets no events for the text, because it requested no summary of the thoughts. */
+/**
+ * Undefined: the client gets no events for the text, because it requested no summary of the thoughts, or
+ * because the vendor's own tool has none.
+ */
 function textEvents(block: Block, { sendsSummary }: ItemContext): TextEvents | undefined {
   switch (block.type) {
     case 'text':
@@ -148,6 +162,7 @@ function textEvents(block: Block, { sendsSummary }: ItemContext): TextEvents | u
     case 'thinking':
       return sendsSummary ? summaryEvents : undefined
     case 'call':
+      if (block.tool.vendorType !== undefined) return undefined
       return block.tool.kind === 'function' ? functionEvents : customToolEvents
   }
 }

@@ -36,6 +36,8 @@ interface StreamResponse {
   readonly delayMsBefore?: (index: number) => number
   /** `cut`: the connection is destroyed instead of ended. */
   readonly ending: 'end' | 'cut'
+  /** Further headers. */
+  readonly headers?: OutgoingHttpHeaders
 }
 
 interface ReplyOptions {
@@ -57,6 +59,7 @@ export class Reply {
   readonly #response: ServerResponse
   readonly #options: ReplyOptions
   #stopWaiting = () => {}
+  #onFinish = () => {}
   #hasEnded = false
   /** The system accepted the whole response while the client was connected. */
   #isDelivered = false
@@ -105,6 +108,8 @@ export class Reply {
     const headers = {
       ...(shape === 'vendor' ? vendorHeaders(protocol, this.entry, remaining) : {}),
       ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
+      // Both official SDKs repeat a request with a status from 500 on otherwise.
+      ...(isFinal(failure) ? { 'x-should-retry': 'false' } : {}),
     }
     this.send({ status, type: jsonType, text: failureText(failure, id, protocol), headers })
   }
@@ -163,6 +168,11 @@ export class Reply {
     this.#response.prependOnceListener('close', callBack)
   }
 
+  /** Calls back once, when the entry has its final state. */
+  onFinish(callBack: () => void): void {
+    this.#onFinish = callBack
+  }
+
   /** Waits. `stopped`: the client disconnected, or `#stopWaiting` was called, before the time was over. */
   wait(delayMs: number): Promise<'elapsed' | 'stopped'> {
     return new Promise((resolve) => {
@@ -182,9 +192,10 @@ export class Reply {
       pieces,
       delayMsBefore,
       ending,
+      headers,
     } = stream
     const response = this.#response
-    this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
+    this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type, ...headers })
 
     for (const [index, piece] of pieces.entries()) {
       if (index > 0)
@@ -277,6 +288,7 @@ export class Reply {
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
     entry.responseBody = this.#sentText + (this.#decoder?.end() ?? '')
+    this.#onFinish()
 
     if (this.#remainingUpload === undefined) {
       this.#options.onEnd(entry)
@@ -295,4 +307,9 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve))
   })
+}
+
+/** Whether the same request fails again: our own errors, not those that a gateway or vendor has. */
+function isFinal({ code }: Failure): boolean {
+  return code === 'answer_failed' || code === 'unsupported_by_local_gateway'
 }

@@ -46,7 +46,7 @@ export function routeReason(method: string, path: string): string | undefined {
 
 /** Routes of the vendors that the imitated gateway does not have (New API, read 2026-11-23). */
 const vendorRoutePattern =
-  /^\/v1\/(messages\/(batches|count_tokens)|responses\/input_tokens|conversations|assistants|batches|containers|skills|threads|vector_stores)(\/|$)/
+  /^\/v1\/(messages\/batches|conversations|assistants|batches|containers|skills|threads|vector_stores)(\/|$)/
 
 const knownPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']
 
@@ -90,6 +90,8 @@ export function failureReason(
   contentType: string | undefined,
   catalog: ServedCatalog,
 ): string | undefined {
+  if (failure.hint !== undefined)
+    return `${failure.message}${failure.message.endsWith('.') ? '' : '.'}${failure.hint.startsWith('\n') ? '' : ' '}${failure.hint}`
   switch (failure.code) {
     case 'model_not_found': {
       const nearest = closestNames(modelAsked, catalog.ids, bareModelName).slice(0, 3)

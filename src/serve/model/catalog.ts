@@ -26,11 +26,8 @@ export function recordedModel(id: string): CatalogEntry {
   return { id, ownedBy: 'custom', endpointTypes: allEndpointTypes }
 }
 
-/**
- * The default catalog. The IDs of the Claude models are exactly those that Claude Code 2.1.54 to 2.1.330
- * send for their slots (run on Linux, 2026-11-22).
- */
-export const builtInCatalog: readonly CatalogEntry[] = builtIn
+/** The default catalog: the models of the official SDKs, which scripts/write-sdk-data.js reads. */
+export const builtInCatalog: readonly CatalogEntry[] = builtIn.models
 
 /** The endpoint type that a model needs for a protocol. */
 const endpointTypeByProtocol: Readonly<Record<Protocol, string>> = {
@@ -49,6 +46,18 @@ export type ServedCatalog = ReturnType<typeof createCatalog>
 export function createCatalog(entries: readonly CatalogEntry[]) {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
+  // The imitated gateway writes maps with sorted keys, hence this order.
+  const listText = (page: readonly CatalogEntry[]) =>
+    JSON.stringify({ data: page.map(openaiModel), object: 'list', success: true })
+  const messagesListText = (page: readonly CatalogEntry[], hasMore: boolean) =>
+    JSON.stringify({
+      data: page.map(anthropicModel),
+      first_id: page[0]?.id ?? '',
+      has_more: hasMore,
+      last_id: page.at(-1)?.id ?? '',
+    })
+  const wholeList = listText(visible)
+  const wholeMessagesList = messagesListText(visible, false)
 
   return {
     find: (id: string) => byId.get(id),
@@ -57,17 +66,32 @@ export function createCatalog(entries: readonly CatalogEntry[]) {
       const entry = byId.get(id)
       return entry?.aliasOf === undefined ? entry : byId.get(entry.aliasOf)
     },
-    // The imitated gateway writes maps with sorted keys, hence this order.
-    list: JSON.stringify({ data: visible.map(openaiModel), object: 'list', success: true }),
-    messagesList: JSON.stringify({
-      data: visible.map(anthropicModel),
-      first_id: visible[0]?.id ?? '',
-      has_more: false,
-      last_id: visible.at(-1)?.id ?? '',
-    }),
+    /** @param query the text after `?` */
+    list(query = '') {
+      return query === '' ? wholeList : listText(pageOf(visible, query).page)
+    },
+    messagesList(query = '') {
+      if (query === '') return wholeMessagesList
+      const { page, hasMore } = pageOf(visible, query)
+      return messagesListText(page, hasMore)
+    },
     /** The IDs of the chat models, in the order of the catalog. */
     ids: visible.flatMap(({ id, isNotForChat }) => (isNotForChat ? [] : id)),
   }
+}
+
+/** A page of the catalog: at most `limit` models, after or before one. Without a limit: all of them. */
+function pageOf(entries: readonly CatalogEntry[], queryText: string) {
+  const query = new URLSearchParams(queryText)
+  const indexOf = (id: string | null) => entries.findIndex((entry) => entry.id === id)
+  const limit = Math.max(1, Number(query.get('limit')) || entries.length)
+  const before = indexOf(query.get('before_id'))
+  if (before !== -1) {
+    const start = Math.max(0, before - limit)
+    return { page: entries.slice(start, before), hasMore: start > 0 }
+  }
+  const start = indexOf(query.get('after_id') ?? query.get('after')) + 1
+  return { page: entries.slice(start, start + limit), hasMore: start + limit < entries.length }
 }
 
 /** 2021-07-20T10:40:00Z, in seconds. The imitated gateway reports this time for every model. */

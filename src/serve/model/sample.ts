@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm'
-import { type SchemaDraft, Validator } from '@cfworker/json-schema'
+import { type OutputUnit, type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
 import { asList, asNumber, isObject, type JsonObject, toObject } from '../requests/json.ts'
 import { addDescribedLimits } from './described-limits.ts'
@@ -150,9 +150,28 @@ export function findMismatch(schema: unknown, value: unknown): string | undefine
     const root = structuredClone(schema)
     const { errors } = new Validator(root, schemaDraft(root)).validate(value)
     const deepest = errors.at(-1)
-    return deepest && `${deepest.instanceLocation.replace(/^#\/?/, '') || 'they'}: ${deepest.error}`
+    return deepest && describeMismatch(deepest)
   } catch {
     return undefined
+  }
+}
+
+/** The validator's own words suit its authors: "False boolean schema." for an unknown member. */
+function describeMismatch({ instanceLocation, keyword, error }: OutputUnit): string {
+  const place = instanceLocation.replace(/^#\/?/, '') || 'the object'
+  const quoted = [...error.matchAll(/"([^"]+)"/g)].map(([, name]) => name)
+  switch (keyword) {
+    case 'false':
+      return `${place}: the schema has no such property`
+    case 'required':
+      return `${place}: ${quoted[0]} is missing`
+    case 'type':
+      return `${place}: it must be of type ${quoted.slice(1).join(' or ')}, not ${quoted[0]}`
+    case 'enum':
+    case 'const':
+      return `${place}: it is none of the values that the schema lists`
+    default:
+      return `${place}: it breaks the rule \`${keyword}\` of the schema`
   }
 }
 

@@ -23,7 +23,7 @@ import { RequestRejection } from './rejection.ts'
 import { readChatTurns } from './turns/chat-turns.ts'
 
 /** Reads the body of POST /v1/chat/completions. */
-export const readChatRequest = createReader('chat', (body) => {
+export const readChatRequest = createReader('chat', (body, { checksSchemas }) => {
   const messages = listObjects(body['messages'])
   for (const [index, message] of messages.entries()) checkMessage(message, index)
   checkChatToolTurns(messages)
@@ -32,12 +32,15 @@ export const readChatRequest = createReader('chat', (body) => {
   return {
     model: asString(body['model']) ?? '',
     turns: readChatTurns(body),
-    ...chooseTools(body['tool_choice'] ?? body['function_call'], readChatTools(body)),
+    ...chooseTools(
+      body['tool_choice'] ?? body['function_call'],
+      readChatTools(body, checksSchemas),
+    ),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
     thinking: thinkingForEffort(body['reasoning_effort']),
     maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
     stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
-    outputSchema: readChatFormat(body, messages),
+    outputSchema: readChatFormat(body, messages, checksSchemas),
   }
 })
 
@@ -113,20 +116,26 @@ function checkChatToolTurns(messages: readonly JsonObject[]): void {
   }
 }
 
-function readChatTools(body: JsonObject): readonly Tool[] {
+function readChatTools(body: JsonObject, checksSchemas: boolean): readonly Tool[] {
   const functions = listObjects(body['functions'])
   if (functions.length > 0)
-    return functions.map((details, index) => functionTool(details, `functions[${index}]`))
+    return functions.map((details, index) =>
+      functionTool(details, { place: `functions[${index}]`, checksSchemas }),
+    )
 
   return listObjects(body['tools']).map((tool, index) => {
     if (isObject(tool['function']))
-      return functionTool(tool['function'], `tools[${index}].function`)
+      return functionTool(tool['function'], { place: `tools[${index}].function`, checksSchemas })
     const name = String(toObject(tool['custom'])['name'])
     return { name, kind: 'custom', parameters: undefined }
   })
 }
 
-function readChatFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {
+function readChatFormat(
+  body: JsonObject,
+  messages: readonly JsonObject[],
+  checksSchemas: boolean,
+): unknown {
   const format = toObject(body['response_format'])
   const contents = messages.map(({ content }) => content)
   if (lacksWordJson(format, contents))
@@ -134,5 +143,5 @@ function readChatFormat(body: JsonObject, messages: readonly JsonObject[]): unkn
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
       { param: 'messages' },
     )
-  return answerSchema(format, 'response_format.json_schema')
+  return answerSchema(format, { place: 'response_format.json_schema', checksSchemas })
 }

@@ -24,7 +24,7 @@ import { readMessagesTurns } from './turns/messages-turns.ts'
 import type { Turn } from './turns/turns.ts'
 
 /** Reads the body of POST /v1/messages. The imitated gateway fills in a missing `max_tokens`. */
-export const readMessagesRequest = createReader('messages', (body) => {
+export const readMessagesRequest = createReader('messages', (body, { checksSchemas }) => {
   const blocks = listBlocks(body)
   const imageCount = blocks.flatMap(imagesIn).length
   for (const block of blocks) checkBlock(block, imageCount)
@@ -34,7 +34,7 @@ export const readMessagesRequest = createReader('messages', (body) => {
   const turns = readMessagesTurns(body)
 
   const choice = toObject(body['tool_choice'])
-  const tools = readMessagesTools(listObjects(body['tools']), choice)
+  const tools = readMessagesTools(listObjects(body['tools']), choice, checksSchemas)
 
   return {
     model: asString(body['model']) ?? '',
@@ -46,7 +46,7 @@ export const readMessagesRequest = createReader('messages', (body) => {
     alteredThought: findAlteredThought(blocks),
     maxOutputTokens: asNumber(body['max_tokens']),
     stopSequences: asList(body['stop_sequences']) as string[],
-    outputSchema: readMessagesFormat(body),
+    outputSchema: readMessagesFormat(body, checksSchemas),
   }
 })
 
@@ -151,11 +151,12 @@ function checkThoughtsAreReturned(turns: readonly Turn[]): void {
 }
 
 /** Reads the schema of the answer. `output_format` is the older name of `output_config`. */
-function readMessagesFormat(body: JsonObject): unknown {
+function readMessagesFormat(body: JsonObject, checksSchemas: boolean): unknown {
   const { format } = toObject(body['output_config'])
   const place = isObject(format) ? 'output_config.format' : 'output_format'
   const { schema } = toObject(isObject(format) ? format : body['output_format'])
   if (!isObject(schema)) return undefined
+  if (!checksSchemas) return schema
 
   const problem = anthropicStrictProblem(schema) ?? anthropicComplexityProblem([schema])
   if (problem !== undefined) throw new RequestRejection(`${place}.schema: ${problem}`)

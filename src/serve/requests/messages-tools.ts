@@ -1,5 +1,5 @@
 /** Reads the tools of POST /v1/messages, and the choice among them. */
-import { checkSearch, isSkippedTool } from './checks/hosted-tools.ts'
+import { checkSearch, isSkippedTool, messagesClientTool } from './checks/hosted-tools.ts'
 import {
   anthropicComplexityProblem,
   anthropicStrictProblem,
@@ -12,25 +12,25 @@ import { RequestRejection, unsupportedFeature } from './rejection.ts'
 export function readMessagesTools(
   offeredTools: readonly JsonObject[],
   choice: JsonObject,
+  checksSchemas: boolean,
 ): readonly Tool[] {
   checkSearch(offeredTools, choice)
-  const tools = offeredTools.flatMap(readMessagesTool)
-  checkToolsTogether(offeredTools)
-  if (new Set(tools.map(({ name }) => name)).size < tools.length)
-    throw new RequestRejection('tools: Tool names must be unique.')
+  const tools = offeredTools.flatMap((tool, index) => readMessagesTool(tool, index, checksSchemas))
+  if (checksSchemas) checkToolsTogether(offeredTools)
   return tools
 }
 
-/** Tools that the vendor defines and the client executes. */
-const clientSideTypePattern = /^(bash|text_editor|computer|memory)_\d{8}$/
-
 /** Reads a tool of the client, or one that the vendor defines and the client executes. */
-function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
+function readMessagesTool(
+  tool: JsonObject,
+  index: number,
+  checksSchemas: boolean,
+): readonly Tool[] {
   const { type = 'custom', description, input_schema: schema, strict } = tool
   const name = String(tool['name'])
   if (type !== 'custom') {
-    if (clientSideTypePattern.test(String(type)))
-      return [{ name, kind: 'function', parameters: {} }]
+    const parameters = messagesClientTool(tool)
+    if (parameters !== undefined) return [{ name, kind: 'function', parameters }]
     if (isSkippedTool(tool)) return []
     throw unsupportedFeature(`the vendor's own tool ${String(type)}`, 'tools')
   }
@@ -39,7 +39,7 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
   const parameters = toObject(schema)
   const propertyNames = Object.keys(toObject(parameters['properties']))
   // https://github.com/n8n-io/n8n/issues/30590
-  if (!propertyNames.every((property) => propertyNamePattern.test(property)))
+  if (checksSchemas && !propertyNames.every((property) => propertyNamePattern.test(property)))
     throw new RequestRejection(
       `${place}.properties: Property keys should match pattern '${propertyNamePattern.source}'`,
     )
@@ -47,7 +47,7 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
     throw new RequestRejection(
       `${place}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
     )
-  const problem = strict === true ? anthropicStrictProblem(parameters) : undefined
+  const problem = checksSchemas && strict === true ? anthropicStrictProblem(parameters) : undefined
   if (problem !== undefined) throw new RequestRejection(`${place}: ${problem}`)
 
   return [{ name, kind: 'function', description: asString(description), parameters }]

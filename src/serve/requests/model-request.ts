@@ -1,4 +1,5 @@
 /** The types that the protocols share for requests: a body becomes a `ModelRequest`. */
+import type { ClientToolType } from './checks/hosted-tools.ts'
 import { RequestRejection } from './rejection.ts'
 import type { Part, Turn } from './turns/turns.ts'
 
@@ -48,6 +49,8 @@ export interface Tool {
   readonly description?: string | undefined
   /** The JSON schema of the arguments, as the client sent it. */
   readonly parameters: unknown
+  /** The vendor's name for a tool that it defines and the client executes. Its calls over responses have a form of their own. */
+  readonly vendorType?: ClientToolType
   /** The client's group of the tool. Calls repeat it. */
   readonly namespace?: string | undefined
   /** Tools that can only be called by a script that is passed to this tool. */

@@ -1,9 +1,9 @@
 /** The parts of a request that chat and responses have in common. */
-import { openaiSchemaProblem, openaiStrictProblem } from './checks/json-schemas.ts'
+import { invalidKeyword, openaiSchemaProblem, openaiStrictProblem } from './checks/json-schemas.ts'
 import { dataUrlType } from './checks/media.ts'
 import { asString, isObject, type JsonObject, listObjects, toObject } from './json.ts'
 import type { ModelRequest, Tool } from './model-request.ts'
-import { RequestRejection } from './rejection.ts'
+import { RequestRejection, rewrittenHint } from './rejection.ts'
 
 /** Whether a model thinks with this reasoning effort. */
 export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'never' {
@@ -11,15 +11,30 @@ export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'ne
   return typeof effort === 'string' ? 'always' : 'sometimes'
 }
 
+/** Where a schema is, and whether the vendor's rules for schemas count for the requested model. */
+interface SchemaContext {
+  /** The path of the member that has the schema. */
+  readonly place: string
+  readonly checksSchemas: boolean
+}
+
+export interface ToolContext extends SchemaContext {
+  readonly namespace?: string
+}
+
 /** @throws RequestRejection if the vendor rejects the schema */
-export function functionTool(tool: JsonObject, place: string, namespace?: string): Tool {
+export function functionTool(tool: JsonObject, context: ToolContext): Tool {
   const { description, parameters, strict } = tool
+  const { place, namespace } = context
   const name = String(tool['name'])
-  const problem = isObject(parameters) ? schemaProblem(parameters, strict, 'tool') : undefined
+  const problem = isObject(parameters)
+    ? schemaProblem(parameters, { ...context, strict, use: 'tool' })
+    : undefined
   if (problem !== undefined)
     throw new RequestRejection(`Invalid schema for function '${name}': ${problem}`, {
       param: `${place}.parameters`,
       code: 'invalid_function_parameters',
+      hint: context.checksSchemas ? rewrittenHint : undefined,
     })
 
   return { name, kind: 'function', description: asString(description), parameters, namespace }
@@ -27,9 +42,12 @@ export function functionTool(tool: JsonObject, place: string, namespace?: string
 
 function schemaProblem(
   schema: JsonObject,
-  strict: unknown,
-  use: 'tool' | 'answer',
+  { checksSchemas, strict, use }: SchemaContext & { strict: unknown; use: 'tool' | 'answer' },
 ): string | undefined {
+  if (!checksSchemas) {
+    const invalid = invalidKeyword(schema)
+    return invalid && `${invalid}.`
+  }
   const problem = openaiSchemaProblem(schema, use)
   return problem ?? (strict === true ? openaiStrictProblem(schema) : undefined)
 }
@@ -42,21 +60,21 @@ export function lacksWordJson({ type }: JsonObject, messages: unknown): boolean 
 /**
  * The schema of the answer. Undefined: free text.
  *
- * @param place the path of the member with name and schema
  * @throws RequestRejection if it is not the schema of an object, because the vendor accepts no other
  */
-export function answerSchema(format: JsonObject, place: string): unknown {
+export function answerSchema(format: JsonObject, context: SchemaContext): unknown {
   const { type } = format
   if (type === undefined || type === 'text') return undefined
   if (type === 'json_object') return { type: 'object' }
 
   const { name, schema, strict } = toObject(format['json_schema'] ?? format)
   if (!isObject(schema)) return { type: 'object' }
-  const problem = schemaProblem(schema, strict, 'answer')
+  const problem = schemaProblem(schema, { ...context, strict, use: 'answer' })
   if (problem === undefined) return schema
   throw new RequestRejection(`Invalid schema for response_format '${String(name)}': ${problem}`, {
-    param: `${place}.schema`,
+    param: `${context.place}.schema`,
     code: 'invalid_json_schema',
+    hint: context.checksSchemas ? rewrittenHint : undefined,
   })
 }
 
@@ -121,11 +139,11 @@ export function chooseTools(
  * @throws RequestRejection if no tool has that name
  */
 function findToolName(tools: readonly Tool[], choice: JsonObject): string {
-  const { type, name = toObject(choice[String(type)])['name'] } = choice
+  // A tool that the vendor defines has only a type.
+  const { type, name = toObject(choice[String(type)])['name'] ?? type } = choice
   const chosenTool = tools.find((tool) => tool.name === name)
   if (chosenTool !== undefined) return chosenTool.name
-  throw new RequestRejection(
-    `Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`,
-    { param: 'tool_choice' },
-  )
+  throw new RequestRejection(`Tool choice '${String(name)}' not found in 'tools' parameter.`, {
+    param: 'tool_choice',
+  })
 }

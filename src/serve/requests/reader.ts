@@ -11,7 +11,9 @@ import {
   checkAfterMembers,
   checkBeforeMembers,
   checkFamily,
+  type ProtocolVersion,
 } from './checks/combinations.ts'
+import { createModelTest, vendorOf } from './checks/generations.ts'
 import { isMissing, type JsonObject } from './json.ts'
 import {
   countInputTokens,
@@ -26,7 +28,10 @@ import { RequestRejection } from './rejection.ts'
  * Creates the function that reads the bodies of a protocol. It runs the shared checks before and after
  * `readBody`.
  */
-export function createReader(protocol: Protocol, readBody: (body: JsonObject) => ModelRequest) {
+export function createReader(
+  protocol: Protocol,
+  readBody: (body: JsonObject, options: { readonly checksSchemas: boolean }) => ModelRequest,
+) {
   /** @throws InvalidRequest, RequestRejection */
   return (sentBody: JsonObject, context: RequestContext = {}): ModelRequest => {
     const { input, headers = {}, families = 'vendor' } = context
@@ -34,16 +39,24 @@ export function createReader(protocol: Protocol, readBody: (body: JsonObject) =>
     const wholeBody = input === undefined ? sentBody : { ...sentBody, input }
     requireConversation(protocol, wholeBody)
 
-    checkBeforeMembers(protocol, sentBody)
+    const version = protocol === 'messages' ? readProtocolVersion(headers) : noVersion
+    checkBeforeMembers(protocol, sentBody, version)
     checkMembers(protocol, sentBody)
-    const version = protocol === 'messages' ? readProtocolVersion(headers) : ''
     checkAfterMembers(protocol, wholeBody, version)
 
-    const request = readBody(wholeBody)
-    if (families === 'vendor') checkFamily(protocol, sentBody)
+    // The rules for schemas are those of the vendor whose model answers. A gateway that rewrites also rewrites schemas.
+    const isOwnModel = vendorOf(bareModelName(String(sentBody['model']))) === vendors[protocol]
+    const request = readBody(wholeBody, { checksSchemas: families === 'vendor' && isOwnModel })
+    if (families === 'vendor') checkFamily(protocol, sentBody, version)
     checkWindow(protocol, request)
     return request
   }
+}
+
+const vendors: Readonly<Record<Protocol, ReturnType<typeof vendorOf>>> = {
+  chat: 'openai',
+  responses: 'openai',
+  messages: 'anthropic',
 }
 
 /** Checks what the imitated gateway itself requires. */
@@ -57,12 +70,15 @@ function requireConversation(protocol: Protocol, { messages, input }: JsonObject
   if (isMissing(messages) || isEmpty) throw new InvalidRequest('field messages is required')
 }
 
-/** The known context windows by family, in tokens (models.dev in opencode 1.18.34, 2026-11-23). */
-const contextWindows: readonly (readonly [modelPattern: RegExp, tokens: number])[] = [
-  [/^claude-(opus-4-[6-9]|opus-[5-9]|sonnet-[4-9]|fable-)/, 1_000_000],
-  [/^claude-haiku-4/, 200_000],
-  [/^gpt-5\.\d-mini/, 400_000],
-  [/^gpt-5\.[4-9]/, 1_050_000],
+/**
+ * The known context windows by family, in tokens (models.dev in opencode 1.18.34, 2026-11-23; Haiku 5.5:
+ * https://platform.claude.com/docs/es/models/haiku-5-5/overview, from an excerpt of 2026-11-28).
+ */
+const contextWindows: readonly (readonly [includes: (id: string) => boolean, tokens: number])[] = [
+  [createModelTest('opus>=4.6 sonnet>=4.6 haiku>=5 fable mythos'), 1_000_000],
+  [createModelTest('claude'), 200_000],
+  [(id) => /-(mini|nano)\b/.test(id) && createModelTest('gpt>=5')(id), 400_000],
+  [createModelTest('gpt>=5.4'), 1_050_000],
 ]
 
 /** The errors for a conversation that exceeds the window (from the vendors' references). */
@@ -86,10 +102,12 @@ const windowExceeded: Readonly<
 /** @throws RequestRejection if the conversation exceeds the model's context window */
 function checkWindow(protocol: Protocol, request: ModelRequest): void {
   const id = bareModelName(request.model)
-  const window = contextWindows.find(([modelPattern]) => modelPattern.test(id))?.[1]
+  const window = contextWindows.find(([includes]) => includes(id))?.[1]
   const tokens = countInputTokens(request)
   if (window !== undefined && tokens > window) throw windowExceeded[protocol](tokens, window)
 }
+
+const noVersion: ProtocolVersion = { version: '', betas: [] }
 
 /**
  * The versions of the messages protocol, for the header `anthropic-version`
@@ -105,23 +123,23 @@ const versions = ['2023-01-01', '2023-06-01', '2026-10-21']
 const betaNamePattern = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
 
 /**
- * Checks the headers of version and betas.
+ * Reads the headers of version and betas.
  *
- * @returns the version
  * @throws RequestRejection for an invalid version or beta
  */
-function readProtocolVersion(headers: RequestHeaders): string {
+function readProtocolVersion(headers: RequestHeaders): ProtocolVersion {
   const version = String(headers['anthropic-version'] ?? versions[1])
   if (!versions.includes(version))
     throw new RequestRejection(`anthropic-version: "${version}" is not a valid version.`)
 
-  const betas = String(headers['anthropic-beta'] ?? '').split(',')
-  const unknown = betas
+  const betas = String(headers['anthropic-beta'] ?? '')
+    .split(',')
     .map((beta) => beta.trim())
-    .find((beta) => beta !== '' && !betaNamePattern.test(beta))
+    .filter((beta) => beta !== '')
+  const unknown = betas.find((beta) => !betaNamePattern.test(beta))
   if (unknown !== undefined)
     throw new RequestRejection(
       `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,
     )
-  return version
+  return { version, betas }
 }

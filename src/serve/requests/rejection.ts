@@ -11,19 +11,27 @@ export class RequestRejection extends Error {
   readonly param: string | null
   readonly code: string | null
   readonly status: number
+  /** What makes this gateway accept the request. Only the log shows it, because the vendor does not send it. */
+  readonly hint: string | undefined
 
-  constructor(message: string, { param, code, status = 400 }: RejectionDetails = {}) {
+  constructor(message: string, { param, code, status = 400, hint }: RejectionDetails = {}) {
     super(message)
     this.param = param ?? null
     this.code = code ?? null
     this.status = status
+    this.hint = hint
   }
 }
+
+/** For what a gateway that rewrites requests accepts. */
+export const rewrittenHint =
+  'With `--families rewritten` this gateway accepts it, like a gateway that rewrites requests for the model.'
 
 interface RejectionDetails {
   readonly param?: string
   readonly code?: string | undefined
   readonly status?: number
+  readonly hint?: string | undefined
 }
 
 type Path = readonly (string | number)[]
@@ -229,6 +237,6 @@ const pydanticKinds: Readonly<Partial<Record<ExpectedKind, string>>> = {
 export function unsupportedFeature(feature: string, param: string): RequestRejection {
   return new RequestRejection(
     `The local gateway does not do this: ${feature}. The service may: try it there.`,
-    { param, code: 'unsupported_by_local_gateway' },
+    { param, code: 'unsupported_by_local_gateway', status: 501 },
   )
 }

@@ -1,4 +1,10 @@
-import { checkSearch, isSkippedTool } from './checks/hosted-tools.ts'
+import {
+  type ClientToolType,
+  checkSearch,
+  isResponsesClientTool,
+  isSkippedTool,
+  responsesClientTools,
+} from './checks/hosted-tools.ts'
 import { asNumber, asString, type JsonObject, listObjects, toObject } from './json.ts'
 import type { Tool } from './model-request.ts'
 import {
@@ -8,6 +14,7 @@ import {
   chooseTools,
   functionTool,
   lacksWordJson,
+  type ToolContext,
   thinkingForEffort,
 } from './openai.ts'
 import { createReader } from './reader.ts'
@@ -16,7 +23,7 @@ import { isSeal } from './seal.ts'
 import { readResponsesTurns } from './turns/responses-turns.ts'
 
 /** Reads the body of POST /v1/responses. */
-export const readResponsesRequest = createReader('responses', (body) => {
+export const readResponsesRequest = createReader('responses', (body, { checksSchemas }) => {
   const items = inputItems(body['input'])
   checkUnique(items)
   for (const [index, item] of items.entries()) checkParts(item, `input[${index}]`)
@@ -26,13 +33,13 @@ export const readResponsesRequest = createReader('responses', (body) => {
   return {
     model: asString(body['model']) ?? '',
     turns: readResponsesTurns(body),
-    ...chooseTools(body['tool_choice'], readResponsesTools(body, items)),
+    ...chooseTools(body['tool_choice'], readResponsesTools(body, items, checksSchemas)),
     isParallel: body['parallel_tool_calls'] !== false,
     thinking: thinkingForEffort(toObject(body['reasoning'])['effort']),
     alteredThought: findAlteredReasoning(items),
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
-    outputSchema: readResponsesFormat(body),
+    outputSchema: readResponsesFormat(body, checksSchemas),
   }
 })
 
@@ -113,9 +120,11 @@ function checkResponsesToolTurns(items: readonly JsonObject[]): void {
   const calls = new Map<string, string>()
   const openCalls = new Map<string, string>()
 
-  for (const { type, call_id } of items) {
+  for (const { type, id, call_id: callId } of items) {
     const [, callType, isResult] = /^(\w+_call)(_output)?$/.exec(String(type)) ?? []
     const kind = callKinds[callType ?? '']
+    // By the types of openai 7.59.0, the result of a local shell has `id`; clients send `call_id`.
+    const call_id = callId ?? (isResult === undefined ? undefined : id)
     if (kind === undefined || typeof call_id !== 'string') continue
 
     if (isResult === undefined) {
@@ -139,34 +148,46 @@ function checkResponsesToolTurns(items: readonly JsonObject[]): void {
  * Reads the tools of the member `tools` and of the input. Codex 0.169.0 sends the tools of some models
  * (gpt-5.6-sol) in an input item instead (2026-11-21).
  */
-function readResponsesTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
+function readResponsesTools(
+  body: JsonObject,
+  items: readonly JsonObject[],
+  checksSchemas: boolean,
+): readonly Tool[] {
   checkSearch(listObjects(body['tools']), toObject(body['tool_choice']))
   const inputTools = items.flatMap((item, index) =>
-    item['type'] === 'additional_tools' ? readToolList(item, `input[${index}].tools`) : [],
+    item['type'] === 'additional_tools'
+      ? readToolList(item, { place: `input[${index}].tools`, checksSchemas })
+      : [],
   )
-  return [...readToolList(body, 'tools'), ...inputTools]
+  return [...readToolList(body, { place: 'tools', checksSchemas }), ...inputTools]
 }
 
-function readToolList({ tools }: JsonObject, place: string, namespace?: string): readonly Tool[] {
+function readToolList({ tools }: JsonObject, context: ToolContext): readonly Tool[] {
   return listObjects(tools).flatMap((tool, index) =>
-    readResponsesTool(tool, `${place}[${index}]`, namespace),
+    readResponsesTool(tool, { ...context, place: `${context.place}[${index}]` }),
   )
 }
 
-function readResponsesTool(tool: JsonObject, place: string, namespace?: string): readonly Tool[] {
+function readResponsesTool(tool: JsonObject, context: ToolContext): readonly Tool[] {
   const { type, description } = tool
+  const { place, namespace } = context
   const name = String(tool['name'])
 
   switch (type) {
     case 'function':
-      return [functionTool(tool, place, namespace)]
+      return [functionTool(tool, context)]
     case 'custom': {
       const nested = nestedTools(asString(description) ?? '')
       return [{ name, kind: 'custom', parameters: undefined, namespace, nested }]
     }
     case 'namespace':
-      return readToolList(tool, `${place}.tools`, name)
+      return readToolList(tool, { ...context, place: `${place}.tools`, namespace: name })
     default:
+      if (isResponsesClientTool(tool)) {
+        const vendorType = type as ClientToolType
+        const parameters = responsesClientTools[vendorType]
+        return [{ name: vendorType, kind: 'function', parameters, vendorType }]
+      }
       if (isSkippedTool(tool)) return []
       throw unsupportedFeature(`the vendor's own tool ${String(type)}`, /^\w+/.exec(place)![0])
   }
@@ -177,12 +198,12 @@ function nestedTools(description: string): readonly string[] {
   return [...description.matchAll(/^declare const tools: \{ (\w+)\(/gm)].map(([, name]) => name!)
 }
 
-function readResponsesFormat(body: JsonObject): unknown {
+function readResponsesFormat(body: JsonObject, checksSchemas: boolean): unknown {
   const format = toObject(toObject(body['text'])['format'])
   if (lacksWordJson(format, body['input']))
     throw new RequestRejection(
       "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
       { param: 'input' },
     )
-  return answerSchema(format, 'text.format')
+  return answerSchema(format, { place: 'text.format', checksSchemas })
 }

@@ -18,7 +18,7 @@
  *    finds the rule for the request, by a condition on a `GatewayQuestion` (`question.ts`).
  * 4. `WholeAnswer` (`model/build-answer.ts`) is cut by the limits of the request, with its count of tokens.
  *
- * `recorder.ts` writes scenario files with the answers of an upstream.
+ * `recording.ts` writes scenario files with the answers of an upstream, and replays them.
  */
 import { RE2JS } from 're2js'
 import * as v from 'valibot'

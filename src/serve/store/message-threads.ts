@@ -23,7 +23,8 @@ export class MessageThreads {
    *
    * @throws RequestRejection
    */
-  wholeRequest({ thread, ...body }: JsonObject): JsonObject | undefined {
+  wholeRequest(body: JsonObject): JsonObject | undefined {
+    const { thread } = body
     if (isMissing(thread)) return undefined
     const type = isObject(thread) ? thread['type'] : undefined
     if (type === 'create') return body

@@ -7,7 +7,8 @@ import { aGateway, ask, paths, sseEvents } from '../support/gateway.ts'
  * names are compared, not values or the way in which a text is split.
  */
 
-const response = `id object created_at status background completed_at error frequency_penalty
+// `access_programs` is newer than the recording (openai 7.59.0).
+const response = `id object access_programs created_at status background completed_at error frequency_penalty
   incomplete_details instructions max_output_tokens max_tool_calls model moderation output
   parallel_tool_calls presence_penalty previous_response_id prompt_cache_key prompt_cache_retention
   reasoning safety_identifier service_tier store temperature text tool_choice tool_usage tools

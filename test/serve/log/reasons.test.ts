@@ -90,3 +90,41 @@ test('the log: a rejected request gets its response before its body arrives', as
   expect(answer.statuses).toEqual([401])
   await expect.poll(() => gateway.requests()[0]!.requestBody).toBe('0123456789')
 })
+
+test.each([
+  ['/v1/chat/completions', 'gpt-5.6', { temperature: 0 }],
+  ['/v1/chat/completions', 'gpt-5.6', { max_tokens: 9 }],
+  ['/v1/chat/completions', 'gpt-6-sol', { tools: [{ type: 'function', function: { name: 'f' } }] }],
+  ['/v1/messages', 'claude-opus-5-5', { temperature: 0.5 }],
+])('the reason why %s of %s refuses %j names the way out', async (path, model, more) => {
+  const gateway = await aGateway()
+  const body = {
+    model,
+    max_tokens: undefined,
+    messages: [{ role: 'user', content: 'hi' }],
+    ...more,
+  }
+  expect((await ask(gateway, path, body)).status).toBe(400)
+  const { reason, responseBody } = gateway.requests()[0]!
+  expect(reason).toContain('With `--families rewritten` this gateway accepts it')
+  expect(responseBody).not.toContain('rewritten')
+  const rewriting = await gateway.scope({ families: 'rewritten' })
+  expect((await ask(rewriting, path, body)).status).toBe(200)
+})
+
+test('the reason of a missing beta names the header', async () => {
+  const gateway = await aGateway()
+  const messages = [{ role: 'user', content: 'hi' }]
+  const body = { model: 'claude-opus-5-5', max_tokens: 9, messages, mcp_servers: [] }
+  await ask(gateway, '/v1/messages', body)
+  expect(gateway.requests()[0]!.reason).toContain('`anthropic-beta: mcp-client-2026-09-15`')
+})
+
+test('a reason has one full stop at its end', async () => {
+  const tools = [{ type: 'function', function: { name: 'get_weather' } }]
+  const scenario = { answers: [{ reply: { call: 'other' } }] }
+  const gateway = await aGateway({ strict: true, scenario })
+  const messages = [{ role: 'user', content: 'hi' }]
+  await ask(gateway, '/v1/chat/completions', { model: 'gpt-5.4', tools, messages })
+  expect(gateway.requests()[0]!.reason).not.toContain('..')
+})

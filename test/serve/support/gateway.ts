@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Gateway, GatewayOptions } from '../../../src/serve/index.ts'
-import { withGateway } from '../../support/gateway.ts'
+import { openGateway } from '../../support/gateway.ts'
 
 /** A gateway that rejects what vendors reject. It is closed after the test. */
 export function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  return withGateway({ families: 'vendor', ...options }, onTestFinished)
+  return openGateway(options, onTestFinished)
 }
 
 /** A gateway that forwards to another one, which replaces a real one. */

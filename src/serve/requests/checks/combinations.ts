@@ -3,14 +3,16 @@ import type { Protocol } from '../../../protocols.ts'
 import { formatPath } from '../../../schema.ts'
 import combinations from '../data/combinations.json' with { type: 'json' }
 import families from '../data/families.json' with { type: 'json' }
+import sdkRules from '../data/sdk-rules.json' with { type: 'json' }
 import { isMissing, type JsonObject } from '../json.ts'
-import { RequestRejection, unsupportedFeature } from '../rejection.ts'
+import { RequestRejection, rewrittenHint, unsupportedFeature } from '../rejection.ts'
+import { createModelTest } from './generations.ts'
 import { type FoundValue, memberAt, memberPlace, someMember, valuesAt } from './member-paths.ts'
 
 /**
- * A row of combinations.json or families.json: a value that a vendor rejects in combination with other
- * members, or for a family of models. The rules for a single member are in rules.json. Each row has a
- * source. For example, chat accepts images only from the user:
+ * A row of combinations.json, families.json or sdk-rules.json: a value that a vendor rejects in combination with
+ * other members, without a beta, or for a family of models. The rules for a single member are in rules.json. Each
+ * row has a source. For example, chat accepts images only from the user:
  *
  *     "paths": "messages.each.content.each.image_url",
  *     "unless": { "messages.each.role": ["user"] },
@@ -31,14 +33,16 @@ interface Combination {
 
   // The requests that it concerns.
   readonly protocols: readonly string[]
-  /** A regular expression for the ID without the vendor. Absent: every model. */
+  /** Families and generations, as in generations.ts. Absent: every model. */
   readonly models?: string | undefined
   /** The first version of the messages protocol that rejects the value. */
   readonly since?: string | undefined
+  /** Counts if the request has none of these betas. */
+  readonly betas?: readonly string[] | undefined
   /** Checked before the members, whose check would report a less exact problem. */
   readonly isBeforeMembers?: boolean | undefined
 
-  // The value that it rejects. At most one of the last five is set. Without one, it rejects every value.
+  // The value that it rejects. At most one of the last seven is set. Without one, it rejects every value.
   /** The paths of the value, separated by spaces. An absent value is accepted. */
   readonly paths: string
   /** Rejects only these. */
@@ -51,6 +55,10 @@ interface Combination {
   readonly minimum?: number | undefined
   /** Rejects texts that match this regular expression. */
   readonly matches?: string | undefined
+  /** Rejects values that are not at one of these paths, separated by spaces: names that exist nowhere else. */
+  readonly references?: string | undefined
+  /** Rejects values that an earlier value at the path repeats. */
+  readonly isUnique?: boolean | undefined
 
   // The other members with which it rejects the value, by their paths.
   /** All are present. An empty list counts as absent. */
@@ -63,7 +71,10 @@ interface Combination {
   readonly unless?: Readonly<Record<string, readonly unknown[] | undefined>> | undefined
 
   // The error.
-  /** May contain the placeholders `{model}`, `{value}`, `{maximum}`, `{minimum}`, `{PATH}` and `{0}`. */
+  /**
+   * May contain the placeholders `{model}`, `{value}`, `{maximum}`, `{minimum}`, `{place}`, `{parent}`, `{PATH}` and
+   * `{0}`.
+   */
   readonly message?: string | undefined
   /** Replaces the message: the feature that this gateway does not support. */
   readonly unsupported?: string | undefined
@@ -75,28 +86,48 @@ interface Combination {
 /** A combination for one of its paths. */
 interface Check extends Combination {
   readonly steps: readonly string[]
-  /** Matches the ID of a model for which the combination counts. Undefined: every model. */
-  readonly modelPattern: RegExp | undefined
+  readonly firstStep: string
+  /** Whether the combination counts for a model. Undefined: for every model. */
+  readonly includesModel: ((id: string) => boolean) | undefined
 }
 
-const allCombinations: readonly Combination[] = [...combinations, ...families]
-const allChecks = allCombinations.flatMap((combination): readonly Check[] => {
-  const { paths, models } = combination
-  const modelPattern = models === undefined ? undefined : new RegExp(models)
-  return paths.split(' ').map((path) => ({ ...combination, steps: path.split('.'), modelPattern }))
+/** Without the beta, the vendor does not know the member or the type (https://github.com/Wei-Shaw/sub2api/pull/2833). */
+const ofBetas = sdkRules.betas.map((row: Combination): Combination => {
+  const message =
+    row.rejected === undefined
+      ? '{place}: Extra inputs are not permitted'
+      : "{parent}: Input tag '{value}' found using 'type' does not match any of the expected tags"
+  return { ...row, isBeforeMembers: true, message }
 })
 
-const beforeMembers = checksByProtocol(({ isBeforeMembers = false }) => isBeforeMembers)
-const afterMembers = checksByProtocol(
-  ({ isBeforeMembers = false, modelPattern }) => !isBeforeMembers && modelPattern === undefined,
-)
-const ofFamilies = checksByProtocol(({ modelPattern }) => modelPattern !== undefined)
+/** The words are those of the vendor for other members that a family lacks. */
+const ofComments = sdkRules.families.map((row: Combination): Combination => {
+  const message =
+    row.accepted === undefined
+      ? "Unsupported parameter: '{place}' is not supported with this model."
+      : `Unsupported value: '{place}' does not support '{value}' with this model. Supported values are: '${row.accepted.join("', '")}'.`
+  const code = row.accepted === undefined ? 'unsupported_parameter' : 'unsupported_value'
+  return { ...row, message, code }
+})
+
+const ofAllModels: readonly Combination[] = [...ofBetas, ...combinations]
+const beforeMembers = checksByProtocol(ofAllModels.filter((row) => row.isBeforeMembers))
+const afterMembers = checksByProtocol(ofAllModels.filter((row) => !row.isBeforeMembers))
+const ofFamilies = checksByProtocol([...families, ...ofComments])
 
 function checksByProtocol(
-  isIncluded: (check: Check) => boolean,
+  combinations: readonly Combination[],
 ): Readonly<Record<Protocol, readonly Check[]>> {
+  const checks = combinations.flatMap((combination): readonly Check[] => {
+    const { paths, models } = combination
+    const includesModel = models === undefined ? undefined : createModelTest(models)
+    return paths.split(' ').map((path) => {
+      const steps = path.split('.')
+      return { ...combination, steps, firstStep: steps[0]!, includesModel }
+    })
+  })
   const checksOf = (protocol: Protocol) =>
-    allChecks.filter((check) => check.protocols.includes(protocol) && isIncluded(check))
+    checks.filter(({ protocols }) => protocols.includes(protocol))
   return {
     chat: checksOf('chat'),
     responses: checksOf('responses'),
@@ -104,34 +135,49 @@ function checksByProtocol(
   }
 }
 
-/** @throws RequestRejection for a combination whose members have not been checked yet */
-export function checkBeforeMembers(protocol: Protocol, body: JsonObject): void {
-  runChecks(beforeMembers[protocol], body, () => true)
+/** The headers of messages that decide about combinations. Empty for the other protocols. */
+export interface ProtocolVersion {
+  readonly version: string
+  readonly betas: readonly string[]
 }
 
-/**
- * @param version that of the messages protocol; empty for the others
- * @throws RequestRejection for a combination that every model rejects
- */
-export function checkAfterMembers(protocol: Protocol, body: JsonObject, version: string): void {
-  runChecks(afterMembers[protocol], body, ({ since = '' }) => since <= version)
+/** @throws RequestRejection for a combination whose members have not been checked yet */
+export function checkBeforeMembers(
+  protocol: Protocol,
+  body: JsonObject,
+  version: ProtocolVersion,
+): void {
+  runChecks(beforeMembers[protocol], body, version)
+}
+
+/** @throws RequestRejection for a combination that every model rejects */
+export function checkAfterMembers(
+  protocol: Protocol,
+  body: JsonObject,
+  version: ProtocolVersion,
+): void {
+  runChecks(afterMembers[protocol], body, version)
 }
 
 /** @throws RequestRejection for a combination that the family of the requested model rejects */
-export function checkFamily(protocol: Protocol, body: JsonObject): void {
-  const model = requestedModel(body)
-  runChecks(ofFamilies[protocol], body, ({ modelPattern }) => modelPattern!.test(model))
+export function checkFamily(protocol: Protocol, body: JsonObject, version: ProtocolVersion): void {
+  runChecks(ofFamilies[protocol], body, version)
 }
 
-/** Throws the error of the first combination that applies and that the body has. */
+/** @throws RequestRejection for the first combination that rejects the body */
 function runChecks(
   checks: readonly Check[],
   body: JsonObject,
-  applies: (check: Check) => boolean,
+  { version, betas: requestBetas }: ProtocolVersion,
 ): void {
+  const model = requestedModel(body)
   for (const check of checks) {
     // Most requests have few members, so this test saves most of the work.
-    if (isMissing(body[check.steps[0]!]) || !applies(check)) continue
+    if (isMissing(body[check.firstStep])) continue
+    const { since, betas, includesModel } = check
+    if (since !== undefined && since > version) continue
+    if (betas?.some((beta) => requestBetas.includes(beta))) continue
+    if (includesModel?.(model) === false) continue
     for (const found of valuesAt(body, check.steps))
       if (isRejected(check, found, body)) throw createRejection(check, found, body)
   }
@@ -139,13 +185,14 @@ function runChecks(
 
 /** Whether a combination rejects a value, with the other members of the body. */
 function isRejected(combination: Combination, found: FoundValue, body: JsonObject): boolean {
+  if (!isRejectedValue(combination, found, body)) return false
+
   const { with: present = [], without: absent = [], where = {}, unless = {} } = combination
   const hasMember = (path: string) => someMember(body, path, found, isNotEmpty)
   const hasValue = ([path, values = []]: readonly [string, readonly unknown[] | undefined]) =>
     someMember(body, path, found, (value) => includes(values, value))
 
   return (
-    isRejectedValue(combination, found.value) &&
     present.every(hasMember) &&
     !absent.some(hasMember) &&
     Object.entries(where).every(hasValue) &&
@@ -153,13 +200,28 @@ function isRejected(combination: Combination, found: FoundValue, body: JsonObjec
   )
 }
 
-function isRejectedValue(combination: Combination, value: unknown): boolean {
-  const { rejected, accepted, maximum, minimum, matches } = combination
+function isRejectedValue(
+  combination: Combination,
+  { value, steps, positions }: FoundValue,
+  body: JsonObject,
+): boolean {
+  const { rejected, accepted, maximum, minimum, matches, references, isUnique } = combination
+  if (references !== undefined)
+    return !references.split(' ').some((path) => allValues(body, path).includes(value))
+  if (isUnique) {
+    const found = valuesAt(body, steps)
+    const own = found.findIndex((other) => isDeepStrictEqual(other.positions, positions))
+    return found.slice(0, own).some((earlier) => earlier.value === value)
+  }
   if (rejected !== undefined) return includes(rejected, value)
   if (accepted !== undefined) return !includes(accepted, value)
   if (maximum !== undefined) return typeof value === 'number' && value > maximum
   if (minimum !== undefined) return typeof value === 'number' && value < minimum
   return matches === undefined || (typeof value === 'string' && new RegExp(matches).test(value))
+}
+
+function allValues(body: JsonObject, path: string): readonly unknown[] {
+  return valuesAt(body, path.split('.')).map(({ value }) => value)
 }
 
 function includes(values: readonly unknown[], value: unknown): boolean {
@@ -180,7 +242,7 @@ export function bareModelName(model: string): string {
 }
 
 function createRejection(
-  { message = '', unsupported, param, code, maximum, minimum }: Combination,
+  { message = '', unsupported, param, code, maximum, minimum, betas, models }: Combination,
   { value, steps, positions }: FoundValue,
   body: JsonObject,
 ): RequestRejection {
@@ -189,6 +251,8 @@ function createRejection(
     value,
     maximum,
     minimum,
+    place: memberPlace(steps, positions).join('.'),
+    parent: memberPlace(steps, positions).slice(0, -1).join('.'),
     ...positions,
   }
   const fill = (text: string) =>
@@ -197,7 +261,12 @@ function createRejection(
       return String(memberAt(body, memberPlace(name.split('.'), positions)))
     })
 
+  const familyHint = models === undefined ? undefined : rewrittenHint
+  const hint =
+    betas === undefined
+      ? familyHint
+      : `Without the header \`anthropic-beta: ${betas.at(-1)}\` the vendor does not know it.`
   const place = param === undefined ? formatPath(memberPlace(steps, positions)) : fill(param)
   if (unsupported !== undefined) return unsupportedFeature(unsupported, place)
-  return new RequestRejection(fill(message), { param: place, code })
+  return new RequestRejection(fill(message), { param: place, code, hint })
 }

@@ -10,6 +10,11 @@ interface LocatedSchema {
   readonly level: number
 }
 
+/** Whether a value of this type fits the `type` of a schema, which may be a list. */
+function mayBe({ type }: JsonObject, name: 'object' | 'array'): boolean {
+  return [type].flat().includes(name)
+}
+
 const mapKeywords = ['properties', '$defs', 'definitions', 'patternProperties']
 const listKeywords = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const singleKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else']
@@ -20,7 +25,7 @@ function allSchemas(
   context: readonly string[] = [],
   outerLevel = 0,
 ): readonly LocatedSchema[] {
-  const isNested = ['object', 'array'].includes(schema['type'] as string)
+  const isNested = mayBe(schema, 'object') || mayBe(schema, 'array')
   const level = isNested ? outerLevel + 1 : outerLevel
 
   const schemas: LocatedSchema[] = [{ schema, context, level }]
@@ -117,8 +122,8 @@ export function openaiSchemaProblem(
   // https://github.com/FoundationAgents/OpenManus/issues/1162
   const invalid = invalidKeyword(schema)
   if (invalid !== undefined) return `${invalid}.`
-  return findProblem(schema, ({ type: kind, items, prefixItems }) =>
-    kind === 'array' && items === undefined && prefixItems === undefined
+  return findProblem(schema, (inner) =>
+    mayBe(inner, 'array') && inner['items'] === undefined && inner['prefixItems'] === undefined
       ? 'array schema missing items.'
       : undefined,
   )
@@ -137,7 +142,7 @@ export function openaiStrictProblem(schema: JsonObject): string | undefined {
   }
 
   return findProblem(schema, (inner) => {
-    const { type, format, properties, required, additionalProperties } = inner
+    const { format, properties, required, additionalProperties } = inner
     if ('$ref' in inner) return referenceProblem(schema, inner)
     const forbidden = rules.openai.forbiddenInStrict.find((keyword) => keyword in inner)
     if (forbidden !== undefined) return `'${forbidden}' is not permitted.`
@@ -146,7 +151,7 @@ export function openaiStrictProblem(schema: JsonObject): string | undefined {
     // https://github.com/cyanheads/git-mcp-server/issues/47
     if (format !== undefined && !rules.openai.formats.includes(format as string))
       return `'${String(format)}' is not a valid format.`
-    if (type !== 'object') return undefined
+    if (!mayBe(inner, 'object')) return undefined
 
     if (additionalProperties !== false)
       return "'additionalProperties' is required to be supplied and to be false."

@@ -2,14 +2,14 @@ import { isMissing, type JsonObject, toObject } from '../json.ts'
 
 /**
  * A path in a body: the names of members, and steps that select entries of a list (`each`, `any`, `first`,
- * `last`, `beforeLast`). A position is the index of a selected entry; a path has one for each list. In
+ * `last`, `beforeLast`; in a condition also `previous` and `next`, the neighbours of the selected entry). A position is the index of a selected entry; a path has one for each list. In
  * `tools.each.name`, the second tool has the position 1.
  */
 type Steps = readonly string[]
 
 type Positions = readonly number[]
 
-const listSteps = new Set(['each', 'any', 'first', 'last', 'beforeLast'])
+const listSteps = new Set(['each', 'any', 'first', 'last', 'beforeLast', 'previous', 'next'])
 
 function isListStep(step: string): boolean {
   return listSteps.has(step)
@@ -55,6 +55,8 @@ export function valuesAt(body: JsonObject, steps: Steps): readonly FoundValue[] 
   }
 }
 
+const neighbourOffsets: Readonly<Record<string, number>> = { previous: -1, next: 1 }
+
 /** Whether a member passes a test. On the path that it shares with another value, it has the same positions. */
 export function someMember(
   body: JsonObject,
@@ -66,7 +68,10 @@ export function someMember(
   const difference = steps.findIndex((step, depth) => step !== otherSteps[depth])
   const sharedSteps = difference === -1 ? steps : steps.slice(0, difference)
   const sharedLists = sharedSteps.filter(isListStep).length
-  return someValue(body, steps, positions.slice(0, sharedLists), test)
+  const shared = positions.slice(0, sharedLists)
+  const offset = neighbourOffsets[steps[difference] ?? '']
+  const neighbour = offset === undefined ? [] : [positions[sharedLists]! + offset]
+  return someValue(body, steps, [...shared, ...neighbour], test)
 }
 
 /**

@@ -5,13 +5,13 @@ import {
   type Problem,
   RequestRejection,
 } from '../rejection.ts'
-import limits from './limits.json' with { type: 'json' }
 import rules from './rules.json' with { type: 'json' }
+import sdkRules from './sdk-rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
 
 /**
- * The rules for a member in addition to its type. scripts/write-schemas.js generates limits.json from the
- * vendors' documents. rules.json adds and overrides rules, each with a source and a date.
+ * The rules for a member in addition to its type. scripts/write-sdk-data.js takes the limits in sdk-rules.json from
+ * the comments of the official SDKs. rules.json adds and overrides rules, each with a source and a date.
  */
 interface Rule {
   readonly minimum?: number
@@ -50,7 +50,7 @@ export interface MemberRules extends Rule {
 
 export const noRules: MemberRules = { members: new Map() }
 
-/** A row of limits.json or rules.json. */
+/** A row of rules.json, or of the limits in sdk-rules.json. */
 interface RuleRow extends Rule {
   /** The paths of the members, without list indexes, separated by spaces. */
   readonly paths: string
@@ -74,7 +74,7 @@ function rulesOfMember({ members }: MemberRules, name: string): MemberRules {
 }
 
 function rulesOfProtocol(protocol: Protocol): MemberRules {
-  return buildRules([...limits[protocol], ...rules[protocol]] as readonly RuleRow[])
+  return buildRules([...sdkRules.limits[protocol], ...rules[protocol]] as readonly RuleRow[])
 }
 
 /** Chat has a different message for an unknown member of the body itself. */

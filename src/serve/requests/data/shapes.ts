@@ -4,7 +4,7 @@ import type { ExpectedKind } from '../rejection.ts'
 import shapes from './shapes.json' with { type: 'json' }
 
 /**
- * The shape of a value, in a short form of JSON schema. scripts/write-schemas.js generates the shapes from
+ * The shape of a value, in a short form of JSON schema. scripts/write-sdk-data.js generates the shapes from
  * the types of the official SDKs. A number is the index of a form that several shapes share.
  */
 export type Shape = number | Form

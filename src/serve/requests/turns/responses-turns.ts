@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts'
-import { asString, contentText, listObjects } from '../json.ts'
+import { asString, contentText, isObject, listObjects } from '../json.ts'
 import { otherPart, type Part, readParts, type Turn, toText, withSystem } from './turns.ts'
 
 /** The turns of a body of POST /v1/responses. */
@@ -43,22 +43,33 @@ function readItem(item: JsonObject): Part {
     }
 
   if (type.endsWith('_output')) {
-    const { output } = item
-    return {
-      type: 'tool-result',
-      id,
-      text: typeof output === 'string' ? output : contentText(output) || toText(output),
-      isError: false,
-    }
+    return { type: 'tool-result', id, text: resultText(item), isError: item['status'] === 'failed' }
   }
 
   if (!type.endsWith('_call')) return otherPart(item)
-  const name = [item['namespace'], item['name'] ?? type].filter(Boolean).join('.')
+  const name = [item['namespace'], item['name'] ?? type.replace(/_call$/, '')]
+    .filter(Boolean)
+    .join('.')
 
   return {
     type: 'tool-call',
     id,
     name,
-    text: toText(item['arguments'] ?? item['input'] ?? item['action'] ?? ''),
+    text: toText(
+      item['arguments'] ??
+        item['input'] ??
+        item['action'] ??
+        item['actions'] ??
+        item['operation'] ??
+        '',
+    ),
   }
+}
+
+/** A shell returns a list of what its commands wrote, a computer a screenshot, a patch perhaps only its status. */
+function resultText({ output, status }: JsonObject): string {
+  if (typeof output === 'string') return output
+  if (isObject(output)) return `(${toText(output['type'])})`
+  const written = listObjects(output).map(({ stdout, stderr }) => `${stdout ?? ''}${stderr ?? ''}`)
+  return contentText(output) || written.join('') || toText(output ?? status)
 }

@@ -1,88 +1,104 @@
 /**
- * Writes src/serve/requests/data/shapes.json and limits.json: what a request body of each protocol may
- * contain. Run it when install.js names a new version of an SDK.
+ * Writes what the official SDKs say of the vendors. Run it when test/sdk/sdk-data.test.ts fails, because a newer
+ * SDK says something else.
  *
- *   node scripts/write-schemas.js [FILE]     FILE is OpenAI's openapi.json. Without it, the script downloads it
+ *   node scripts/write-sdk-data.js
  *
- * The shapes come from the types of the official SDKs, which the vendors generate from their API
- * descriptions. The limits (lengths, counts, ranges, patterns) come from the comments of these types and
- * from OpenAI's API description. Anthropic publishes none.
+ * src/serve/model/catalog.json             the models
+ * src/serve/requests/data/shapes.json      what a request body of each protocol may contain
+ * src/serve/requests/data/sdk-rules.json   limits of members, members that need a beta, and members that only
+ *                                          some generations of models accept
+ *
+ * The vendors generate the types and comments of their SDKs from their API descriptions.
  *
  * The notation of shapes: "string", "number", "boolean", "any"; ["a", "b"] is one of these texts; 7 is the
  * shape at that index of `shared`; {"list": X}; {"map": X}; {"properties": {"name": X}, "required": ["name"]}
  * has no other members; {"anyOf": [X, Y]}. Null counts as absent everywhere.
  */
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { installPackages, modulesOf, packageSets } from './install.js'
-import { limitsOf } from './schemas/limits.js'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { installPackages, modulesOf } from './install.js'
+import { betasOf } from './sdk-data/betas.js'
+import { catalogOf } from './sdk-data/catalog.js'
+import { familiesOf, limitsOf } from './sdk-data/comments.js'
 
-const types = {
+const bodies = {
   chat: 'OpenAI.ChatCompletionCreateParamsNonStreaming',
   responses: 'OpenAI.Responses.ResponseCreateParamsNonStreaming',
   // What is no beta is among it.
   messages: 'Anthropic.Beta.MessageCreateParamsNonStreaming',
 }
+const protocols = Object.keys(bodies)
+const types = {
+  ...bodies,
+  withoutBetas: 'Anthropic.MessageCreateParamsNonStreaming',
+  betas: 'Anthropic.Beta.AnthropicBeta',
+  gpt: 'OpenAI.AllModels',
+  gptOfChat: 'OpenAI.ChatModel',
+  claude: 'Anthropic.Model',
+  images: 'OpenAI.ImageModel',
+  embeddings: 'OpenAI.EmbeddingModel',
+}
 /** Of the SDK's calls: headers, or the other half of a pair of types. */
 const notInBody = ['betas', 'user_profile_id', 'workspace_id']
+const sdks = ['openai', '@anthropic-ai/sdk']
 
-installPackages('schemas')
-const folder = join(modulesOf('schemas'), '..')
-const names = Object.keys(types)
-writeFileSync(
-  join(folder, 'types.ts'),
-  `import type OpenAI from 'openai'
+/** @returns {Promise<Record<string, object>>} by path: what the SDKs in .cache/sdk say, without their versions */
+export async function readSdks() {
+  const folder = join(modulesOf('sdk'), '..')
+  writeFileSync(
+    join(folder, 'types.ts'),
+    `import type OpenAI from 'openai'
 import type Anthropic from '@anthropic-ai/sdk'
-${names.map((name) => `export type ${name} = ${types[name]}`).join('\n')}
+${Object.entries(types)
+  .map(([name, type]) => `export type ${name} = ${type}`)
+  .join('\n')}
 `,
-)
-writeFileSync(
-  join(folder, 'tsconfig.json'),
-  JSON.stringify({ compilerOptions: { module: 'nodenext', strict: true, types: [] } }),
-)
-
-const definitions = Object.fromEntries(names.map((name) => [name, definitionsOf(name)]))
-const shapes = Object.fromEntries(names.map((name) => [name, shapeOf(name)]))
-const { openai, '@anthropic-ai/sdk': anthropic } = packageSets.schemas
-const versions = { openai, '@anthropic-ai/sdk': anthropic }
-const file = new URL('../src/serve/requests/data/shapes.json', import.meta.url)
-writeFileSync(file, `${JSON.stringify({ versions, ...shared(shapes) })}\n`)
-
-/** https://github.com/openai/openai-openapi on 2026-08-21. */
-const openapiCommit = 'f85dbe223d40e1a31cba812ab2d755c7e98a92a3'
-const openapi = await openapiDocument(process.argv[2])
-const described = { chat: 'CreateChatCompletionRequest', responses: 'CreateResponse' }
-const limits = Object.fromEntries(
-  names.map((name) => [
-    name,
-    limitsOf({
-      commented: { root: name, schemas: definitions[name] },
-      described: { root: described[name], schemas: openapi.components.schemas },
-    }),
-  ]),
-)
-writeFileSync(
-  new URL('../src/serve/requests/data/limits.json', import.meta.url),
-  `${JSON.stringify({ versions: { ...versions, openapi: openapiCommit }, ...limits }, null, 2)}\n`,
-)
-
-function definitionsOf(name) {
-  const program = join(
-    modulesOf('schemas'),
-    'ts-json-schema-generator/bin/ts-json-schema-generator.js',
   )
-  const options = ['--path', 'types.ts', '--tsconfig', 'tsconfig.json', '--no-type-check']
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    [program, ...options, '--type', name],
-    { cwd: folder, encoding: 'utf8', maxBuffer: 1e8 },
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { module: 'nodenext', strict: true, types: [] } }),
   )
-  if (status !== 0) throw new Error(stderr)
-  return JSON.parse(stdout).definitions
+
+  const generator = await schemaGenerator(folder)
+  const schemas = Object.fromEntries(
+    Object.keys(types).map((root) => [root, { root, ...generator.createSchema(root) }]),
+  )
+  const shapes = protocols.map((name) => [name, shapeOf(name, schemas[name].definitions)])
+  const ofProtocols = (read) =>
+    Object.fromEntries(protocols.map((name) => [name, read(schemas[name], name)]))
+  return {
+    'src/serve/model/catalog.json': { models: catalogOf(schemas) },
+    'src/serve/requests/data/shapes.json': shared(Object.fromEntries(shapes)),
+    'src/serve/requests/data/sdk-rules.json': {
+      limits: ofProtocols(limitsOf),
+      betas: betasOf(schemas),
+      families: protocols.flatMap((name) => familiesOf(schemas[name], name)),
+    },
+  }
 }
 
-function shapeOf(name) {
+/** One for all types, because it reads the SDKs only once. */
+async function schemaGenerator(folder) {
+  const entry = join(modulesOf('sdk'), 'ts-json-schema-generator/dist/index.js')
+  const { createGenerator } = await import(pathToFileURL(entry).href)
+  return createGenerator({
+    path: join(folder, 'types.ts'),
+    tsconfig: join(folder, 'tsconfig.json'),
+    skipTypeCheck: true,
+    fullDescription: true,
+  })
+}
+
+/** The versions of the SDKs in .cache/sdk. */
+export function sdkVersions() {
+  const versionOf = (name) =>
+    JSON.parse(readFileSync(join(modulesOf('sdk'), name, 'package.json'), 'utf8')).version
+  return Object.fromEntries(sdks.map((name) => [name, versionOf(name)]))
+}
+
+function shapeOf(name, definitions) {
   // By identity, so that a type that holds itself ends.
   const made = new Map()
   return resolved({ $ref: `#/definitions/${name}` })
@@ -92,7 +108,7 @@ function shapeOf(name) {
     const key = decodeURIComponent(schema.$ref.replace('#/definitions/', ''))
     if (!made.has(key)) {
       made.set(key, { ref: key })
-      made.set(key, resolved(definitions[name][key]))
+      made.set(key, resolved(definitions[key]))
     }
     const found = made.get(key)
     if (found.ref !== undefined) throw new Error(`${key} holds itself`)
@@ -181,8 +197,14 @@ function mapped(shape, change) {
   }
 }
 
-async function openapiDocument(path) {
-  if (path !== undefined) return JSON.parse(readFileSync(path, 'utf8'))
-  const repository = 'https://raw.githubusercontent.com/openai/openai-openapi'
-  return (await fetch(`${repository}/${openapiCommit}/openapi.json`)).json()
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  installPackages('sdk')
+  const versions = sdkVersions()
+  for (const [path, data] of Object.entries(await readSdks())) {
+    const rows = JSON.stringify({ versions, ...data }).replaceAll(
+      /(?<=[[,])\{"(id|protocols|paths|models)"/g,
+      '\n$&',
+    )
+    writeFileSync(new URL(`../${path}`, import.meta.url), `${rows}\n`)
+  }
 }
